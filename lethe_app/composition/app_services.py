@@ -66,7 +66,7 @@ from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.services.worlds.service import WorldService
-from lethe_app.services.worlds.test_bench import WorldTrials
+from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0

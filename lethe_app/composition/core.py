@@ -85,7 +85,7 @@ from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.services.worlds.purge import WorldPurge
 from lethe_app.services.worlds.service import WorldService
-from lethe_app.services.worlds.test_bench import WorldTrials
+from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.receipts import Receipts

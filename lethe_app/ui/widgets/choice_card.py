@@ -42,14 +42,15 @@ class ChoiceCard(QAbstractButton):
 
     def heightForWidth(self, width: int) -> int:
         title, small = self._font_metrics()
-        words = (
+        text_height = (
             small.boundingRect(self._text_area(width), self._text_flags(), self._description).height()
             if self._description
             else 0
         )
-        lines = min(max(words, 2 * small.height()), 3 * small.height())  # never less than two, so that neighbours are alike
-        face = round(self._image.height() / self._image.devicePixelRatio())
-        return max(face, title.height() + SPACE_1 + lines) + 2 * SPACE_3
+        # At least two lines, so that cards side by side have the same height.
+        lines = min(max(text_height, 2 * small.height()), 3 * small.height())
+        image_height = round(self._image.height() / self._image.devicePixelRatio())
+        return max(image_height, title.height() + SPACE_1 + lines) + 2 * SPACE_3
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         palette = self._theme.palette
@@ -79,10 +80,10 @@ class ChoiceCard(QAbstractButton):
         palette = self._theme.palette
         title_metrics, small_metrics = self._font_metrics()
         text_rect = self._text_area(self.width())
-        words_height = min(
+        description_height = min(
             small_metrics.boundingRect(text_rect, self._text_flags(), self._description).height(), 3 * small_metrics.height()
         )
-        used = title_metrics.height() + (SPACE_1 + words_height if self._description else 0)
+        used = title_metrics.height() + (SPACE_1 + description_height if self._description else 0)
         top = (self.height() - used) // 2
         painter.setPen(QColor(palette.text))
         painter.setFont(self._title_font())
@@ -93,7 +94,7 @@ class ChoiceCard(QAbstractButton):
         )
         painter.setPen(QColor(palette.muted))
         painter.setFont(self._small_font())
-        below = QRect(text_rect.left(), top + title_metrics.height() + SPACE_1, text_rect.width(), words_height)
+        below = QRect(text_rect.left(), top + title_metrics.height() + SPACE_1, text_rect.width(), description_height)
         painter.drawText(below, self._text_flags(), self._description)
 
     def _text_area(self, width: int) -> QRect:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -21,28 +21,28 @@ from lethe_app.ui.widgets.text_area import TextAreaField
 from lethe_app.ui.widgets.text_list_field import TextListField
 
 
-class FieldKind(StrEnum):
+class FieldKind(Enum):
     """Kind of value and editor."""
 
-    LINE = "line"
+    TEXT = auto()
     """str, in a single line."""
-    CODE = "code"
+    ESCAPED_TEXT = auto()
     r"""str, in a single line with `\n` for a line break."""
-    PROSE = "prose"
+    TEXT_AREA = auto()
     """str, in a text area that grows."""
-    WORDS = "words"
+    TAGS = auto()
     """list[str] of short texts, as chips."""
-    TICKS = "ticks"
+    CHECKBOXES = auto()
     """list[str] of the `choices` that are checked."""
-    TEXTS = "texts"
+    TEXT_LIST = auto()
     """list[str] of longer texts, each in its own text area."""
-    WHOLE = "whole"
-    """int from `lowest` to `highest`."""
-    NUMBER = "number"
-    """float from `lowest` to `highest`."""
-    SWITCH = "switch"
+    INTEGER = auto()
+    """int from `minimum` to `maximum`."""
+    FLOAT = auto()
+    """float from `minimum` to `maximum`."""
+    CHECKBOX = auto()
     """bool, as a check box."""
-    CHOICE = "choice"
+    COMBO_BOX = auto()
     """One of `choices`, in a combo box."""
 
 
@@ -52,28 +52,28 @@ class FieldSpec:
 
     name: str
     title: str
-    kind: FieldKind = FieldKind.LINE
+    kind: FieldKind = FieldKind.TEXT
     help: str = ""
     placeholder: str = ""
     choices: Sequence[tuple[Any, str]] = ()
-    """Values with their labels, for `CHOICE` and `TICKS`; for `WORDS` the labels are suggestions."""
-    lowest: float = 0
-    highest: float = 1_000_000
+    """Values with their labels, for `COMBO_BOX` and `CHECKBOXES`; for `TAGS` the labels are suggestions."""
+    minimum: float = 0
+    maximum: float = 1_000_000
     step: float = 1
     decimals: int = 2
     lines: int = 3
-    most_lines: int = 14
+    max_lines: int = 14
     unit: str = ""
-    special: str = ""
-    """Text shown in place of the lowest number, such as “automatic”."""
-    add_words: str = ""
-    """Label of the button that adds a text, for `TEXTS`."""
-    commas: bool = True
-    """True if a comma ends a chip, for `WORDS`."""
+    minimum_label: str = ""
+    """Text shown in place of the minimum, such as “automatic”."""
+    add_label: str = ""
+    """Label of the button that adds a text, for `TEXT_LIST`."""
+    splits_at_commas: bool = True
+    """True if a comma ends a chip, for `TAGS`."""
     secret: bool = False
-    """True to mask the text unless it is being edited, for `LINE`."""
+    """True to mask the text unless it is being edited, for `TEXT`."""
     escapes: bool = False
-    """True to escape line breaks as in `CODE`, for `WORDS`."""
+    """True to escape line breaks as in `ESCAPED_TEXT`, for `TAGS`."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Field:
 
 def create_field(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
     """Create the widget for `spec`. `on_change` is called with the new value after every change by the user."""
-    field = _MAKERS[spec.kind](spec, theme, on_change)
+    field = _BUILDERS[spec.kind](spec, theme, on_change)
     field.widget.setObjectName(f"field_{spec.name}")
     if not field.widget.accessibleName():
         field.widget.setAccessibleName(spec.title)
@@ -98,7 +98,7 @@ def create_field(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]
     return field
 
 
-def _create_line_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
     if spec.secret:
         edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
@@ -112,7 +112,7 @@ def _create_line_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any]
     return Field(edit, edit.text, put)
 
 
-def _create_code_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_escaped_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
     edit.setPlaceholderText(spec.placeholder)
     edit.textEdited.connect(lambda text: on_change(unescape_text(text)))
@@ -135,15 +135,15 @@ def unescape_text(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: characters.get(match[1], match[0]), text)
 
 
-def _create_prose_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = TextAreaField(spec.title, spec.lines, spec.most_lines)
+def _create_text_area(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = TextAreaField(spec.title, spec.lines, spec.max_lines)
     edit.setPlaceholderText(spec.placeholder)
     edit.edited.connect(on_change)
     return Field(edit, lambda: edit.text, edit.set_text)
 
 
-def _create_words_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = TagField(spec.title, [words for _value, words in spec.choices], splits_at_commas=spec.commas)
+def _create_tag_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = TagField(spec.title, [words for _value, words in spec.choices], splits_at_commas=spec.splits_at_commas)
     edit.set_placeholder(spec.placeholder)
     if not spec.escapes:
         edit.changed.connect(on_change)
@@ -156,7 +156,7 @@ def _create_words_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any
     )
 
 
-def _create_ticks_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_checkboxes(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     missing = QCoreApplication.translate("MultiSelect", "{name} (missing)")
     edit = MultiSelect(spec.title, QCoreApplication.translate("MultiSelect", "Nothing to choose from."), missing)
     edit.set_choices(spec.choices)
@@ -164,15 +164,15 @@ def _create_ticks_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any
     return Field(edit, lambda: edit.checked_values, edit.set_checked_values)
 
 
-def _create_texts_field(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = TextListField(theme, spec.title, spec.add_words or QCoreApplication.translate("TextListField", "Add"), spec.lines)
+def _create_text_list(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = TextListField(theme, spec.title, spec.add_label or QCoreApplication.translate("TextListField", "Add"), spec.lines)
     edit.changed.connect(on_change)
     return Field(edit, lambda: edit.texts, edit.set_texts)
 
 
 def _create_integer_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     spin = NoWheelSpinBox()
-    spin.setRange(int(spec.lowest), int(spec.highest))
+    spin.setRange(int(spec.minimum), int(spec.maximum))
     spin.setSingleStep(int(spec.step))
     _set_up_spin_box(spin, spec)
     spin.valueChanged.connect(on_change)
@@ -184,10 +184,10 @@ def _create_integer_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[A
     return Field(spin, spin.value, put)
 
 
-def _create_number_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_float_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     spin = NoWheelDoubleSpinBox()
     spin.setDecimals(spec.decimals)
-    spin.setRange(spec.lowest, spec.highest)
+    spin.setRange(spec.minimum, spec.maximum)
     spin.setSingleStep(spec.step)
     _set_up_spin_box(spin, spec)
     spin.valueChanged.connect(on_change)
@@ -201,14 +201,14 @@ def _create_number_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[An
 
 def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: FieldSpec) -> None:
     spin.setSuffix(f" {spec.unit}" if spec.unit else "")
-    spin.setSpecialValueText(spec.special)
+    spin.setSpecialValueText(spec.minimum_label)
     spin.setKeyboardTracking(False)
     spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)  # Qt does not apply the padding of the style sheet
     spin.setMinimumWidth(96)
     spin.setMaximumWidth(420)  # the text for the lowest number may be long
 
 
-def _create_switch_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_checkbox(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     box = QCheckBox(spec.title)
     box.toggled.connect(on_change)
 
@@ -219,7 +219,7 @@ def _create_switch_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[An
     return Field(box, box.isChecked, put)
 
 
-def _create_choice_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_combo_box(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     box = NoWheelComboBox()
     for value, words in spec.choices:
         box.addItem(words, value)
@@ -259,17 +259,17 @@ class NoWheelComboBox(IgnoresWheel, QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
 
-_MAKERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {
-    FieldKind.LINE: _create_line_field,
-    FieldKind.CODE: _create_code_field,
-    FieldKind.PROSE: _create_prose_field,
-    FieldKind.WORDS: _create_words_field,
-    FieldKind.TICKS: _create_ticks_field,
-    FieldKind.TEXTS: _create_texts_field,
-    FieldKind.WHOLE: _create_integer_field,
-    FieldKind.NUMBER: _create_number_field,
-    FieldKind.SWITCH: _create_switch_field,
-    FieldKind.CHOICE: _create_choice_field,
+_BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {
+    FieldKind.TEXT: _create_text_field,
+    FieldKind.ESCAPED_TEXT: _create_escaped_text_field,
+    FieldKind.TEXT_AREA: _create_text_area,
+    FieldKind.TAGS: _create_tag_field,
+    FieldKind.CHECKBOXES: _create_checkboxes,
+    FieldKind.TEXT_LIST: _create_text_list,
+    FieldKind.INTEGER: _create_integer_field,
+    FieldKind.FLOAT: _create_float_field,
+    FieldKind.CHECKBOX: _create_checkbox,
+    FieldKind.COMBO_BOX: _create_combo_box,
 }
 
 

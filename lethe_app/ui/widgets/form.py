@@ -44,8 +44,8 @@ class Form(QWidget):
         column.addLayout(self._build_title_line(spec, field))
         if spec.help:
             column.addWidget(build_small_label(spec.help))
-        if spec.kind is not FieldKind.SWITCH:
-            narrow = spec.kind in {FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.CHOICE}
+        if spec.kind is not FieldKind.CHECKBOX:
+            narrow = spec.kind in {FieldKind.INTEGER, FieldKind.FLOAT, FieldKind.COMBO_BOX}
             column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag(0))
         error_label = QLabel()
         error_label.setProperty("complaint", True)
@@ -61,7 +61,7 @@ class Form(QWidget):
         head.setSpacing(SPACE_3)
         note = QLabel()
         note.setProperty("small", True)
-        if spec.kind is FieldKind.SWITCH:
+        if spec.kind is FieldKind.CHECKBOX:
             head.addWidget(field.widget)
         else:
             title = QLabel(spec.title)

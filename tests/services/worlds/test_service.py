@@ -16,7 +16,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem, WorldKeyIndex, check_entry, find_regex_error
 from lethe_app.services.worlds.service import WorldOwner, WorldSaved, convert_to_memory
-from lethe_app.services.worlds.test_bench import TrialInput, TrialOutcome
+from lethe_app.services.worlds.world_trial import TrialInput, TrialOutcome
 from tests.services.stage import MIRA, dump, log, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}

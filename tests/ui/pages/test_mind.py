@@ -91,7 +91,7 @@ async def test_the_mood_is_said_in_words_with_the_reason(tmp_path: Path):
         row = page.mood_card.rows["cheer"]
 
         assert page.mood_card.sentence_label.text() == "Mira feels happy"
-        assert [one.side.title for one in page.mood_card.rows.values()] == ["Energy", "Cheer", "Curiosity"]
+        assert [one.dimension.title for one in page.mood_card.rows.values()] == ["Energy", "Cheer", "Curiosity"]
         assert row.adjective_label.text() == "happy"
         assert row.cause_label.text() == "You said something kind · today"
         assert page.mood_card.rows["energy"].adjective_label.text() == "awake"

@@ -110,7 +110,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
 
 
 def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
-    form = Form([FieldSpec("name", "Name"), FieldSpec("mood", "Moods", FieldKind.SWITCH)], theme)
+    form = Form([FieldSpec("name", "Name"), FieldSpec("mood", "Moods", FieldKind.CHECKBOX)], theme)
     told: list[tuple[str, object]] = []
     form.changed.connect(lambda name, value: told.append((name, value)))
 

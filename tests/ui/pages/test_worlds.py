@@ -152,16 +152,16 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(line_of(field(page, "keywords_main")), Qt.Key.Key_Return)
 
         QTest.keyClick(page, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-        assert page.bench.text_field.hasFocus()
-        QTest.keyClick(page.bench.this_world_check, Qt.Key.Key_Space)
-        QTest.keyClicks(page.bench.text_field, "Is the lighthouse lit?")
-        await until(lambda: [one.entry.name for one in page.bench.rows.visible_rows if one.cause] == ["Skerry Light"])
-        assert "1 entry activated · 6 tokens" in page.bench.summary_label.text()
-        (mark,) = page.bench.text_field.extraSelections()
+        assert page.trial_panel.text_field.hasFocus()
+        QTest.keyClick(page.trial_panel.this_world_check, Qt.Key.Key_Space)
+        QTest.keyClicks(page.trial_panel.text_field, "Is the lighthouse lit?")
+        await until(lambda: [one.entry.name for one in page.trial_panel.rows.visible_rows if one.cause] == ["Skerry Light"])
+        assert "1 entry activated · 6 tokens" in page.trial_panel.summary_label.text()
+        (mark,) = page.trial_panel.text_field.extraSelections()
         assert mark.cursor.selectedText() == "lighthouse"
 
-        QTest.keyClick(page.bench.text_field, Qt.Key.Key_Escape)
-        assert page.bench.isHidden()
+        QTest.keyClick(page.trial_panel.text_field, Qt.Key.Key_Escape)
+        assert page.trial_panel.isHidden()
         QTest.keyClick(page, Qt.Key.Key_Escape)
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
         assert saved(scene, "new-world").entries[0].keywords_main == ["lighthouse"]
@@ -613,43 +613,46 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
         scene.controller.replies.send_message("Is the lamp lit?")
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
         await page.world_trial.load_messages()
-        page.bench_button.click()
-        page.bench.this_world_check.click()
-        page.bench.message_box.setCurrentIndex(2)
-        page.bench.message_box.activated.emit(2)
-        assert page.bench.text_field.text == "Is the lamp lit?"
-        assert page.bench.message_id is not None
-        page.bench.repeat_button.click()
-        await until(lambda: page.bench.rows.visible_rows and page.bench.rows.visible_rows[0].share is not None)
+        page.trial_button.click()
+        page.trial_panel.this_world_check.click()
+        page.trial_panel.message_box.setCurrentIndex(2)
+        page.trial_panel.message_box.activated.emit(2)
+        assert page.trial_panel.text_field.text == "Is the lamp lit?"
+        assert page.trial_panel.message_id is not None
+        page.trial_panel.repeat_button.click()
+        await until(lambda: page.trial_panel.rows.visible_rows and page.trial_panel.rows.visible_rows[0].share is not None)
 
-        told = {str(page.bench.rows.data(page.bench.rows.index(row, 0))): row for row in range(page.bench.rows.rowCount())}
+        told = {
+            str(page.trial_panel.rows.data(page.trial_panel.rows.index(row, 0))): row
+            for row in range(page.trial_panel.rows.rowCount())
+        }
         assert set(told) == {"Lamp", "Rare", "Held", "Bell"}
 
         def why(name: str) -> str:
-            return str(page.bench.rows.data(page.bench.rows.index(told[name], 1)))
+            return str(page.trial_panel.rows.data(page.trial_panel.rows.index(told[name], 1)))
 
         assert why("Lamp") == "“lamp” matched in this text"
         assert why("Held") == "no secondary key matched"
         assert why("Bell") == "disabled"
-        assert page.bench.rows.data(page.bench.rows.index(told["Lamp"], 3)) == "100 %"
-        assert page.bench.rows.data(page.bench.rows.index(told["Rare"], 3)) not in {"0 %", "100 %"}
+        assert page.trial_panel.rows.data(page.trial_panel.rows.index(told["Lamp"], 3)) == "100 %"
+        assert page.trial_panel.rows.data(page.trial_panel.rows.index(told["Rare"], 3)) not in {"0 %", "100 %"}
 
-        QTest.keyClicks(page.bench.text_field, " No.")
-        assert page.bench.message_id is None
-        page.bench.result_opened.emit(page.bench.rows.visible_rows[told["Bell"]])
+        QTest.keyClicks(page.trial_panel.text_field, " No.")
+        assert page.trial_panel.message_id is None
+        page.trial_panel.result_opened.emit(page.trial_panel.rows.visible_rows[told["Bell"]])
         await until(lambda: page.detail.entry.entry is not None and page.detail.entry.entry.name == "Bell")
 
 
 async def test_an_edit_is_tried_at_once(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (_scene, page):
-        page.bench_button.click()
-        page.bench.this_world_check.click()
-        QTest.keyClicks(page.bench.text_field, "A lantern!")
-        await until(lambda: page.bench.summary_label.text() == "No entries activated by this text.")
+        page.trial_button.click()
+        page.trial_panel.this_world_check.click()
+        QTest.keyClicks(page.trial_panel.text_field, "A lantern!")
+        await until(lambda: page.trial_panel.summary_label.text() == "No entries activated by this text.")
         await choose(page, 0)
         QTest.keyClicks(line_of(field(page, "keywords_main")), "lantern,")
-        await until(lambda: [one.key for one in page.bench.rows.visible_rows] == ["lantern"])
+        await until(lambda: [one.key for one in page.trial_panel.rows.visible_rows] == ["lantern"])
 
 
 # Room
@@ -673,8 +676,8 @@ async def test_in_a_small_window_one_thing_at_a_time_is_shown(tmp_path: Path):
         await until(lambda: page.panes.is_list_hidden)
         page.worlds_button.click()
         assert page.world_list.isVisible()
-        page.bench_button.click()
-        assert page.bench.isVisible()
+        page.trial_button.click()
+        assert page.trial_panel.isVisible()
         assert not page.panes.isVisible()
         assert page.mapToGlobal(QPoint()) is not None
 
@@ -684,7 +687,7 @@ async def test_everything_has_a_name_for_those_who_listen(tmp_path: Path, size: 
     write(tmp_path, "isles", LAMP, BELL)
     async with on_page(tmp_path) as (scene, page):
         scene.window.theme.apply_choice("light", size)
-        page.bench_button.click()
+        page.trial_button.click()
         await choose(page, 0)
         page.detail.entry.more_button.setChecked(True)
         assert nameless(page) == []

@@ -162,18 +162,18 @@ def _content_specs() -> list[FieldSpec]:
     kinds = [(kind, format_kind(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
     return [
         FieldSpec("name", tr("MemoryForm", "Name")),
-        FieldSpec("content", tr("MemoryForm", "Content"), FieldKind.PROSE, lines=4, most_lines=18),
+        FieldSpec("content", tr("MemoryForm", "Content"), FieldKind.TEXT_AREA, lines=4, max_lines=18),
         FieldSpec(
             "reason",
             tr("MemoryForm", "Why it matters"),
-            FieldKind.PROSE,
+            FieldKind.TEXT_AREA,
             lines=2,
-            most_lines=8,
+            max_lines=8,
             placeholder=tr("MemoryForm", "Sent to the model with the memory"),
         ),
-        FieldSpec("category", tr("MemoryForm", "Type"), FieldKind.CHOICE, choices=kinds),
+        FieldSpec("category", tr("MemoryForm", "Type"), FieldKind.COMBO_BOX, choices=kinds),
         FieldSpec("path", tr("MemoryForm", "File path")),
-        FieldSpec("enabled", tr("MemoryForm", "Enabled"), FieldKind.SWITCH),
+        FieldSpec("enabled", tr("MemoryForm", "Enabled"), FieldKind.CHECKBOX),
     ]
 
 
@@ -183,21 +183,21 @@ def _category_specs() -> list[FieldSpec]:
         FieldSpec(
             "filed_under",
             tr("MemoryForm", "Category"),
-            FieldKind.LINE,
+            FieldKind.TEXT,
             tr(
                 "MemoryForm",
                 "Category path with slashes for subcategories; the words of categories and tags recall the memory as well.",
             ),
             tr("MemoryForm", "family/sister"),
         ),
-        FieldSpec("tags", tr("MemoryForm", "Tags"), FieldKind.WORDS, placeholder=tr("MemoryForm", "Type a word, press Enter")),
-        FieldSpec("needs_permission", tr("MemoryForm", "Ask before acting on it"), FieldKind.SWITCH),
+        FieldSpec("tags", tr("MemoryForm", "Tags"), FieldKind.TAGS, placeholder=tr("MemoryForm", "Type a word, press Enter")),
+        FieldSpec("needs_permission", tr("MemoryForm", "Ask before acting on it"), FieldKind.CHECKBOX),
     ]
 
 
 def _recall_specs() -> list[FieldSpec]:
     modes = [(way, insertion_as_sentence(way)) for way in MemoryInsertion]
-    return [FieldSpec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.CHOICE, choices=modes)]
+    return [FieldSpec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.COMBO_BOX, choices=modes)]
 
 
 def _keyword_specs() -> list[FieldSpec]:
@@ -208,42 +208,42 @@ def _keyword_specs() -> list[FieldSpec]:
         FieldSpec(
             "keywords_main",
             tr("MemoryForm", "Keywords"),
-            FieldKind.WORDS,
+            FieldKind.TAGS,
             tr("MemoryForm", "Recall the memory when one of these words is mentioned."),
             placeholder,
         ),
-        FieldSpec("keywords_secondary", tr("MemoryForm", "Secondary keywords"), FieldKind.WORDS, placeholder=placeholder),
-        FieldSpec("word_link", tr("MemoryForm", "Selective logic"), FieldKind.CHOICE, choices=links),
-        FieldSpec("case_sensitive", tr("MemoryForm", "Case-sensitive"), FieldKind.SWITCH),
+        FieldSpec("keywords_secondary", tr("MemoryForm", "Secondary keywords"), FieldKind.TAGS, placeholder=placeholder),
+        FieldSpec("word_link", tr("MemoryForm", "Selective logic"), FieldKind.COMBO_BOX, choices=links),
+        FieldSpec("case_sensitive", tr("MemoryForm", "Case-sensitive"), FieldKind.CHECKBOX),
     ]
 
 
 def _priority_specs() -> list[FieldSpec]:
     tr = QCoreApplication.translate
     return [
-        FieldSpec("sticky", tr("MemoryForm", "Always included"), FieldKind.SWITCH),
+        FieldSpec("sticky", tr("MemoryForm", "Always included"), FieldKind.CHECKBOX),
         FieldSpec(
             "protected",
             tr("MemoryForm", "Protected"),
-            FieldKind.SWITCH,
+            FieldKind.CHECKBOX,
             tr("MemoryForm", "Prevent automatic changes and removal."),
         ),
         FieldSpec(
             "priority",
             tr("MemoryForm", "Priority"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("MemoryForm", "Memories with a higher priority are recalled first."),
-            lowest=-100,
+            minimum=-100,
         ),
-        FieldSpec("duration", tr("MemoryForm", "Sticky (turns)"), FieldKind.WHOLE, lowest=1),
-        FieldSpec("trigger_chance", tr("MemoryForm", "Probability"), FieldKind.WHOLE, highest=PERCENT, step=5, unit="%"),
+        FieldSpec("duration", tr("MemoryForm", "Sticky (turns)"), FieldKind.INTEGER, minimum=1),
+        FieldSpec("trigger_chance", tr("MemoryForm", "Probability"), FieldKind.INTEGER, maximum=PERCENT, step=5, unit="%"),
         FieldSpec(
             "position_index",
             tr("MemoryForm", "Insertion depth"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("MemoryForm", "Number of messages above the newest one; 0 = right next to it."),
-            lowest=-1,
-            highest=1000,
-            special=tr("MemoryForm", "system prompt"),
+            minimum=-1,
+            maximum=1000,
+            minimum_label=tr("MemoryForm", "system prompt"),
         ),
     ]

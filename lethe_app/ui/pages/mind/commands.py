@@ -132,7 +132,7 @@ class MindEdits(QObject):
             previous[:] = [await mood_service.set_mood(persona_id, dimension_id, value)]
 
         self._commands.run_command(
-            self.tr("setting {side}").format(side=title),
+            self.tr("setting {dimension}").format(dimension=title),
             redo_step,
             lambda: mood_service.put_back(persona_id, dimension_id, previous[0]),
         )

@@ -36,14 +36,15 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Mind", text)
 
 
-def format_adjective(side: MoodDimension) -> str:
+def format_adjective(dimension: MoodDimension) -> str:
     """Return the adjective of a mood dimension, also for its middle."""
-    return _tr(side.adjective or _MIDDLE_ADJECTIVES.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
+    return _tr(dimension.adjective or _MIDDLE_ADJECTIVES.get(dimension.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
 
 
-def describe_mood(name: str, sides: list[MoodDimension]) -> str:
+def describe_mood(name: str, dimensions: list[MoodDimension]) -> str:
     """Return a sentence about the mood, with the dimensions that are not in the middle, or the first two if all are."""
-    adjectives = [format_adjective(side) for side in sides if side.adjective] or [format_adjective(side) for side in sides[:2]]
+    notable = [dimension for dimension in dimensions if dimension.adjective] or dimensions[:2]
+    adjectives = [format_adjective(dimension) for dimension in notable]
     if not adjectives:
         return ""
     mood = (
@@ -73,7 +74,7 @@ def format_change(title: str, samples: list[MoodSample], dimension_id: str) -> s
     if not values:
         return ""
     first, last = round(values[0] * 100), round(values[-1] * 100)
-    return _tr("{side} from {first} to {last} of 100").format(side=title, first=first, last=last)
+    return _tr("{dimension} from {first} to {last} of 100").format(dimension=title, first=first, last=last)
 
 
 def format_weekday(day: date, *, weekday: bool = True) -> str:

@@ -22,17 +22,17 @@ class MoodRow(QWidget):
 
     value_chosen = Signal(str, float)
 
-    def __init__(self, theme: Theme, side: MoodDimension, colour_index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, dimension: MoodDimension, colour_index: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self.side, self._colour_index = theme, side, colour_index
-        self.title_label = QLabel(side.title)
+        self._theme, self.dimension, self._colour_index = theme, dimension, colour_index
+        self.title_label = QLabel(dimension.title)
         self.title_label.setProperty("field", True)
         self.adjective_label = QLabel()
         self.cause_label = build_small_label("")
         self.slider = MoodSlider(theme)
-        self.slider.setAccessibleName(side.title)
+        self.slider.setAccessibleName(dimension.title)
         self.title_label.setBuddy(self.slider)
-        self.slider.value_chosen.connect(lambda value: self.value_chosen.emit(self.side.id, value))
+        self.slider.value_chosen.connect(lambda value: self.value_chosen.emit(self.dimension.id, value))
         head = QHBoxLayout()
         head.setSpacing(SPACE_3)
         head.addWidget(self.title_label)
@@ -44,18 +44,18 @@ class MoodRow(QWidget):
         column.addLayout(head)
         column.addWidget(self.slider)
         column.addWidget(self.cause_label)
-        self.show_side(side)
+        self.show_dimension(dimension)
 
-    def show_side(self, side: MoodDimension) -> None:
+    def show_dimension(self, dimension: MoodDimension) -> None:
         """Show the current state of the dimension."""
-        self.side = side
-        adjective, cause = format_adjective(side), format_cause(side.feeling)
+        self.dimension = dimension
+        adjective, cause = format_adjective(dimension), format_cause(dimension.feeling)
         self.adjective_label.setText(adjective)
         self.cause_label.setText(cause)
-        self.slider.show_value(side.feeling.value)
+        self.slider.show_value(dimension.feeling.value)
         self.slider.setAccessibleDescription(f"{adjective}. {cause}")
-        if side.words:
-            self.slider.setToolTip(self.tr("From {low} to {high}").format(low=side.words[0], high=side.words[-1]))
+        if dimension.words:
+            self.slider.setToolTip(self.tr("From {low} to {high}").format(low=dimension.words[0], high=dimension.words[-1]))
         self.apply_theme()
 
     def apply_theme(self) -> None:
@@ -134,19 +134,19 @@ class MoodCard(QFrame):
         self.hint.setText(text.format(name=name))
         self.hint.setVisible(bool(text))
 
-    def show_mood(self, name: str, sides: Sequence[MoodDimension], samples: Sequence[MoodSample]) -> None:
+    def show_mood(self, name: str, dimensions: Sequence[MoodDimension], samples: Sequence[MoodSample]) -> None:
         """Show the current mood and its history."""
-        if list(self.rows) != [side.id for side in sides]:
-            self._build_rows(sides)
-        for side in sides:
-            self.rows[side.id].show_side(side)
-        self.sentence_label.setText(describe_mood(name, list(sides)))
-        self.plot.show_history([PlottedDimension(side.id, side.title) for side in sides], samples)
+        if list(self.rows) != [dimension.id for dimension in dimensions]:
+            self._build_rows(dimensions)
+        for dimension in dimensions:
+            self.rows[dimension.id].show_dimension(dimension)
+        self.sentence_label.setText(describe_mood(name, list(dimensions)))
+        self.plot.show_history([PlottedDimension(dimension.id, dimension.title) for dimension in dimensions], samples)
 
-    def _build_rows(self, sides: Sequence[MoodDimension]) -> None:
+    def _build_rows(self, dimensions: Sequence[MoodDimension]) -> None:
         for row in self.rows.values():
             row.deleteLater()
-        self.rows = {side.id: MoodRow(self._theme, side, index) for index, side in enumerate(sides)}
+        self.rows = {dimension.id: MoodRow(self._theme, dimension, index) for index, dimension in enumerate(dimensions)}
         # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
         before: QWidget = self.enable_for_all_button
         for row in self.rows.values():

@@ -40,20 +40,20 @@ class MoodPlot(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._sides: list[PlottedDimension] = []
+        self._dimensions: list[PlottedDimension] = []
         self.samples: list[MoodSample] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Mood over time"))
 
-    def show_history(self, sides: Sequence[PlottedDimension], samples: Sequence[MoodSample]) -> None:
+    def show_history(self, dimensions: Sequence[PlottedDimension], samples: Sequence[MoodSample]) -> None:
         """Show samples, which must be in chronological order."""
-        self._sides = list(sides)
+        self._dimensions = list(dimensions)
         first = samples[-1].at - MAX_PERIOD if samples else None
         self.samples = [sample for sample in samples if first is None or sample.at >= first]
-        changes_by_side = [format_change(side.title, self.samples, side.id) for side in self._sides]
+        changes_by_dimension = [format_change(dimension.title, self.samples, dimension.id) for dimension in self._dimensions]
         since = format_age(self.samples[0].at, self.samples[-1].at) if self.has_history else ""
-        changes = "; ".join(filter(None, changes_by_side))
+        changes = "; ".join(filter(None, changes_by_dimension))
         text = self.tr("Since {day}: {changes}.").format(day=since, changes=changes) if since else self._empty_text
         self.setAccessibleDescription(text)
         self.updateGeometry()
@@ -80,7 +80,7 @@ class MoodPlot(QWidget):
     def _plot_area(self) -> QRectF:
         """Area of the lines, without the labels at the right and the dates below."""
         metrics = QFontMetricsF(self.font())
-        names = max((metrics.horizontalAdvance(side.title) for side in self._sides), default=0.0) + SPACE_3
+        names = max((metrics.horizontalAdvance(dimension.title) for dimension in self._dimensions), default=0.0) + SPACE_3
         return QRectF(0, SPACE_2, max(1.0, self.width() - names), self.height() - metrics.height() - SPACE_2 - SPACE_3)
 
     @property
@@ -123,8 +123,10 @@ class MoodPlot(QWidget):
     def _draw_lines(self, painter: QPainter) -> list[tuple[PlottedDimension, QColor, QPointF]]:
         ends: list[tuple[PlottedDimension, QColor, QPointF]] = []
         palette = self._theme.palette
-        for index, side in enumerate(self._sides):
-            points = [self._point(sample, sample.values[side.id]) for sample in self.samples if side.id in sample.values]
+        for index, dimension in enumerate(self._dimensions):
+            points = [
+                self._point(sample, sample.values[dimension.id]) for sample in self.samples if dimension.id in sample.values
+            ]
             if not points:
                 continue
             colour = QColor(mood_colours(palette)[index % len(mood_colours(palette))])
@@ -137,7 +139,7 @@ class MoodPlot(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawEllipse(points[-1], 3.6, 3.6)
-            ends.append((side, colour, points[-1]))
+            ends.append((dimension, colour, points[-1]))
         return ends
 
     def _draw_labels(self, painter: QPainter, ends: list[tuple[PlottedDimension, QColor, QPointF]]) -> None:
@@ -145,14 +147,14 @@ class MoodPlot(QWidget):
         height, top, area = QFontMetricsF(self.font()).height(), -1e9, self._plot_area
         by_height = sorted(ends, key=lambda end: end[2].y())
         tops = []
-        for _side, _colour, point in by_height:
+        for _dimension, _colour, point in by_height:
             top = max(top + height, point.y() - height / 2)
             tops.append(top)
         overflow = max(0.0, tops[-1] + height - self.height()) if tops else 0.0
-        for (side, colour, _point), label_top in zip(by_height, tops, strict=True):
+        for (dimension, colour, _point), label_top in zip(by_height, tops, strict=True):
             painter.setPen(colour)
             label_rect = QRectF(area.right() + SPACE_3, label_top - overflow, self.width() - area.right() - SPACE_3, height)
-            painter.drawText(label_rect, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), side.title)
+            painter.drawText(label_rect, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), dimension.title)
 
     # Tooltip.
 
@@ -165,7 +167,11 @@ class MoodPlot(QWidget):
     def tooltip_at(self, x: float) -> str:
         """Return date and values of the sample nearest to a horizontal position in pixels."""
         nearest = min(self.samples, key=lambda one: abs(self._point(one, 0.0).x() - x))
-        values = [f"{side.title} {round(nearest.values[side.id] * 100)}" for side in self._sides if side.id in nearest.values]
+        values = [
+            f"{dimension.title} {round(nearest.values[dimension.id] * 100)}"
+            for dimension in self._dimensions
+            if dimension.id in nearest.values
+        ]
         return "\n".join((format_age(nearest.at, self.samples[-1].at), *values))
 
 

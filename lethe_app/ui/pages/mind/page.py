@@ -168,12 +168,12 @@ class MindPage(Page):
     async def _reload(self, persona_id: str) -> None:
         services = self._services
         persona = await services.library.persona(persona_id)
-        sides, samples = await services.moods.sides(persona_id), await services.moods.history(persona_id)
+        dimensions, samples = await services.moods.sides(persona_id), await services.moods.history(persona_id)
         settings, name = services.preferences.current, persona.name
         self.mood_card.show_switches(
             name, is_enabled=persona.mood, is_fixed=settings.static_mood, enabled_for_all=settings.mood_handling
         )
-        self.mood_card.show_mood(name, sides, samples)
+        self.mood_card.show_mood(name, dimensions, samples)
         plans = await services.week.load_plans(persona_id)
         for day, text in plans.items():
             self._show_stored_text(key_of_day(persona_id, day), text)
@@ -225,7 +225,9 @@ class MindPage(Page):
     # changing
 
     def _set_mood(self, dimension_id: str, value: float) -> None:
-        self.edits.set_mood(self.persona_selector.persona_id, dimension_id, self.mood_card.rows[dimension_id].side.title, value)
+        self.edits.set_mood(
+            self.persona_selector.persona_id, dimension_id, self.mood_card.rows[dimension_id].dimension.title, value
+        )
 
     def _set_plan(self, day: str, text: str) -> None:
         persona, weekday = self.persona_selector.persona_id, Weekday(day)

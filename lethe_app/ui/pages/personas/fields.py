@@ -54,16 +54,16 @@ def user_persona_chapters() -> list[EditorSection]:
     bio = FieldSpec(
         "bio",
         _tr("Description"),
-        FieldKind.PROSE,
+        FieldKind.TEXT_AREA,
         _tr("Facts that characters know about you from the start, written in the third person."),
         _tr("{{user}} is a retired ferry captain who …"),
         lines=6,
-        most_lines=24,
+        max_lines=24,
     )
     no_hidden_notes = FieldSpec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
-        FieldKind.SWITCH,
+        FieldKind.CHECKBOX,
         _tr("Disable notes about time, moods and proactive memories while you use this persona."),
     )
     return [
@@ -76,7 +76,7 @@ def user_persona_chapters() -> list[EditorSection]:
 def _identity_chapter() -> EditorSection:
     name = FieldSpec("name", _tr("Name"), help=_tr("Name of the persona; {{char}} stands for it in any text."))
     tagline = FieldSpec("tagline", _tr("Tagline"), help=_tr("Short text below the name in the list; never sent to the model."))
-    tags = FieldSpec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add tag"))
+    tags = FieldSpec("tags", _tr("Tags"), FieldKind.TAGS, placeholder=_tr("Add tag"))
     return EditorSection("who", _tr("Identity"), specs=(name, tagline, tags), fields_before=(AVATAR,))
 
 
@@ -88,16 +88,16 @@ def _bio_chapter() -> EditorSection:
     bio = FieldSpec(
         "bio",
         _tr("Bio"),
-        FieldKind.PROSE,
+        FieldKind.TEXT_AREA,
         _tr("Background, goals, fears and way of speaking of the persona."),
         _tr("{{char}} is the navigator of the Petrel. She …"),
         lines=8,
-        most_lines=32,
+        max_lines=32,
     )
     mini = FieldSpec(
         "mini_bio",
         _tr("Short bio"),
-        FieldKind.PROSE,
+        FieldKind.TEXT_AREA,
         _tr("One paragraph used in group chats, where a full bio would take too many tokens."),
         lines=3,
     )
@@ -108,18 +108,18 @@ def _scenario_chapter() -> EditorSection:
     scenario = FieldSpec(
         "scenario",
         _tr("Scenario"),
-        FieldKind.PROSE,
+        FieldKind.TEXT_AREA,
         _tr("Setting and relationship at the start of a conversation."),
         lines=4,
-        most_lines=24,
+        max_lines=24,
     )
     greetings = FieldSpec(
         "first_messages",
         _tr("Greetings"),
-        FieldKind.TEXTS,
+        FieldKind.TEXT_LIST,
         _tr("First messages of a new conversation, available as swipes; without any, you write first."),
         lines=4,
-        add_words=_tr("Add greeting"),
+        add_label=_tr("Add greeting"),
     )
     return EditorSection("scenario", _tr("Scenario and greetings"), specs=(scenario, greetings))
 
@@ -128,21 +128,21 @@ def _style_chapter() -> EditorSection:
     dialogs = FieldSpec(
         "example_dialogs",
         _tr("Style and examples"),
-        FieldKind.TEXTS,
+        FieldKind.TEXT_LIST,
         _tr("Example lines and style rules, one per field: “Asked about the sea: …”, “Never more than three sentences.”"),
         lines=1,
-        add_words=_tr("Add line"),
+        add_label=_tr("Add line"),
     )
     system = FieldSpec(
         "system_prompt",
         _tr("System prompt"),
-        FieldKind.PROSE,
+        FieldKind.TEXT_AREA,
         _tr(
             "Replacement for the general system prompt, rarely needed; {{original}} inserts the general one, and "
             "empty keeps it."
         ),
         lines=3,
-        most_lines=24,
+        max_lines=24,
     )
     return EditorSection("style", _tr("Style"), specs=(dialogs, system))
 
@@ -156,45 +156,45 @@ def _memory_chapter() -> EditorSection:
     time = FieldSpec(
         "sense_of_time",
         _tr("Sense of time"),
-        FieldKind.SWITCH,
+        FieldKind.CHECKBOX,
         _tr("Add a hidden note with the time and the length of your absence when you return after a while."),
     )
     dates = FieldSpec(
         "dates_in_session_summaries",
         _tr("Dates in summaries"),
-        FieldKind.SWITCH,
+        FieldKind.CHECKBOX,
         _tr("Add dates to the summaries of earlier conversations."),
     )
     no_hidden_notes = FieldSpec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
-        FieldKind.SWITCH,
+        FieldKind.CHECKBOX,
         _tr("Disable notes about time, moods and proactive memories; memories you ask for are still recalled."),
     )
     thoughts = FieldSpec(
         "self_edit_field",
         _tr("Personal thoughts"),
-        FieldKind.PROSE,
+        FieldKind.TEXT_AREA,
         _tr("What the persona thinks of itself and of you, always included in the prompt."),
         lines=3,
     )
     auto_update = FieldSpec(
         "self_edit_tokens",
         _tr("Auto-update thoughts"),
-        FieldKind.WHOLE,
+        FieldKind.INTEGER,
         _tr(
             "Maximum tokens when the persona rewrites its thoughts after conversations, while you are away; 200 "
             "is a good length."
         ),
-        highest=4000,
+        maximum=4000,
         step=50,
-        special=_tr("never"),
+        minimum_label=_tr("never"),
     )
     return EditorSection("memory", _tr("Memory"), specs=(time, dates, no_hidden_notes, thoughts, auto_update))
 
 
 def _away_chapter() -> EditorSection:
-    mood = FieldSpec("mood", _tr("Moods"), FieldKind.SWITCH, _tr("Mention the persona's mood when you return."))
+    mood = FieldSpec("mood", _tr("Moods"), FieldKind.CHECKBOX, _tr("Mention the persona's mood when you return."))
     plan_help = _tr("Plans for this weekday, mentioned in a hidden note when you come back after a while.")
     prefix = FieldSpec(
         "schedule_prefix",
@@ -207,9 +207,9 @@ def _away_chapter() -> EditorSection:
         for number, day in enumerate(Weekday, start=1)
     )
     tasks_help = _tr("Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.")
-    agent = FieldSpec("agent_mode", _tr("Background activity"), FieldKind.SWITCH, tasks_help)
+    agent = FieldSpec("agent_mode", _tr("Background activity"), FieldKind.CHECKBOX, tasks_help)
     unused_help = _tr("Saved with the persona, but not used by Lethe yet.")
-    writes = FieldSpec("can_initiate_chat", _tr("Can write first"), FieldKind.SWITCH, unused_help)
+    writes = FieldSpec("can_initiate_chat", _tr("Can write first"), FieldKind.CHECKBOX, unused_help)
     return EditorSection("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), fields_after=(TASKS,))
 
 
@@ -219,7 +219,7 @@ def _model_chapter() -> EditorSection:
         "the settings is used if it is ticked here, otherwise the first ticked one."
     )
     override_help = _tr("Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.")
-    override = FieldSpec("override_default_toolset", _tr("Override default tools"), FieldKind.SWITCH, override_help)
+    override = FieldSpec("override_default_toolset", _tr("Override default tools"), FieldKind.CHECKBOX, override_help)
     return EditorSection(
         "voice", _tr("Model and tools"), text, specs=(override,), fields_before=(MODEL, SAMPLERS), fields_after=(TOOLS,)
     )

@@ -25,18 +25,25 @@ def _number_spec(name: str, title: str, help_text: str, special_text: str = "") 
     field_info = SamplerPreset.model_fields[name]
     lowest, highest = value_bounds(field_info)
     if field_info.annotation is int:
-        return FieldSpec(name, title, FieldKind.WHOLE, help_text, lowest=lowest, highest=highest, special=special_text)
+        return FieldSpec(name, title, FieldKind.INTEGER, help_text, minimum=lowest, maximum=highest, minimum_label=special_text)
     return FieldSpec(
-        name, title, FieldKind.NUMBER, help_text, lowest=lowest, highest=min(highest, 100), step=0.05, special=special_text
+        name,
+        title,
+        FieldKind.FLOAT,
+        help_text,
+        minimum=lowest,
+        maximum=min(highest, 100),
+        step=0.05,
+        minimum_label=special_text,
     )
 
 
 def _line_spec(name: str, title: str, help_text: str = "") -> FieldSpec:
-    return FieldSpec(name, title, FieldKind.CODE, help_text)
+    return FieldSpec(name, title, FieldKind.ESCAPED_TEXT, help_text)
 
 
 def _texts_spec(name: str, title: str, help_text: str) -> FieldSpec:
-    return FieldSpec(name, title, FieldKind.WORDS, help_text, commas=False, escapes=True)
+    return FieldSpec(name, title, FieldKind.TAGS, help_text, splits_at_commas=False, escapes=True)
 
 
 def sampler_groups() -> list[FieldGroup]:
@@ -116,10 +123,10 @@ def instruct_groups() -> list[FieldGroup]:
                 FieldSpec(
                     "system_role",
                     _tr("Supports system role"),
-                    FieldKind.SWITCH,
+                    FieldKind.CHECKBOX,
                     _tr("Send the system prompt in its own role instead of in the first user message."),
                 ),
-                FieldSpec("add_names", _tr("Include names"), FieldKind.SWITCH, _tr("Add “Name: ” before every message.")),
+                FieldSpec("add_names", _tr("Include names"), FieldKind.CHECKBOX, _tr("Add “Name: ” before every message.")),
             ],
         ),
         (
@@ -135,7 +142,7 @@ def instruct_groups() -> list[FieldGroup]:
                 FieldSpec(
                     "empty_thinking_when_off",
                     _tr("Empty thinking when off"),
-                    FieldKind.SWITCH,
+                    FieldKind.CHECKBOX,
                     _tr("Add an empty thinking block for models that would think anyway."),
                 ),
             ],
@@ -162,7 +169,7 @@ def system_groups() -> list[FieldGroup]:
                 FieldSpec(
                     "prompt",
                     _tr("System prompt"),
-                    FieldKind.PROSE,
+                    FieldKind.TEXT_AREA,
                     _tr("Text with macros: {{char}} and {{user}} are replaced by names."),
                     lines=6,
                 ),

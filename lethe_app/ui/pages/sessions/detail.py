@@ -232,34 +232,36 @@ def _form_specs(parent: QWidget) -> list[FieldSpec]:
     tr = parent.tr
     return [
         FieldSpec("name", format_part(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
-        FieldSpec("content", format_part(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summarised yet")),
+        FieldSpec(
+            "content", format_part(SessionPart.SUMMARY), FieldKind.TEXT_AREA, lines=4, placeholder=tr("Not summarised yet")
+        ),
         FieldSpec(
             "keywords_main",
             format_part(SessionPart.KEYWORDS),
-            FieldKind.WORDS,
+            FieldKind.TAGS,
             tr("Keywords you add recall this conversation when they are mentioned."),
             placeholder=tr("Add keyword"),
         ),
-        FieldSpec("future_goals", format_part(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add plan")),
+        FieldSpec("future_goals", format_part(SessionPart.GOALS), FieldKind.TEXT_LIST, lines=1, add_label=tr("Add plan")),
         FieldSpec(
             "relevance",
             format_part(SessionPart.RELEVANCE),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("Importance from 1 (small talk) to 5 (unforgettable)."),
-            lowest=1,
-            highest=5,
+            minimum=1,
+            maximum=5,
         ),
         FieldSpec(
             "is_roleplay",
             format_part(SessionPart.ROLEPLAY),
-            FieldKind.SWITCH,
+            FieldKind.CHECKBOX,
             tr("Keep facts said in character within this conversation, instead of as facts about you."),
         ),
         FieldSpec(
             "sticky",
             tr("Always included"),
-            FieldKind.SWITCH,
+            FieldKind.CHECKBOX,
             tr("Include this conversation in every prompt, whatever the topic."),
         ),
-        FieldSpec("protected", tr("Protected"), FieldKind.SWITCH, tr("Prevent automatic changes and removal.")),
+        FieldSpec("protected", tr("Protected"), FieldKind.CHECKBOX, tr("Prevent automatic changes and removal.")),
     ]

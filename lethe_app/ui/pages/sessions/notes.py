@@ -40,7 +40,7 @@ class SessionNotes(QWidget):
         spec = FieldSpec(
             NOTES_FIELD,
             self.tr("Notes"),
-            FieldKind.PROSE,
+            FieldKind.TEXT_AREA,
             self.tr("One note per line, in the form “name: value”."),
             self.tr("home: Porto"),
             lines=2,

@@ -80,12 +80,12 @@ def build_spec(name: str, choices: Choices) -> FieldSpec:
         kind=field_kind(field_info, has_choices=bool(options)),
         help=help_text,
         choices=options,
-        lowest=lowest,
-        highest=highest,
+        minimum=lowest,
+        maximum=highest,
         step=1 if is_integer else 0.005 if is_expert(name) else 0.05 if highest <= 1 else 0.5,
         decimals=3 if is_expert(name) else 2,
         unit=UNITS.get(name, ""),
-        special=translate_text(LOWEST_VALUE_LABELS.get(name, "")),
+        minimum_label=translate_text(LOWEST_VALUE_LABELS.get(name, "")),
         secret=name in SECRET_SETTINGS,
     )
 
@@ -93,11 +93,11 @@ def build_spec(name: str, choices: Choices) -> FieldSpec:
 def field_kind(field_info: FieldInfo, *, has_choices: bool) -> FieldKind:
     """Return the kind of form field for the type of a setting."""
     if field_info.annotation == list[str]:
-        return FieldKind.TICKS if has_choices else FieldKind.WORDS
+        return FieldKind.CHECKBOXES if has_choices else FieldKind.TAGS
     if has_choices:
-        return FieldKind.CHOICE
-    kinds: dict[Any, FieldKind] = {bool: FieldKind.SWITCH, int: FieldKind.WHOLE, float: FieldKind.NUMBER}
-    return kinds.get(field_info.annotation, FieldKind.LINE)
+        return FieldKind.COMBO_BOX
+    kinds: dict[Any, FieldKind] = {bool: FieldKind.CHECKBOX, int: FieldKind.INTEGER, float: FieldKind.FLOAT}
+    return kinds.get(field_info.annotation, FieldKind.TEXT)
 
 
 def fixed_choices(name: str, field_info: FieldInfo) -> list[tuple[Any, str]]:

@@ -26,21 +26,23 @@ ChangedFields = Callable[[WorldEntry, Any], Mapping[str, object]]
 
 def bulk_fields() -> list[tuple[FieldSpec, ChangedFields]]:
     """Return the form fields that apply to several entries, with the change each makes to an entry."""
-    depth = FieldSpec("position", tr("Depth"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
-    scan = FieldSpec("scan_depth", tr("Scan depth"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("world default"))
+    depth = FieldSpec("position", tr("Depth"), FieldKind.INTEGER, minimum=-1, maximum=1000, minimum_label=tr("system prompt"))
+    scan = FieldSpec(
+        "scan_depth", tr("Scan depth"), FieldKind.INTEGER, minimum=-1, maximum=200, minimum_label=tr("world default")
+    )
     return [
         (depth, lambda _entry, value: {"position_index": value}),
-        (FieldSpec("priority", tr("Priority"), FieldKind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
+        (FieldSpec("priority", tr("Priority"), FieldKind.INTEGER, minimum=-1000), lambda _entry, value: {"priority": value}),
         (
-            FieldSpec("chance", tr("Probability"), FieldKind.WHOLE, highest=100, unit="%"),
+            FieldSpec("chance", tr("Probability"), FieldKind.INTEGER, maximum=100, unit="%"),
             lambda _entry, value: {"trigger_chance": value / 100},
         ),
         (
-            FieldSpec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
+            FieldSpec("duration", tr("Sticky (turns)"), FieldKind.INTEGER, minimum=1, maximum=1000),
             lambda _entry, value: {"duration": value},
         ),
         (
-            FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
+            FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.INTEGER, maximum=1000, minimum_label=tr("none")),
             lambda _entry, value: {"cooldown": value},
         ),
         (scan, lambda _entry, value: {"scan_depth": None if value == WORLD_DEFAULT else value}),

@@ -24,8 +24,8 @@ def text_specs() -> list[FieldSpec]:
     keys_help = tr("Words that activate the entry, separated by Enter or a comma; /…/i is a regular expression.")
     return [
         FieldSpec("name", tr("Name"), placeholder=tr("Entry title")),
-        FieldSpec("content", tr("Content"), FieldKind.PROSE, placeholder=text, lines=5, most_lines=18),
-        FieldSpec("keywords_main", tr("Keys"), FieldKind.WORDS, keys_help, placeholder=tr("word or name")),
+        FieldSpec("content", tr("Content"), FieldKind.TEXT_AREA, placeholder=text, lines=5, max_lines=18),
+        FieldSpec("keywords_main", tr("Keys"), FieldKind.TAGS, keys_help, placeholder=tr("word or name")),
     ]
 
 
@@ -34,16 +34,16 @@ def common_specs() -> list[FieldSpec]:
     positions = [(IN_CHAT, tr("In chat, at depth")), (SYSTEM, tr("In the system prompt"))]
     roles = [(Role.SYSTEM, tr("System")), (Role.USER, tr("User")), (Role.ASSISTANT, tr("Assistant"))]
     return [
-        FieldSpec("sticky", tr("Constant"), FieldKind.SWITCH),
-        FieldSpec("place", tr("Position"), FieldKind.CHOICE, choices=positions),
-        FieldSpec("depth", tr("Depth"), FieldKind.WHOLE, highest=1000, special=tr("at the newest message")),
-        FieldSpec("role", tr("Role"), FieldKind.CHOICE, choices=roles),
+        FieldSpec("sticky", tr("Constant"), FieldKind.CHECKBOX),
+        FieldSpec("place", tr("Position"), FieldKind.COMBO_BOX, choices=positions),
+        FieldSpec("depth", tr("Depth"), FieldKind.INTEGER, maximum=1000, minimum_label=tr("at the newest message")),
+        FieldSpec("role", tr("Role"), FieldKind.COMBO_BOX, choices=roles),
         FieldSpec(
             "priority",
             tr("Priority"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("Entries with a higher priority are kept when the token budget is exceeded."),
-            lowest=-1000,
+            minimum=-1000,
         ),
     ]
 
@@ -70,18 +70,18 @@ def rare_field_sections() -> list[FieldSection]:
 def _key_specs() -> list[FieldSpec]:
     secondary_help = tr("Keys that the selective logic above combines with the main keys.")
     return [
-        FieldSpec("word_link", tr("Selective logic"), FieldKind.CHOICE, choices=link_choices()),
-        FieldSpec("keywords_secondary", tr("Secondary keys"), FieldKind.WORDS, secondary_help, placeholder=tr("word or name")),
-        FieldSpec("whole_word", tr("Match whole words"), FieldKind.SWITCH, tr("Prevent “king” from matching “kingdom”.")),
-        FieldSpec("case_sensitive", tr("Case-sensitive"), FieldKind.SWITCH, tr("Prevent “Rose” from matching “rose”.")),
+        FieldSpec("word_link", tr("Selective logic"), FieldKind.COMBO_BOX, choices=link_choices()),
+        FieldSpec("keywords_secondary", tr("Secondary keys"), FieldKind.TAGS, secondary_help, placeholder=tr("word or name")),
+        FieldSpec("whole_word", tr("Match whole words"), FieldKind.CHECKBOX, tr("Prevent “king” from matching “kingdom”.")),
+        FieldSpec("case_sensitive", tr("Case-sensitive"), FieldKind.CHECKBOX, tr("Prevent “Rose” from matching “rose”.")),
         FieldSpec(
             "scan_depth",
             tr("Scan depth"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("Number of messages to scan for keys, besides the one being sent."),
-            lowest=WORLD_DEFAULT,
-            highest=200,
-            special=tr("world default"),
+            minimum=WORLD_DEFAULT,
+            maximum=200,
+            minimum_label=tr("world default"),
         ),
     ]
 
@@ -91,14 +91,14 @@ def _time_specs() -> list[FieldSpec]:
         FieldSpec(
             "chance",
             tr("Probability"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("Chance that the entry is activated when a key matches."),
-            highest=100,
+            maximum=100,
             unit="%",
         ),
-        FieldSpec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
-        FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
-        FieldSpec("delay", tr("Delay (messages)"), FieldKind.WHOLE, highest=10_000, special=tr("none")),
+        FieldSpec("duration", tr("Sticky (turns)"), FieldKind.INTEGER, minimum=1, maximum=1000),
+        FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.INTEGER, maximum=1000, minimum_label=tr("none")),
+        FieldSpec("delay", tr("Delay (messages)"), FieldKind.INTEGER, maximum=10_000, minimum_label=tr("none")),
     ]
 
 
@@ -108,12 +108,12 @@ def _budget_specs() -> list[FieldSpec]:
         FieldSpec(
             "order",
             tr("Order"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("Entries with a higher order are inserted later at the same position."),
-            lowest=-100_000,
+            minimum=-100_000,
         ),
-        FieldSpec("ignore_budget", tr("Ignore budget"), FieldKind.SWITCH),
-        FieldSpec("embeds", tr("Recall by meaning"), FieldKind.CHOICE, choices=embed_choices),
+        FieldSpec("ignore_budget", tr("Ignore budget"), FieldKind.CHECKBOX),
+        FieldSpec("embeds", tr("Recall by meaning"), FieldKind.COMBO_BOX, choices=embed_choices),
     ]
 
 
@@ -123,27 +123,27 @@ def _group_specs() -> list[FieldSpec]:
         FieldSpec(
             "groups",
             tr("Inclusion groups"),
-            FieldKind.WORDS,
+            FieldKind.TAGS,
             tr("Groups of which only one entry can be active at a time."),
             placeholder=tr("group name"),
         ),
-        FieldSpec("group_weight", tr("Group weight"), FieldKind.WHOLE, highest=100_000),
-        FieldSpec("group_override", tr("Prioritise in group"), FieldKind.SWITCH),
-        FieldSpec("scoring", tr("Use group scoring"), FieldKind.CHOICE, choices=scoring),
+        FieldSpec("group_weight", tr("Group weight"), FieldKind.INTEGER, maximum=100_000),
+        FieldSpec("group_override", tr("Prioritise in group"), FieldKind.CHECKBOX),
+        FieldSpec("scoring", tr("Use group scoring"), FieldKind.COMBO_BOX, choices=scoring),
     ]
 
 
 def _recursion_specs() -> list[FieldSpec]:
     return [
-        FieldSpec("exclude_recursion", tr("Exclude from recursion"), FieldKind.SWITCH),
-        FieldSpec("prevent_recursion", tr("Prevent further recursion"), FieldKind.SWITCH),
+        FieldSpec("exclude_recursion", tr("Exclude from recursion"), FieldKind.CHECKBOX),
+        FieldSpec("prevent_recursion", tr("Prevent further recursion"), FieldKind.CHECKBOX),
         FieldSpec(
             "delay_until_recursion",
             tr("Recursion level"),
-            FieldKind.WHOLE,
+            FieldKind.INTEGER,
             tr("First recursion step in which the entry can be activated."),
-            highest=10,
-            special=tr("no delay"),
+            maximum=10,
+            minimum_label=tr("no delay"),
         ),
     ]
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem
-from lethe_app.services.worlds.test_bench import TrialEntryResult
+from lethe_app.services.worlds.world_trial import TrialEntryResult
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.reason_labels import format_block_reason
 

@@ -15,7 +15,7 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.service import WorldSaved, WorldService
-from lethe_app.services.worlds.test_bench import WorldTrials
+from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import Route, WorldsRoute
 from lethe_app.ui.core.theme import Theme, interface_font_size
@@ -29,7 +29,7 @@ from lethe_app.ui.pages.worlds.list import WorldList
 from lethe_app.ui.pages.worlds.remember import RememberAction
 from lethe_app.ui.pages.worlds.table import EntryTable
 from lethe_app.ui.pages.worlds.table_model import EntryRows
-from lethe_app.ui.pages.worlds.test_bench import WorldTestBench, WorldTrial
+from lethe_app.ui.pages.worlds.world_trial import WorldTrial, WorldTrialPanel
 
 WIDE_MIN_WIDTH, MEDIUM_MIN_WIDTH = 1060, 760
 """Minimum widths in pixels of the layouts with three and with two panes, at the default text size."""
@@ -144,19 +144,19 @@ class WorldPage(Page):
         self.bench_splitter.setStretchFactor(0, 1)
         self.body.addWidget(self.bench_splitter, 1)
         self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.toggle_list, "globe")
-        self.bench_button = self.add_button(self.tr("Test bench"), self._toggle_bench, "play")
-        self.bench_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
+        self.trial_button = self.add_button(self.tr("Test bench"), self._toggle_trial_panel, "play")
+        self.trial_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
         self.panes.layout_changed.connect(self._update_buttons)
         self._update_buttons()
 
     @property
-    def bench(self) -> WorldTestBench:
+    def trial_panel(self) -> WorldTrialPanel:
         """The test bench, created when it is first opened."""
-        return self.world_trial.bench
+        return self.world_trial.panel
 
     def _add_shortcuts(self) -> None:
         keys: list[tuple[str, QWidget, Callable[[], object]]] = [
-            ("Ctrl+T", self, self._toggle_bench),
+            ("Ctrl+T", self, self._toggle_trial_panel),
             ("Ctrl+S", self, lambda: self._context.tasks.start_task(self._save())),
             ("Ctrl+Return", self, self._new_entry),
             ("F2", self.world_list, self._focus_world_name),
@@ -235,7 +235,7 @@ class WorldPage(Page):
         """Close the test bench or the detail on Esc before the page itself."""
         focus = self.focusWidget()
         if event.key() == Qt.Key.Key_Escape and self.world_trial.contains_widget(focus):
-            self._toggle_bench()
+            self._toggle_trial_panel()
         elif event.key() == Qt.Key.Key_Escape and self.panes.is_detail_in_front:
             self._back_to_table()
         else:
@@ -252,7 +252,7 @@ class WorldPage(Page):
 
     def _update_panes(self) -> None:
         """Hide everything else while the test bench is open in a window too narrow for both."""
-        self.panes.setVisible(not self.world_trial.is_open or self.bench.fits_beside(self.width()))
+        self.panes.setVisible(not self.world_trial.is_open or self.trial_panel.fits_beside(self.width()))
 
     async def _save(self) -> None:
         await self._worlds.flush()
@@ -376,9 +376,9 @@ class WorldPage(Page):
 
     # the test bench
 
-    def _toggle_bench(self) -> None:
+    def _toggle_trial_panel(self) -> None:
         """Open the test bench and focus its text, or close it."""
-        self.world_trial.toggle_bench()
+        self.world_trial.toggle_panel()
         self._update_panes()
         if not self.world_trial.is_open:
             self.table.table.setFocus()
@@ -387,6 +387,6 @@ class WorldPage(Page):
         """Show the entry of a test result, in whichever world it is."""
         self._choose_world(stem)
         if self.panes.isHidden():
-            self._toggle_bench()
+            self._toggle_trial_panel()
         self.table.select_entry(guid)
         self._edit_selected()

@@ -54,10 +54,10 @@ class RememberDialog(QuestionDialog):
             FieldSpec(
                 "persona",
                 self.tr("Persona"),
-                FieldKind.CHOICE,
+                FieldKind.COMBO_BOX,
                 choices=[(persona.unique_name, persona.name) for persona in personas],
             ),
-            FieldSpec("insertion", self.tr("Recall mode"), FieldKind.CHOICE, choices=modes),
+            FieldSpec("insertion", self.tr("Recall mode"), FieldKind.COMBO_BOX, choices=modes),
         ]
 
     @property

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.chat import Message
-from lethe_app.services.worlds.test_bench import TrialEntryResult, TrialInput, TrialOutcome, WorldTrials
+from lethe_app.services.worlds.world_trial import TrialEntryResult, TrialInput, TrialOutcome, WorldTrials
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
@@ -44,7 +44,7 @@ SIDE_BY_SIDE_MIN_WIDTH = 760
 """Width in pixels, at the default text size, below which the results are below the text."""
 
 
-class WorldTestBench(QFrame):
+class WorldTrialPanel(QFrame):
     """Form and results of a test; `run_requested` is emitted when another test is to be run."""
 
     run_requested = Signal()
@@ -53,7 +53,7 @@ class WorldTestBench(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("bench")
+        self.setObjectName("trial_panel")
         self.setAccessibleName(self.tr("Test bench"))
         self._theme = theme
         self._messages: list[Message] = []
@@ -284,64 +284,64 @@ class WorldTrial(QObject):
         self._messages: Sequence[Message] | None = None
 
     @cached_property
-    def bench(self) -> WorldTestBench:
+    def panel(self) -> WorldTrialPanel:
         """The test bench, created at first use."""
-        bench = WorldTestBench(self._context.theme)
-        bench.hide()
-        self._splitter.addWidget(bench)
+        panel = WorldTrialPanel(self._context.theme)
+        panel.hide()
+        self._splitter.addWidget(panel)
         self._splitter.setSizes([420, 230])
-        bench.run_requested.connect(lambda: self._context.tasks.start_task(self._run_trial(), key="world-trial"))
-        bench.result_opened.connect(self._open_result)
+        panel.run_requested.connect(lambda: self._context.tasks.start_task(self._run_trial(), key="world-trial"))
+        panel.result_opened.connect(self._open_result)
         if self._messages is not None:
-            bench.show_messages(self._messages)
-        return bench
+            panel.show_messages(self._messages)
+        return panel
 
     @property
     def is_open(self) -> bool:
-        return self._has_bench and not self.bench.isHidden()
+        return self._has_panel and not self.panel.isHidden()
 
     def contains_widget(self, widget: QWidget | None) -> bool:
         """Return whether a widget is part of the test bench."""
-        return widget is not None and self._has_bench and self.bench.isAncestorOf(widget)
+        return widget is not None and self._has_panel and self.panel.isAncestorOf(widget)
 
     @property
-    def _has_bench(self) -> bool:
-        return "bench" in vars(self)
+    def _has_panel(self) -> bool:
+        return "panel" in vars(self)
 
     async def load_messages(self) -> None:
         """Load the messages of the open conversation that can be chosen."""
         session = self._context.current_session()
         if session is not None:
             self._messages = await self._trials.list_messages(session, MAX_MESSAGES)
-            if self._has_bench:
-                self.bench.show_messages(self._messages)
+            if self._has_panel:
+                self.panel.show_messages(self._messages)
 
     def schedule_run(self) -> None:
         """Run the test again because a world was changed."""
-        if self._has_bench:
-            self.bench.schedule_run()
+        if self._has_panel:
+            self.panel.schedule_run()
 
-    def toggle_bench(self) -> None:
+    def toggle_panel(self) -> None:
         """Open the test bench and focus its text, or close it."""
-        self.bench.setVisible(self.bench.isHidden())
+        self.panel.setVisible(self.panel.isHidden())
         if self.is_open:
-            self.bench.text_field.setFocus()
-            self.bench.run_requested.emit()
+            self.panel.text_field.setFocus()
+            self.panel.run_requested.emit()
 
     def _open_result(self, tried: TrialEntryResult) -> None:
         self.opened.emit(tried.world.unique_name, tried.entry.guid)
 
     async def _run_trial(self) -> None:
-        world, bench = self._book.world, self.bench
-        if world is None or bench.isHidden():
+        world, panel = self._book.world, self.panel
+        if world is None or panel.isHidden():
             return
         trial = TrialInput(
             world,
-            bench.text_field.text,
+            panel.text_field.text,
             self._context.current_session(),
-            bench.message_id,
-            alone=bench.this_world_check.isChecked(),
-            fresh=bench.ignore_history_check.isChecked(),
-            times=bench.repeat_count,
+            panel.message_id,
+            alone=panel.this_world_check.isChecked(),
+            fresh=panel.ignore_history_check.isChecked(),
+            times=panel.repeat_count,
         )
-        bench.show_outcome(await self._trials.run(trial))
+        panel.show_outcome(await self._trials.run(trial))
