@@ -82,13 +82,6 @@ class MemoryIndex:
 
     # Changing the index
 
-    async def add_passages(self, passages: Sequence[Passage]) -> list[int]:
-        """Store passages and return their numbers. Words find them at once; vectors are added by `embed_pending`."""
-        async with self._change_lock:
-            numbers = await self._passages.add(passages)
-            self._views.apply_changes([], _with_numbers(passages, numbers))
-        return numbers
-
     async def replace(self, origins: Sequence[UUID], passages: Sequence[Passage], indexed: Sequence[int] = ()) -> None:
         """Replace all passages of these origins, and remove the entries `indexed` from the pending index in the same
         transaction.
@@ -98,16 +91,6 @@ class MemoryIndex:
         async with self._change_lock:
             removed, numbers = await self._passages.replace(origins, passages, indexed)
             self._views.apply_changes(removed, _with_numbers(passages, numbers))
-
-    async def remove_passages(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> int:
-        """Remove the passages that match all given criteria and return their number; without criteria nothing is removed.
-
-        `source` is a session, memory or World Info entry, `origin` a message or fact.
-        """
-        async with self._change_lock:
-            numbers = await self._passages.remove_matching(source=source, origin=origin, owner=owner)
-            self._views.apply_changes(numbers, [])
-        return len(numbers)
 
     async def count_pending(self) -> int:
         """Return how many passages have no vector yet; 0 without an embedder."""

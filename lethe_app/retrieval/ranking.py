@@ -89,10 +89,6 @@ class RankedSources:
             hits.setdefault(hit.source, hit)
         return replace(self, hits=tuple(hits.values())[:limit])
 
-    def select_recalled(self, slots: int) -> tuple[RankedSource, ...]:
-        """Return the hits to insert into the prompt: the sure ones among the first `slots`."""
-        return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
-
 
 @dataclass(frozen=True)
 class SearchEvidence:

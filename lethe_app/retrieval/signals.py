@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -96,7 +96,8 @@ def compute_signals(
         "words": max_by_owner(features.bm25, features.source, count),
     }
     contributions = compute_contributions(values)
-    return ScoredSources(values, contributions, _sum_contributions(contributions.values()), interaction)
+    score: Floats = np.sum(list(contributions.values()), axis=0, dtype=np.float32)
+    return ScoredSources(values, contributions, score, interaction)
 
 
 def compute_contributions(values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -107,16 +108,6 @@ def compute_contributions(values: Mapping[str, Floats]) -> dict[str, Floats]:
         * (values["fact coverage"] if signal.is_scaled_by_facts else np.float32(1))
         for name, signal in SIGNALS.items()
     }
-
-
-def sum_signals(values: Mapping[str, Floats], excluded: str = "") -> Floats:
-    """Return the score of every source, optionally leaving out one signal."""
-    return _sum_contributions(share for name, share in compute_contributions(values).items() if name != excluded)
-
-
-def _sum_contributions(contributions: Iterable[Floats]) -> Floats:
-    score: Floats = np.sum(list(contributions), axis=0, dtype=np.float32)
-    return score
 
 
 def _fact_coverage(columns: ColumnSnapshot) -> float:

@@ -6,7 +6,6 @@ written by `tests/bench/fit_word_vectors.py`.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -25,13 +24,6 @@ def mean_vector(words: Iterable[str]) -> npt.NDArray[np.float32]:
     total: npt.NDArray[np.float32] = vectors[[rows[word] for word in words if word in rows]].sum(axis=0, dtype=np.float32)
     length = float(np.linalg.norm(total))
     return total / np.float32(length) if length else total
-
-
-def pack_vectors(words: Iterable[str], vectors: npt.NDArray[np.int8]) -> bytes:
-    """Return the bytes of a word vector file."""
-    file = io.BytesIO()
-    np.savez_compressed(file, words=np.frombuffer("\n".join(words).encode(), np.uint8), vectors=vectors)
-    return file.getvalue()
 
 
 @lru_cache(maxsize=1)

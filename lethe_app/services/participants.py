@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError
@@ -85,12 +85,6 @@ class ParticipantService:
     async def of_session(self, session: ChatSession) -> Participants:
         """Return the participants of a session. Raise FileError."""
         return await self._library.read(lambda: self.read(session))
-
-    async def of_reply(self, session: ChatSession, message: Message) -> Participants:
-        """Return the participants for a regenerated reply: its author speaks, also if that persona has left the session
-        since.
-        """
-        return await self._library.read(lambda: self.read(session, message.speaker))
 
     def read(self, session: ChatSession, speaker: str = "") -> Participants:
         """Return the participants of a session with `speaker` speaking; to be called in the storage thread.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import messages
@@ -38,14 +37,6 @@ def delete_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
 def restore_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
     """Restore messages, all or none. Raise StorageError if one of them was purged."""
     _mark_messages(connection, ids, None)
-
-
-def deleted_messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message]:
-    """Return the messages of a session that are in the trash, in order of arrival."""
-    rows = connection.execute(
-        "SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NOT NULL ORDER BY seq", (session_id,)
-    )
-    return messages.load(connection, [row[0] for row in rows])
 
 
 def purge(connection: sqlite3.Connection, before: str) -> int:

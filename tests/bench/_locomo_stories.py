@@ -83,7 +83,7 @@ async def ingest_session(
         lines.append(Utterance(told.id, role, turn["speaker"], turn["text"], began))
         text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
         passages += passage_builder.message_passages(owner, session.guid, told.id, place, turn["speaker"], text, began)
-    await recall.add_passages(passages + (_told(session, lines) if own else _given(session, sample, number)))
+    await recall.replace([], passages + (_told(session, lines) if own else _given(session, sample, number)))
     return session.guid
 
 

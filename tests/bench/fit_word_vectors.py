@@ -54,7 +54,7 @@ def main() -> None:
     small = vectors @ directions[:, : -SIZE - 1 : -1]
     small /= np.array([1 + OFTEN * seen[word] / count for word in words])[:, None]
     packed = np.round(small / np.abs(small).max() * LARGEST).astype(np.int8)
-    word_vectors.FILE.write_bytes(word_vectors.pack_vectors(words, packed))
+    np.savez_compressed(word_vectors.FILE, words=np.frombuffer("\n".join(words).encode(), np.uint8), vectors=packed)
 
 
 if __name__ == "__main__":

@@ -26,18 +26,21 @@ from pathlib import Path
 from statistics import mean, median
 from uuid import UUID
 
+import numpy as np
+
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
-from lethe_app.retrieval.signals import SIGNALS, sum_signals
+from lethe_app.retrieval.signals import SIGNALS, compute_contributions
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story, first_sessions, ingest
 from tests.bench.report import arguments
+from tests.retrieval.conftest import sure_hits
 
 SMALL_TALK = Path(__file__).with_name("smalltalk.txt").read_text(encoding="utf-8").splitlines()
 SLOTS = 3
@@ -72,7 +75,7 @@ async def ask(recall: MemoryIndex, passages: Passages, story: Story, asked: Aske
     lines = list(dict.fromkeys(stored[number].origin for number in found.lines))
     ranked = [hit.source for hit in found.hits]
     first = next((place for place, source in enumerate(ranked, 1) if source in asked.sessions), 0)
-    inserted = {hit.source for hit in found.select_recalled(SLOTS)}
+    inserted = {hit.source for hit in sure_hits(found, SLOTS)}
     figures = {
         **{f"r{k}": share(asked.sessions, ranked[:k]) for k in (1, 3, 5, 10)},
         "mrr": 1 / first if first else 0.0,
@@ -97,7 +100,7 @@ async def disturbed(recall: MemoryIndex, story: Story, texts: Sequence[str], pre
     found: list[RankedSources] = [
         await recall.search([story.name], text, limit=SLOTS, at=at, participants=present) for text in texts
     ]
-    return mean(bool(one.select_recalled(SLOTS)) for one in found)
+    return mean(bool(sure_hits(one, SLOTS)) for one in found)
 
 
 async def addressed(recall: MemoryIndex, story: Story) -> float:
@@ -112,7 +115,8 @@ def ablation(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
     for without in ("", *SIGNALS):
         rows = []
         for answer in answers:
-            score = sum_signals(answer.evidence.scores.values, without)
+            shares = compute_contributions(answer.evidence.scores.values)
+            score = np.sum([share for name, share in shares.items() if name != without], axis=0)
             ranked = [answer.gold[place] for place in (-score).argsort(kind="stable")]
             first = 1 / (ranked.index(True) + 1) if True in ranked else 0.0
             rows.append((sum(ranked[:1]) / answer.found, sum(ranked[:5]) / answer.found, first))

@@ -30,6 +30,7 @@ from lethe_app.retrieval.ranking import SearchEvidence
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
 from tests.bench.locomo import SLOTS, remembering, share
 from tests.bench.report import arguments
+from tests.retrieval.conftest import sure_hits
 
 EVERY = 5
 """Of so many questions one is asked."""
@@ -86,7 +87,7 @@ async def asked(recall: MemoryIndex, story: Story, one: Asked, text: str) -> dic
     found = await recall.search([story.name], text, limit=50, at=at)
     evidence = await recall.collect_evidence([story.name], text, at=at)
     assert evidence is not None, "there is always something to weigh"
-    inserted = {hit.source for hit in found.select_recalled(SLOTS)}
+    inserted = {hit.source for hit in sure_hits(found, SLOTS)}
     figures = {"brought_up": float(bool(one.sessions & inserted))}
     for name, ranked in (("ours", [hit.source for hit in found.hits]), ("hybrid", hybrid(evidence))):
         first = next((place for place, source in enumerate(ranked, 1) if source in one.sessions), 0)

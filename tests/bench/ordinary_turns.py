@@ -32,6 +32,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import begin, embed_all, ingest_session, moment_of, sessions_of
 from tests.bench.report import arguments
+from tests.retrieval.conftest import sure_hits
 
 SLOTS = 3
 EVERY = 2
@@ -57,7 +58,7 @@ class Turn:
     @property
     def inserted(self) -> list[int]:
         """The numbers of the sessions that would be inserted."""
-        return [self.sessions[hit.source] for hit in self.found.select_recalled(SLOTS)]
+        return [self.sessions[hit.source] for hit in sure_hits(self.found, SLOTS)]
 
 
 def played(sample: dict, number: int) -> Iterator[tuple[str, str]]:

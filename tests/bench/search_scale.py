@@ -39,6 +39,7 @@ from lethe_app.retrieval.vectors.owner_views import vector_of
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages, PassageVector
 from tests.bench.report import arguments, show
+from tests.storage.scenes import store_passages
 
 SIZES, FULL = (100_000,), 200_000
 CLUSTERS = (100, 20)
@@ -108,7 +109,7 @@ async def fill(database: Database, size: int, clusters: int) -> None:
                                                              "ON passage_vectors (embedder)") and None)  # fmt: skip
     for chunk in range(size // CHUNK):
         words = list(texts(chunk))
-        numbers = await passages.add([passage(chunk * CHUNK + place, some) for place, some in enumerate(words)])
+        numbers = await store_passages(database, [passage(chunk * CHUNK + place, some) for place, some in enumerate(words)])
         stored = points(0, chunk, clusters)
         await passages.set_vectors(
             EMBEDDER,
@@ -223,7 +224,7 @@ async def inserted(recall: MemoryIndex, given: Given, clusters: int) -> float:
         given.meanings[passage_builder.embedding_text(one)] = TextEmbedding(vector.tobytes(), TOKENS[some].tobytes(), pieces)
     started = time.perf_counter()
     for place in range(0, INSERTED, SESSION):
-        await recall.add_passages(fresh[place : place + SESSION])
+        await recall.replace([], fresh[place : place + SESSION])
         await recall.embed_pending()
     while await recall.embed_pending():
         pass

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.retrieval.ranking import RankedSource, RankedSources
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 
@@ -47,3 +49,20 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture
 def passages(database: Database) -> Passages:
     return Passages(database)
+
+
+def sure_hits(found: RankedSources, slots: int = 3) -> list[RankedSource]:
+    """Return the hits that go into a prompt: the sure ones among the first `slots`."""
+    return [hit for hit in found.hits[:slots] if hit.is_sure]
+
+
+async def numbers_of(passages: Passages, owner: str) -> list[int]:
+    """Return the numbers of the passages of an owner, ascending."""
+    rows = await passages.encoded_rows(owner)
+    return [int(rows[start : start + 16], 16) for start in range(0, len(rows), 68)]
+
+
+async def origins_of(passages: Passages, *owners: str, source: UUID | None = None) -> list[UUID]:
+    """Return the origins of the passages of these owners, or of one of their sources."""
+    stored = await passages.read([number for owner in owners for number in await numbers_of(passages, owner)])
+    return [one.origin for one in stored.values() if source in {None, one.source}]

@@ -239,8 +239,8 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Calibrat
 async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
     recall, guid = MemoryIndex(passages, embed, "toy"), uuid4()
     asked = CalibrationPair(kind=PairKind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
-    await recall.add_passages(
-        [passage_builder.make_passage(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))]
+    await recall.replace(
+        [], [passage_builder.make_passage(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))]
     )
     await recall.embed_pending()
 

@@ -10,7 +10,7 @@ import pytest
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.storage.index.passages import Passages
-from tests.retrieval.conftest import embed
+from tests.retrieval.conftest import embed, sure_hits
 
 AT = datetime(2026, 6, 5, 18, tzinfo=UTC)
 TALK = [
@@ -27,8 +27,8 @@ async def remembering(passages: Passages, by: Embed | None) -> tuple[MemoryIndex
     """One session of six lines, four days ago."""
     recall, session = MemoryIndex(passages, by, "toy" if by else ""), uuid4()
     for place, (name, text) in enumerate(TALK):
-        await recall.add_passages(
-            passage_builder.message_passages("mira", session, uuid4(), place, name, text, AT - timedelta(days=4))
+        await recall.replace(
+            [], passage_builder.message_passages("mira", session, uuid4(), place, name, text, AT - timedelta(days=4))
         )
     while await recall.embed_pending():
         pass
@@ -42,7 +42,7 @@ async def test_six_lines_are_enough_to_be_reminded(passages: Passages, by: Embed
 
     found = await recall.search(["mira"], text, at=AT)
 
-    assert [hit.source for hit in found.select_recalled(3)] == [session]
+    assert [hit.source for hit in sure_hits(found)] == [session]
 
 
 @pytest.mark.parametrize("by", [embed, None], ids=["by meaning", "by words"])
@@ -52,4 +52,4 @@ async def test_six_lines_are_not_brought_up_where_they_are_not_meant(passages: P
 
     found = await recall.search(["mira"], text, at=AT)
 
-    assert found.select_recalled(3) == ()
+    assert sure_hits(found) == []

@@ -15,7 +15,7 @@ from lethe_app.retrieval.embedding_geometry import SAMPLE_PASSAGES, SAMPLE_QUERI
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.index.passages import Passages
-from tests.retrieval.conftest import embed
+from tests.retrieval.conftest import embed, origins_of, sure_hits
 
 MONDAY = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 FRIDAY = MONDAY + timedelta(days=4)
@@ -32,7 +32,7 @@ async def lived(recall: MemoryIndex, *, meaning: bool = True) -> dict[str, UUID]
     sessions = {name: uuid4() for name in TALKS}
     for name, (line, fact, when) in TALKS.items():
         said = passage_builder.message_passages("mara", sessions[name], uuid4(), 0, "Tomas", line, when)
-        await recall.add_passages(said + passage_builder.fact_passages("mara", sessions[name], uuid4(), fact, when))
+        await recall.replace([], said + passage_builder.fact_passages("mara", sessions[name], uuid4(), fact, when))
     while meaning and await recall.embed_pending():
         pass
     return sessions
@@ -93,21 +93,21 @@ async def test_small_talk_brings_up_nothing(recall: MemoryIndex):
     await lived(recall)
 
     for text in ("ok", "haha", "…", "", "and then?"):
-        assert (await recall.search(["mara"], text, at=FRIDAY)).select_recalled(3) == ()
+        assert sure_hits(await recall.search(["mara"], text, at=FRIDAY)) == []
 
 
 async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: MemoryIndex):
     await lived(recall)
     session = uuid4()
-    await recall.add_passages(
-        passage_builder.fact_passages("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY)
+    await recall.replace(
+        [], passage_builder.fact_passages("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY)
     )
     while await recall.embed_pending():
         pass
 
     asked = await recall.search(["mara"], "what do i do on thursdays?", at=FRIDAY)
 
-    assert [hit.source for hit in asked.select_recalled(3)] == [session]
+    assert [hit.source for hit in sure_hits(asked)] == [session]
 
 
 async def test_one_persona_does_not_know_what_another_does(recall: MemoryIndex):
@@ -119,7 +119,9 @@ async def test_one_persona_does_not_know_what_another_does(recall: MemoryIndex):
 async def test_forgotten_is_forgotten_also_after_a_restart(recall: MemoryIndex, passages: Passages):
     sessions = await lived(recall)
 
-    assert await recall.remove_passages(source=sessions["cat"]) == 2
+    origins = await origins_of(passages, "mara", source=sessions["cat"])
+    await recall.replace(origins, [])
+    assert len(origins) == 2
 
     for memory in (recall, MemoryIndex(passages, embed, "toy")):
         found = await memory.search(["mara"], "cat Whiskers", at=FRIDAY)
@@ -144,8 +146,11 @@ async def test_before_its_meaning_is_known_words_find_a_passage(passages: Passag
 
 async def test_a_memory_stands_for_itself(recall: MemoryIndex):
     guid = uuid4()
-    await recall.add_passages(
-        passage_builder.memory_passages(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY)
+    await recall.replace(
+        [],
+        passage_builder.memory_passages(
+            PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY
+        ),
     )
     await recall.embed_pending()
 
@@ -158,8 +163,9 @@ async def test_a_memory_can_win_against_sessions(recall: MemoryIndex):
         PassageKind.MEMORY, "mara", guid, "Cat", "My cat Whiskers is afraid of thunder.", MONDAY
     )
     own_fact = uuid4()
-    await recall.add_passages(
-        [*lighthouse, *passage_builder.fact_passages("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)]
+    await recall.replace(
+        [],
+        [*lighthouse, *passage_builder.fact_passages("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)],
     )
     while await recall.embed_pending():
         pass
@@ -171,13 +177,13 @@ async def test_a_memory_can_win_against_sessions(recall: MemoryIndex):
     assert sources(await recall.search(["mara"], "What is the red boat named?", at=FRIDAY))[0] == own_fact
 
 
-async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: MemoryIndex):
+async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: MemoryIndex, passages: Passages):
     sessions, entry = await lived(recall), uuid4()
     told = passage_builder.memory_passages(
         PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY
     )
     before = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
-    await recall.add_passages(told)
+    await recall.replace([], told)
     await recall.embed_pending()
 
     bound = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
@@ -187,16 +193,15 @@ async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: MemoryInde
     assert sources(bound)[0] == entry
     assert entry not in sources(before) + sources(alone)
     assert sources(both)[0] == sessions["cat"]
-    assert await recall.remove_passages(owner="world:sea") == 1
+    (origin,) = await origins_of(passages, "world:sea")
+    await recall.replace([origin], [])
     assert entry not in sources(await recall.search(["mara", "world:sea"], "lighthouse", at=FRIDAY))
 
 
 async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: MemoryIndex, passages: Passages):
     session, message = uuid4(), uuid4()
     same = passage_builder.fact_passages("mara", session, message, "The harbour is closed.", MONDAY)
-    await recall.add_passages(
-        [*same, *passage_builder.fact_passages("mara", session, message, "Gale warning tonight.", MONDAY)]
-    )
+    await recall.replace([], [*same, *passage_builder.fact_passages("mara", session, message, "Gale warning tonight.", MONDAY)])
     await recall.embed_pending()
     await recall.search(["mara"], "gale", at=FRIDAY)
 
@@ -263,8 +268,8 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
     recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall)
     guid = uuid4()
-    await recall.add_passages(
-        passage_builder.memory_passages(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY)
+    await recall.replace(
+        [], passage_builder.memory_passages(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY)
     )
     await recall.embed_pending()
     recall.set_embedder(counting, "toy")
@@ -282,10 +287,10 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
 async def test_distances_leave_days_out(passages: Passages):
     recall = MemoryIndex(passages, embed, "toy")
     fact, memory, long = uuid4(), uuid4(), uuid4()
-    await recall.add_passages(passage_builder.fact_passages("mara", fact, fact, "boat", MONDAY))
-    await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
-    await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
-    await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
+    await recall.replace([], passage_builder.fact_passages("mara", fact, fact, "boat", MONDAY))
+    await recall.replace([], passage_builder.memory_passages(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
+    await recall.replace([], passage_builder.memory_passages(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
+    await recall.replace([], passage_builder.memory_passages(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
     assert await recall.distances("boat", [fact]) == {}, "nothing is known of it yet"
     await recall.embed_pending()
 
@@ -300,16 +305,17 @@ async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(pass
     recall = MemoryIndex(passages, embed, "toy")
     same, other, often = uuid4(), uuid4(), uuid4()
     text = "Tomas bought a boat"
-    await recall.add_passages(passage_builder.fact_passages("mara", same, same, text, MONDAY - timedelta(days=900)))
-    await recall.add_passages(passage_builder.fact_passages("mara", other, other, "Tomas sold a cat", FRIDAY))
-    await recall.add_passages(
+    await recall.replace([], passage_builder.fact_passages("mara", same, same, text, MONDAY - timedelta(days=900)))
+    await recall.replace([], passage_builder.fact_passages("mara", other, other, "Tomas sold a cat", FRIDAY))
+    await recall.replace(
+        [],
         [
             *passage_builder.fact_passages("mara", often, often, "boat", MONDAY),
             *passage_builder.fact_passages("mara", often, often, "bought", MONDAY),
-        ]
+        ],
     )
-    await recall.add_passages(passage_builder.message_passages("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
-    await recall.add_passages(passage_builder.fact_passages("tom", uuid4(), uuid4(), text, MONDAY))
+    await recall.replace([], passage_builder.message_passages("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
+    await recall.replace([], passage_builder.fact_passages("tom", uuid4(), uuid4(), text, MONDAY))
     await recall.embed_pending()
 
     near = await recall.nearest_origins("mara", text, PassageKind.FACT, 3)
@@ -338,7 +344,7 @@ async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Me
         filler = passage_builder.fact_passages(
             "mara", uuid4(), uuid4(), f"filler{number} nothing{number}", MONDAY - timedelta(days=50 + number % 9)
         )
-        await recall.add_passages(filler)
+        await recall.replace([], filler)
     await recall.search(["mara"], "hello")
     while await recall.embed_pending():
         pass
@@ -374,7 +380,7 @@ async def test_among_very_many_small_talk_brings_up_nothing(crowd: tuple[MemoryI
     recall, sessions = crowd
 
     for text in ("ok", "…", "", "and then?"):
-        assert (await recall.search(["mara"], text, at=FRIDAY)).select_recalled(3) == ()
+        assert sure_hits(await recall.search(["mara"], text, at=FRIDAY)) == []
     assert sessions["cat"] not in sources(await recall.search(["mara"], "cat", at=FRIDAY, excluded=[sessions["cat"]]))
     before = await recall.search(["mara"], "cat", at=MONDAY - timedelta(days=1))
     assert sessions["cat"] not in sources(before)

@@ -11,7 +11,7 @@ from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import MAX_WORDS, classify_line, is_evidence, is_request, split_query, strip_small_talk
 from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.storage.index.passages import Passages
-from tests.retrieval.conftest import embed
+from tests.retrieval.conftest import embed, sure_hits
 
 AT = datetime(2026, 6, 5, 18, tzinfo=UTC)
 BY = pytest.mark.parametrize("by", [embed, None], ids=["by meaning", "by words"])
@@ -93,7 +93,7 @@ async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, 
     for week, (guid, lines) in enumerate(zip(guids, sessions, strict=True)):
         for place, (name, text) in enumerate(lines):
             when = AT - timedelta(weeks=len(sessions) - week)
-            await recall.add_passages(passage_builder.message_passages("mira", guid, uuid4(), place, name, text, when))
+            await recall.replace([], passage_builder.message_passages("mira", guid, uuid4(), place, name, text, when))
     while await recall.embed_pending():
         pass
     return recall, guids
@@ -111,7 +111,7 @@ async def test_asked_again_what_was_told_comes_first_and_never_the_old_question_
 
     found = await recall.search(["mira"], "What breed is my dog Rex?", at=AT, participants=["Tomas", "Mira"], personas=["Mira"])
 
-    assert [hit.source for hit in found.select_recalled(3)] == [told]
+    assert [hit.source for hit in sure_hits(found)] == [told]
     leads = await passages.read([lead.passage for lead in found.hits[0].leads])
     assert leads[found.hits[0].leads[0].passage].speaker == "Tomas"
     assert all(not hit.is_sure for hit in found.hits if hit.source == asked)
@@ -124,7 +124,7 @@ async def test_a_question_in_a_long_pasted_text_finds_its_answer(passages: Passa
 
     found = await recall.search(["mira"], f"{pasted} By the way, what breed is my dog Rex?", at=AT)
 
-    assert [hit.source for hit in found.select_recalled(3)] == [told]
+    assert [hit.source for hit in sure_hits(found)] == [told]
 
 
 JAPANESE = {
@@ -161,4 +161,4 @@ async def test_a_japanese_question_finds_its_session(passages: Passages, by: Emb
 async def test_japanese_small_talk_brings_up_nothing(passages: Passages, by: Embed | None, text: str):
     recall, _guids = await said(passages, by, *([("太郎", line) for line in lines] for lines in JAPANESE.values()))
 
-    assert (await recall.search(["mira"], text, at=AT)).select_recalled(3) == ()
+    assert sure_hits(await recall.search(["mira"], text, at=AT)) == []

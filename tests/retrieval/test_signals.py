@@ -14,7 +14,6 @@ from lethe_app.retrieval.signals import (
     compute_contributions,
     compute_lead,
     compute_signals,
-    sum_signals,
 )
 from lethe_app.retrieval.term_statistics import count_spread
 from lethe_app.retrieval.time_expressions import TimeReference
@@ -143,13 +142,14 @@ def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_co
 
 
 def test_the_score_is_the_sum_of_what_the_signals_add():
-    chance = np.random.default_rng(4)
-    values = {name: chance.random(5).astype(np.float32) for name in (*SIGNALS, "fact coverage")}
+    two = columns(0, 0, 1)
+    known = gathered(two, Occurrences(word=[0, 1], passage=[10, 10], offset=[4, 5]), 2)
+    near = np.array([[1, 0, 0.4], [1, 0, 0.2], [0.1, 0.1, 0.9]], np.float32)
 
-    assert sum_signals(values) == pytest.approx(sum(compute_contributions(values).values()), abs=1e-5)
-    assert sum_signals(values, excluded="date") == pytest.approx(
-        sum_signals(values) - compute_contributions(values)["date"], abs=1e-5
-    )
+    scored = compute_signals(two, looked(known, [0, 1, 2]), near, np.ones(3, np.float32), TimeReference())
+
+    assert len(set(scored.score.tolist())) == 2
+    assert scored.score == pytest.approx(sum(scored.contributions.values()), abs=1e-5)
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.chat import Message
+from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.passage import Passage
 from lethe_app.domain.recall import TurnMemory
+from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
+from lethe_app.storage.index import passage_rows
 from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 
@@ -14,3 +19,31 @@ async def store_above(database: Database, below: UUID, line: Message) -> None:
     """Store a hidden message above another one, as a turn does."""
     effects = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, hidden_line=line)
     await TurnMemories(database).save_effects(effects)
+
+
+async def store_alternative(database: Database, message_id: UUID, alternative: Alternative) -> int:
+    """Store another alternative of a message, as a regenerated reply is, and return its position."""
+    return await database.run(lambda connection: messages.append_alternative(connection, str(message_id), alternative))
+
+
+async def store_passages(database: Database, passages: Sequence[Passage]) -> list[int]:
+    """Insert passages beside those that are stored, and return their numbers."""
+    return await database.run(lambda connection: [passage_rows.add(connection, passage) for passage in passages])
+
+
+async def remove_passages(database: Database, numbers: Sequence[int]) -> list[int]:
+    """Delete passages and return the numbers that existed."""
+    return await database.run(lambda connection: passage_rows.remove(connection, numbers))
+
+
+async def is_word_index_consistent(database: Database) -> bool:
+    """Return whether the word index agrees with the texts (FTS5 integrity check)."""
+
+    def check(connection: sqlite3.Connection) -> bool:
+        try:
+            connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    return await database.run(check)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
@@ -25,6 +26,8 @@ from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.key_value import SessionState, TokenCounts
 from lethe_app.storage.migrations import MIGRATIONS, migrate, schema_version
 from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
+from lethe_app.storage.trash_listing import TrashListing
+from tests.storage.scenes import is_word_index_consistent, store_passages
 
 FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
 SESSION, IN_TRASH = (UUID(f"11111111-1111-4111-8111-{number:012x}") for number in (1, 2))
@@ -65,8 +68,10 @@ async def test_a_database_of_version_1_opens_with_all_its_messages(old: Path):
     assert said[0].time.isoformat() == "2026-05-09T20:10:07+02:00"
     assert (said[3].thinking, said[3].current.model, said[3].current.complete) == ("What did he mean?", "SmolLM2", False)
     assert said[4].parent_id == said[3].id
-    assert [message.id for message in await chats.unfinished_messages()] == [said[3].id]
-    assert [message.content for message in await chats.deleted_messages(SESSION)] == ["Deleted words."]
+    assert [message.id for message in said if not message.current.complete] == [said[3].id]
+    assert [item.title for item in await TrashListing(database).list_items() if item.kind is TrashKind.MESSAGE] == [
+        "Deleted words."
+    ]
     await database.close()
 
 
@@ -158,11 +163,11 @@ async def test_a_database_of_version_1_can_store_passages(old: Path):
     when = datetime(2026, 5, 9, tzinfo=UTC)
     said = Passage(PassageKind.MESSAGE, "mara-venn", SESSION, SESSION, "Endlich!", "(9 May, 2026) Endlich!", when)
 
-    (number,) = await passages.add([said])
+    (number,) = await store_passages(database, [said])
 
     assert (await passages.read([number]))[number].text == "Endlich!"
     assert (await passages.occurrences(["endlich"])).passage == [number]
-    assert await passages.is_word_index_consistent()
+    assert await is_word_index_consistent(database)
     await database.close()
 
 

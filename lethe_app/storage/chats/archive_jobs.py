@@ -77,10 +77,6 @@ class ArchiveJobs:
         """  # noqa: S608 - names are ours
         return await self._database.run(lambda connection: _in_order(_records(connection.execute(query))))
 
-    async def save_part(self, record: PartRecord) -> None:
-        """Save the state of a job; a part written by the user is never overwritten by anything else."""
-        await self._database.run(lambda connection: _save(connection, record))
-
     async def save_value(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
         """Write fields of the session and the state of the job in one transaction.
 

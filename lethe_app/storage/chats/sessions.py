@@ -166,11 +166,6 @@ class SessionStore:
         """Display the alternative at a position and return the message. Raise StorageError if there is none."""
         return await self._change(message_id, lambda connection, id_: messages.show_alternative(connection, id_, position))
 
-    async def save_alternative(self, message_id: UUID, alternative: Alternative) -> int:
-        """Add an alternative, display it and return its position."""
-        id_ = str(message_id)
-        return await self._database.run(lambda connection: messages.append_alternative(connection, id_, alternative))
-
     async def replace_alternative(self, message_id: UUID, position: int, alternative: Alternative) -> None:
         """Overwrite an alternative. It is cheap enough to be called while a reply is streamed."""
         id_ = str(message_id)
@@ -187,10 +182,6 @@ class SessionStore:
     async def restore_message(self, *message_ids: UUID) -> None:
         """Restore messages from the trash to their former positions, all or none."""
         await self._database.run(lambda connection: trash.restore_messages(connection, [str(id_) for id_ in message_ids]))
-
-    async def deleted_messages(self, session_id: UUID) -> list[Message]:
-        """Return the messages of a session that are in the trash, in order of arrival."""
-        return await self._database.run(lambda connection: trash.deleted_messages_of(connection, str(session_id)))
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
         """Erase the records that have been in the trash for more than `days`; return the number of records."""
@@ -217,19 +208,6 @@ class SessionStore:
         def work(connection: sqlite3.Connection) -> list[Message]:
             above = str(before) if before else None
             return messages.load(connection, branches.newest_ids(connection, str(session_id), count, above))
-
-        return await self._database.run(work)
-
-    async def unfinished_messages(self) -> list[Message]:
-        """Return messages with an incomplete alternative, cut off by a crash or stopped by the user."""
-
-        def work(connection: sqlite3.Connection) -> list[Message]:
-            rows = connection.execute(
-                "SELECT DISTINCT t.id FROM alternatives a JOIN messages t ON t.id = a.message_id"
-                " JOIN memories m ON m.guid = t.session_id"
-                " WHERE a.complete = 0 AND t.deleted_at IS NULL AND m.deleted_at IS NULL ORDER BY t.session_id, t.seq"
-            )
-            return messages.load(connection, [row[0] for row in rows])
 
         return await self._database.run(work)
 

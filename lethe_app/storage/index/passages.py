@@ -73,10 +73,6 @@ class Passages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, passages: Sequence[Passage]) -> list[int]:
-        """Insert passages and return their numbers, in order."""
-        return await self._database.run(lambda connection: [rows.add(connection, passage) for passage in passages])
-
     async def replace(
         self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()
     ) -> tuple[list[int], list[int]]:
@@ -92,26 +88,6 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def remove(self, numbers: Sequence[int]) -> list[int]:
-        """Delete passages and return the numbers that existed."""
-        return await self._database.run(lambda connection: rows.remove(connection, numbers))
-
-    async def remove_matching(
-        self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None
-    ) -> list[int]:
-        """Delete all passages with this source (session, memory), origin (message, fact) and owner, as far as given; returns
-        their numbers.
-        """
-        given = {"source": source and str(source), "origin": origin and str(origin), "owner": owner}
-        wanted = {column: value for column, value in given.items() if value is not None}
-        query = "SELECT number FROM passages WHERE " + " AND ".join(f"{column} = ?" for column in wanted)  # noqa: S608 - ours
-
-        def work(connection: sqlite3.Connection) -> list[int]:
-            found = connection.execute(query, list(wanted.values())).fetchall() if wanted else []
-            return rows.remove(connection, [number for (number,) in found])
-
-        return await self._database.run(work)
-
     async def read(self, numbers: Sequence[int]) -> dict[int, Passage]:
         """Return the passages of these numbers that exist."""
 
@@ -123,13 +99,6 @@ class Passages:
             return {row[0]: passage_of(row) for row in found}
 
         return await self._database.run(work)
-
-    async def passages_of(self, source: UUID) -> list[Passage]:
-        """Return all passages of a session or memory, in order."""
-        query = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
-        return await self._database.run(
-            lambda connection: [passage_of(row) for row in connection.execute(query, (str(source),))]
-        )
 
     async def encoded_rows(self, owner: str, after: int = 0) -> str:
         """Return the passages of an owner above number `after` as text, 68 hexadecimal digits each, ordered by number; empty
@@ -284,10 +253,6 @@ class Passages:
     async def passages_of_terms(self, words: Sequence[str]) -> TermPassages:
         """Return the passages of all owners that contain each word, newest first; for common words only the newest."""
         return await self._database.run(lambda connection: words_of.passages_of_terms(connection, words))
-
-    async def is_word_index_consistent(self) -> bool:
-        """Return whether the word index agrees with the texts. Reads everything."""
-        return await self._database.run(words_of.is_consistent)
 
 
 def _text(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> str:

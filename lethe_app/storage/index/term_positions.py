@@ -81,15 +81,6 @@ def passages_of_terms(connection: sqlite3.Connection, words: Sequence[str]) -> T
     return found
 
 
-def is_consistent(connection: sqlite3.Connection) -> bool:
-    """Return whether the word index agrees with the texts (FTS5 integrity check). Reads everything."""
-    try:
-        connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('integrity-check', 1)")
-    except sqlite3.DatabaseError:
-        return False
-    return True
-
-
 def _newest_passages(connection: sqlite3.Connection, word: str, most: int, up_to: int = 2**62) -> str:
     """Return the numbers of passages with this word, in any form, descending, separated by commas."""
     if not word:

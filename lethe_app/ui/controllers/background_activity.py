@@ -86,11 +86,6 @@ class BackgroundActivityController(QObject):
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
-    def add_source(self, source: Source) -> None:
-        """Add a source of activities to the list; call `refresh_activities` whenever they change."""
-        self._sources.append(source)
-        self.refresh_activities()
-
     def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""
         self._status.show_background(self._agent_run_text() or self._archiving_text() or self._indexing_text())

@@ -53,10 +53,6 @@ class PagePreload(QObject):
             self.killTimer(self._timer)
         self._timer = 0
 
-    @property
-    def is_finished(self) -> bool:
-        return not self._timer
-
 
 def iter_import_steps() -> Iterator[str]:
     """Inspect or import one module per step, dependencies first, and yield its name.

@@ -24,7 +24,8 @@ from lethe_app.retrieval.vectors.index import HnswGraph
 from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
-from tests.retrieval.conftest import embed
+from tests.retrieval.conftest import embed, numbers_of, origins_of
+from tests.storage.scenes import remove_passages, store_passages
 from tests.sweep import examples
 
 WHEN = datetime(2026, 5, 4, tzinfo=UTC)
@@ -48,10 +49,7 @@ async def learned(recall: MemoryIndex) -> None:
 
 async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dict[int, float]:
     """Every stored vector of these owners with its cosine, straight from storage."""
-    numbers: list[int] = []
-    for owner in owners:
-        sheet = await passages.encoded_rows(owner)
-        numbers += [int(sheet[start : start + 16], 16) for start in range(0, len(sheet), 68)]
+    numbers = [number for owner in owners for number in await numbers_of(passages, owner)]
     stored = await passages.vectors("toy", numbers)
     return {number: float(np.frombuffer(vector, np.float32) @ asked) for number, vector in stored.items()}
 
@@ -72,13 +70,6 @@ async def agrees(recall: MemoryIndex, passages: Passages, *owners: str) -> None:
     assert columns.number.tolist() == sorted(every)
 
 
-async def numbers_of(passages: Passages, owner: str) -> list[int]:
-    rows = await passages._database.run(
-        lambda connection: connection.execute("SELECT number FROM passages WHERE owner = ?", (owner,)).fetchall()
-    )
-    return [number for (number,) in rows]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "index"
@@ -92,7 +83,7 @@ def place(folder: Path) -> GraphLocation:
 async def filled(passages: Passages, folder: Path, count: int = 12) -> None:
     """A memory that was closed with a graph in its file."""
     recall = opened(passages, folder)
-    await recall.add_passages(facts(*(f"word{number}" for number in range(count))))
+    await recall.replace([], facts(*(f"word{number}" for number in range(count))))
     await recall.search(["mara"], "hello")
     await learned(recall)
     await recall.close()
@@ -103,7 +94,7 @@ async def test_while_a_table_turns_into_a_graph_everything_is_found(passages: Pa
     await recall.search(["mara"], "hello")
 
     for number in range(10):
-        await recall.add_passages(facts(f"word{number}"))
+        await recall.replace([], facts(f"word{number}"))
         await recall.embed_pending()
         found = await recall.search(["mara"], f"word{number}")
         assert found.by_meaning
@@ -201,11 +192,13 @@ async def test_a_file_that_cannot_be_used_is_noticed_and_made_anew(
     assert persistence.read(place) is not None, "it was written again"
 
 
-async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passages, folder: Path, place: GraphLocation):
+async def test_a_file_older_than_storage_is_brought_up_to_date(
+    passages: Passages, database: Database, folder: Path, place: GraphLocation
+):
     await filled(passages, folder)
     numbers = await numbers_of(passages, "mara")
-    await passages.remove([numbers[2], *numbers[-2:]])
-    reused = await passages.add(facts("lighthouse", "storm", "gale"))
+    await remove_passages(database, [numbers[2], *numbers[-2:]])
+    reused = await store_passages(database, facts("lighthouse", "storm", "gale"))
     without_file = MemoryIndex(passages, embed, "toy")
     await learned(without_file)
     assert set(reused) & set(numbers), "some numbers mean something else now"
@@ -271,7 +264,7 @@ async def test_the_file_of_another_database_is_not_believed(tmp_path: Path, fold
         database = await Database.open(tmp_path / name / "lethe.sqlite3")
         passages = Passages(database)
         recall = opened(passages, folder)
-        await recall.add_passages(facts(*(f"{name}{number}" for number in range(10))))
+        await recall.replace([], facts(*(f"{name}{number}" for number in range(10))))
         await learned(recall)
         await agrees(recall, passages, "mara")
         await recall.close()
@@ -290,7 +283,7 @@ async def test_where_nothing_can_be_written_searching_goes_on(
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where a folder should be", encoding="utf-8")
     recall = opened(passages, blocked)
-    await recall.add_passages(facts(*(f"word{number}" for number in range(9))))
+    await recall.replace([], facts(*(f"word{number}" for number in range(9))))
     await learned(recall)
 
     await agrees(recall, passages, "mara")
@@ -304,11 +297,11 @@ async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages
     await filled(passages, folder)
     numbers = await numbers_of(passages, "mara")
     recall = opened(passages, folder)
-    source = (await passages.read([numbers[0]]))[numbers[0]].source
+    origin = (await passages.read([numbers[0]]))[numbers[0]].origin
 
     early = await recall.search(["mara"], "word3")
-    await recall.remove_passages(source=source)
-    await recall.add_passages(facts("lighthouse"))
+    await recall.replace([origin], [])
+    await recall.replace([], facts("lighthouse"))
     await recall.embed_pending()
 
     assert early.hits, "words find before the vectors are there"
@@ -318,7 +311,7 @@ async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages
 
 async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_for(passages: Passages, folder: Path):
     recall = opened(passages, folder)
-    await recall.add_passages([*facts("harbour"), *facts("lighthouse", owner="world:sea"), *facts("gale", owner="tom")])
+    await recall.replace([], [*facts("harbour"), *facts("lighthouse", owner="world:sea"), *facts("gale", owner="tom")])
     await learned(recall)
 
     for owners in (["mara", "world:sea"], ["tom", "world:sea"], ["world:sea"], ["tom"], ["mara"]):
@@ -339,7 +332,7 @@ async def test_a_large_memory_is_saved_now_and_then(
     await recall.search(["mara"], "hello")
     await recall.wait_until_idle()
 
-    await recall.add_passages(facts("one", "two", "three", "four", "five", "six"))
+    await recall.replace([], facts("one", "two", "three", "four", "five", "six"))
     await learned(recall)
 
     after = persistence.read(place)
@@ -369,11 +362,11 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
             if deed in ("replace", "keep"):
                 texts = [f"word{which} {what}", "same"][: 1 + what % 2]
                 told = [fact for text in texts for fact in passage_builder.fact_passages(owner, source, origin, text, WHEN)]
-                await (recall.replace([origin], told) if deed == "replace" else recall.add_passages(told))
+                await recall.replace([origin] if deed == "replace" else [], told)
             elif deed == "forget":
-                await recall.remove_passages(source=source)
+                await recall.replace(await origins_of(passages, "mara", "world:sea", source=source), [])
             elif deed == "forget origin":
-                await recall.remove_passages(origin=origin, owner=owner)
+                await recall.replace([origin], [])
             elif deed == "learn":
                 await recall.embed_pending(2)
             elif deed == "ask":

@@ -38,7 +38,7 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
-from tests.storage.scenes import store_above
+from tests.storage.scenes import store_above, store_alternative
 from tests.sweep import examples
 
 ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place FROM passages ORDER BY source, place, text"
@@ -140,7 +140,11 @@ class AnyLife(RuleBasedStateMachine):
             case "edit":
                 self.do(self.chats.edit_message(id_, f"Edited {self.random.random():.6f}."))
             case "swipe":
-                self.do(self.chats.save_alternative(id_, Alternative(content=f"Another {self.random.random():.6f}.")))
+                self.do(
+                    store_alternative(
+                        self.services.core.database, id_, Alternative(content=f"Another {self.random.random():.6f}.")
+                    )
+                )
             case "show":
                 self.do(self.chats.set_shown(id_, 0))
             case "delete":

@@ -41,6 +41,7 @@ from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
 from tests.services.stage import MIRA
+from tests.storage.scenes import store_alternative
 from tests.sweep import examples
 
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -103,7 +104,7 @@ async def lived(services: AppServices) -> ChatSession:
     lore = RecalledMemory(memory=world.entries[0].guid, text="It sulks.", **woken)
     await TurnMemories(database).save_turn(first.id, TurnMemory(recalled=[seen, lore]))
     done = PartRecord(talk.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
-    await ArchiveJobs(database).save_part(done)
+    await ArchiveJobs(database).save_value(done)
     await SessionState(database).set(talk.guid, "worlds", [world.unique_name])
     await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
@@ -492,7 +493,7 @@ async def played(services: AppServices, steps: list[tuple[str, int, str]]) -> No
             own = {"parent_id": chosen.id, "alternatives": [Alternative(content=words)]}
             said.append(await chats.add_message(Message(session_id=talk.guid, role=Role.ASSISTANT, **own)))
         elif what == "swipe":
-            await chats.save_alternative(chosen.id, Alternative(content=words))
+            await store_alternative(services.core.database, chosen.id, Alternative(content=words))
         else:
             await chats.set_leaf(talk.guid, chosen.id)
 

@@ -10,6 +10,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.errors import LetheError
 from lethe_app.services.sessions.editing import SessionsChanged
+from lethe_app.storage.trash_listing import TrashListing
 from tests.services.stage import MIRA, before_now, log, spoke
 
 LINES = (
@@ -169,7 +170,7 @@ async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(serv
     (greeting,) = await services.sessions.page(session.guid, 0, 9)
     assert (greeting.speaker_name, greeting.content) == ("Mirabel", "You are late, Tomas.")
     assert [one.sessions for one in news] == [(session.guid,)]
-    assert await services.core.session_store.deleted_messages(session.guid) == []
+    assert await TrashListing(services.core.database).list_items() == []
     await rewritten(services)
     assert await said(services, session) == []
     await rewritten(services, "Again, then.")

@@ -28,7 +28,7 @@ async def test_archiving_a_session_queues_every_part(parts: ArchiveJobs, chats: 
 async def test_finished_parts_stay_finished_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
     await parts.start_archive(session.guid)
     done = PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small", 1)
-    await parts.save_part(done)
+    await parts.save_value(done)
     assert (await ArchiveJobs(database).parts_of(session.guid))[SessionPart.TITLE] == done
     assert SessionPart.TITLE not in {record.part for record in await parts.pending_parts()}
 
@@ -36,9 +36,9 @@ async def test_finished_parts_stay_finished_after_a_restart(parts: ArchiveJobs, 
 async def test_a_part_written_by_the_user_is_not_made_again(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     mine = PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER)
-    await parts.save_part(mine)
+    await parts.save_value(mine)
     await parts.start_archive(session.guid)
-    await parts.save_part(replace(mine, made_by=MadeBy.MODEL, maker="eager"))
+    await parts.save_value(replace(mine, made_by=MadeBy.MODEL, maker="eager"))
     assert (await parts.parts_of(session.guid))[SessionPart.SUMMARY] == mine
 
 
@@ -46,9 +46,9 @@ async def test_a_better_model_makes_only_parts_by_rules_again(parts: ArchiveJobs
     await parts.start_archive(session.guid)
     makers = {SessionPart.TITLE: MadeBy.RULES, SessionPart.SUMMARY: MadeBy.MODEL, SessionPart.GOALS: MadeBy.USER}
     for part, maker in makers.items():
-        await parts.save_part(PartRecord(session.guid, part, PartState.DONE, maker))
+        await parts.save_value(PartRecord(session.guid, part, PartState.DONE, maker))
     for part in (SessionPart.KEYWORDS, SessionPart.RELEVANCE, SessionPart.ROLEPLAY, SessionPart.FACTS):
-        await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL))
+        await parts.save_value(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL))
     assert await parts.requeue_parts(list(SessionPart)) == 1
     assert [record.part for record in await parts.pending_parts()] == [SessionPart.TITLE]
 
@@ -114,7 +114,7 @@ async def test_parts_by_a_model_count_as_by_rules_once_the_session_continues(
     parts: ArchiveJobs, chats: SessionStore, session: ChatSession, went_on: bool, maker: MadeBy
 ):
     await parts.start_archive(session.guid)
-    await parts.save_part(PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small"))
+    await parts.save_value(PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small"))
     if went_on:
         await chats.change_session(session.guid, archived=False)
 
@@ -134,9 +134,9 @@ async def test_queuing_parts_does_not_archive_a_session(parts: ArchiveJobs, chat
 async def test_a_model_is_not_asked_again_for_a_part_it_failed_at(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     for part in SessionPart:
-        await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))
+        await parts.save_value(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))
     failed = PartRecord(session.guid, SessionPart.TITLE, PartState.FAILED, tries=2, trouble="small: It could not.")
-    await parts.save_part(failed)
+    await parts.save_value(failed)
 
     assert await parts.requeue_parts(list(SessionPart), "small") == 0
     assert await parts.requeue_parts(list(SessionPart), "smaller") == 1

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from tests.storage.scenes import store_above
+from tests.storage.scenes import store_above, store_alternative
 from tests.sweep import examples
 
 TEXTS = st.text(max_size=30)
@@ -135,7 +135,7 @@ class Conversation(RuleBasedStateMachine):
     def regenerate(self, text: str, pick: int) -> None:
         live = self.model.live()
         line = live[pick % len(live)]
-        line.shown = self.run(self.chats.save_alternative(line.id, Alternative(content=text)))
+        line.shown = self.run(store_alternative(self.database, line.id, Alternative(content=text)))
         line.wordings.append(text)
 
     @precondition(lambda self: self.model.live())

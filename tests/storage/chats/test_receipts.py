@@ -28,6 +28,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
+from tests.storage.scenes import store_alternative
 
 Say = Callable[..., Message]
 SHARES = (
@@ -79,7 +80,7 @@ async def test_every_alternative_has_its_own_receipt(
     receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
     await keep(receipts, database, reply)
-    await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
+    await store_alternative(database, reply.id, Alternative(content="Under the stone."))
     other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
     await receipts.save_receipt(reply.id, other, "mara", [], 0)
 
@@ -89,7 +90,7 @@ async def test_every_alternative_has_its_own_receipt(
 async def test_a_receipt_follows_its_alternative_when_another_is_removed(
     receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
-    await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
+    await store_alternative(database, reply.id, Alternative(content="Under the stone."))
     await keep(receipts, database, reply)
 
     await chats.remove_alternative(reply.id, 0)

@@ -24,6 +24,8 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
+from lethe_app.storage.trash_listing import TrashListing
+from tests.storage.scenes import store_alternative
 from tests.sweep import examples
 
 Say = Callable[..., Message]
@@ -77,10 +79,10 @@ async def test_a_split_moves_everything_from_a_message_on(
 
 
 async def test_a_split_moves_alternatives_branches_and_deleted_messages(
-    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping, database: Database
 ):
     said = await add_messages(chats, session, "one", "two", "three")
-    await chats.save_alternative(said[2].id, Alternative(content="three, again"))
+    await store_alternative(database, said[2].id, Alternative(content="three, again"))
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[1].id, alternatives=[Alternative(content="aside")])
     await chats.add_message(side)
     await chats.set_leaf(session.guid, said[2].id)
@@ -95,7 +97,8 @@ async def test_a_split_moves_alternatives_branches_and_deleted_messages(
     assert await texts_of(chats, fresh.guid) == ["two", "aside"]
     await chats.set_leaf(fresh.guid, said[2].id)
     await chats.restore_message(last.id)
-    assert [message.content for message in await chats.deleted_messages(fresh.guid)] == []
+    assert (await chats.message(last.id)).session_id == fresh.guid
+    assert await TrashListing(database).list_items() == []
 
 
 async def test_a_split_at_the_first_message_or_on_another_branch_is_refused(

@@ -17,6 +17,8 @@ from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
 from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, SessionLines
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
+from lethe_app.storage.trash_listing import TrashListing
+from tests.storage.scenes import store_alternative
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))
@@ -177,10 +179,10 @@ async def test_the_newest_messages_are_returned_oldest_first(chats: SessionStore
         await chats.newest_messages(session.guid, 5, before=uuid4())
 
 
-async def test_a_new_alternative_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say):
+async def test_a_new_alternative_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say, database: Database):
     message = await chats.add_message(say("one"))
 
-    position = await chats.save_alternative(message.id, Alternative(content="two"))
+    position = await store_alternative(database, message.id, Alternative(content="two"))
 
     stored = await chats.message(message.id)
     assert (position, stored.shown, stored.content) == (1, 1, "two")
@@ -240,9 +242,11 @@ async def test_the_only_alternative_cannot_be_removed(chats: SessionStore, say: 
         await chats.remove_alternative(message.id, 0)
 
 
-async def test_an_edit_changes_the_shown_alternative_only(chats: SessionStore, session: ChatSession, say: Say):
+async def test_an_edit_changes_the_shown_alternative_only(
+    chats: SessionStore, session: ChatSession, say: Say, database: Database
+):
     message = await chats.add_message(say("one"))
-    await chats.save_alternative(message.id, Alternative(content="two", thinking="hm", model="echo"))
+    await store_alternative(database, message.id, Alternative(content="two", thinking="hm", model="echo"))
 
     edited = await chats.edit_message(message.id, "TWO!")
 
@@ -302,14 +306,14 @@ async def test_of_several_deletions_all_happen_or_none(chats: SessionStore, sess
         await chats.restore_message(added[0].id)
 
 
-async def test_deleted_messages_and_sessions_cannot_be_changed(chats: SessionStore, say: Say):
+async def test_deleted_messages_and_sessions_cannot_be_changed(chats: SessionStore, say: Say, database: Database):
     message = await chats.add_message(say("1"))
     await chats.delete_message(message.id)
 
     for change in (
         chats.edit_message(message.id, "x"),
         chats.set_shown(message.id, 0),
-        chats.save_alternative(message.id, Alternative()),
+        store_alternative(database, message.id, Alternative()),
         chats.remove_alternative(message.id, 0),
     ):
         with pytest.raises(StorageError, match="no longer exists"):
@@ -363,16 +367,18 @@ async def test_the_list_of_sessions_shows_the_newest_activity_first(chats: Sessi
     assert len(await chats.sessions()) == 4
 
 
-async def test_a_new_alternative_counts_as_activity(chats: SessionStore, session: ChatSession, say: Say):
+async def test_a_new_alternative_counts_as_activity(chats: SessionStore, session: ChatSession, say: Say, database: Database):
     message = await chats.add_message(say())
     later = now() + timedelta(hours=1)
 
-    await chats.save_alternative(message.id, Alternative(created=later))
+    await store_alternative(database, message.id, Alternative(created=later))
 
     assert (await chats.sessions("mara"))[0].last_activity == later
 
 
-async def test_the_preview_is_the_newest_visible_message_of_the_branch(chats: SessionStore, session: ChatSession, say: Say):
+async def test_the_preview_is_the_newest_visible_message_of_the_branch(
+    chats: SessionStore, session: ChatSession, say: Say, database: Database
+):
     async def preview() -> tuple[str, int]:
         (summary,) = await chats.sessions("mara")
         return summary.preview, summary.messages
@@ -383,7 +389,7 @@ async def test_the_preview_is_the_newest_visible_message_of_the_branch(chats: Se
     await chats.delete_message(second.id)
     assert await preview() == ("one", 1)
     await chats.restore_message(second.id)
-    await chats.save_alternative(second.id, Alternative(content="x" * 1000))
+    await store_alternative(database, second.id, Alternative(content="x" * 1000))
     assert await preview() == ("x" * PREVIEW_CHARACTERS, 2)
     await chats.set_leaf(session.guid, first.id)
     assert (await preview())[0] == "one"
@@ -396,7 +402,6 @@ async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: S
     await chats.delete_session(session.guid)
 
     assert await chats.sessions("mara") == []
-    assert await chats.unfinished_messages() == []
     for question in (chats.session(session.guid), chats.outline(session.guid), chats.add_message(say("more"))):
         with pytest.raises(StorageError, match="Trash"):
             await question
@@ -414,12 +419,11 @@ async def test_a_session_is_deleted_and_restored_once(chats: SessionStore, sessi
         await chats.delete_session(session.guid)
 
 
-async def test_unfinished_replies_are_found(chats: SessionStore, say: Say):
-    done, cut = await chats.add_messages([say("done"), say("cut")])
+async def test_an_unfinished_reply_is_marked(chats: SessionStore, session: ChatSession, say: Say):
+    _done, cut = await chats.add_messages([say("done"), say("cut")])
     await chats.replace_alternative(cut.id, 0, Alternative(content="cu", complete=False))
 
-    assert [message.id for message in await chats.unfinished_messages()] == [cut.id]
-    assert done.id != cut.id
+    assert [message.current.complete for message in await chats.page(session.guid, 0, 9)] == [True, False]
 
 
 async def test_purging_erases_only_records_long_in_the_trash(
@@ -435,7 +439,7 @@ async def test_purging_erases_only_records_long_in_the_trash(
     assert await chats.purge(30) == 0
     assert await chats.purge(30, in_a_month) == 3
 
-    assert [message.content for message in await chats.deleted_messages(session.guid)] == []
+    assert await TrashListing(database).list_items() == []
     assert await lines(chats, session) == ["keep", "young"]
     assert (await chats.message(keep.id)).parent_id is None
     assert (await chats.add_message(say("new"))).parent_id == young.id

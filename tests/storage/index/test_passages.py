@@ -18,6 +18,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index import passages as module
 from lethe_app.storage.index import term_positions as words
 from lethe_app.storage.index.passages import Passages, PassageVector
+from tests.storage.scenes import is_word_index_consistent, remove_passages, store_passages
 from tests.sweep import examples
 
 WHEN = datetime(2026, 5, 9, 20, 0, tzinfo=UTC)
@@ -41,16 +42,15 @@ async def test_a_passage_is_read_as_it_was_stored(database: Database):
     passages = Passages(database)
     given_passage = passage("Zoë keeps 3 goats. 🐐 \x00 日本語")
 
-    (number,) = await passages.add([given_passage])
+    (number,) = await store_passages(database, [given_passage])
 
     stored = (await passages.read([number]))[number]
     assert stored == Passage(**{**vars(given_passage), "number": number})
-    assert await passages.passages_of(given_passage.source) == [stored]
 
 
 async def test_words_are_found_in_all_forms_with_their_positions(database: Database):
     passages = Passages(database)
-    one, two = await passages.add([passage("She was running home."), passage("Homes of runners run down.")])
+    one, two = await store_passages(database, [passage("She was running home."), passage("Homes of runners run down.")])
 
     found = await passages.occurrences(["run", "HOME", "nowhere"])
 
@@ -61,7 +61,7 @@ async def test_words_are_found_in_all_forms_with_their_positions(database: Datab
 async def test_a_replaced_passage_loses_its_words_and_an_unchanged_one_keeps_number_and_vectors(database: Database):
     passages, message = Passages(database), uuid4()
     same, old = passage("She likes tea.", origin=message), passage("She likes cocoa.", origin=message)
-    one, two = await passages.add([same, old])
+    one, two = await store_passages(database, [same, old])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd"), PassageVector(two, b"abcd")])
 
     gone, numbers = await passages.replace([message], [passage("She likes coffee.", origin=message), same])
@@ -71,7 +71,7 @@ async def test_a_replaced_passage_loses_its_words_and_an_unchanged_one_keeps_num
     assert await numbers_with(passages, "cocoa") == []
     assert await numbers_with(passages, "coffee") == [numbers[0]]
     assert await passages.vectors("minilm", [one, numbers[0]]) == {one: b"abcd"}
-    assert await passages.is_word_index_consistent()
+    assert await is_word_index_consistent(database)
 
 
 async def test_replacing_twice_with_the_same_changes_nothing(database: Database):
@@ -99,39 +99,38 @@ async def test_queue_entries_are_deleted_with_the_replacement_of_their_passages(
     assert await numbers_with(passages, "settled") == [1]
 
 
-async def test_passages_are_removed_by_source_or_origin(database: Database):
+async def test_passages_are_removed_by_origin(database: Database):
     passages = Passages(database)
     session, message = uuid4(), uuid4()
-    first, second, third = await passages.add(
-        [passage("goat one", source=session), passage("goat two", source=session, origin=message), passage("goat three")]
+    first, second, third = await store_passages(
+        database,
+        [passage("goat one", source=session), passage("goat two", source=session, origin=message), passage("goat three")],
     )
 
-    assert await passages.remove_matching(origin=message) == [second]
-    assert await passages.remove_matching(source=session) == [first]
-    assert await passages.remove_matching(source=session) == []
+    assert await passages.replace([message], []) == ([second], [])
+    assert await passages.replace([session], []) == ([first], [])
+    assert await passages.replace([session, message], []) == ([], [])
 
     assert await numbers_with(passages, "goat") == [third]
-    assert await passages.remove_matching() == []
-    assert await passages.remove_matching(source=session, owner="mara") == []
-    assert await passages.remove_matching(owner="mara") == [third]
-    assert await passages.is_word_index_consistent()
+    assert await passages.replace([], []) == ([], [])
+    assert await is_word_index_consistent(database)
 
 
 async def test_a_transaction_that_fails_leaves_words_and_texts_as_they_were(database: Database):
     passages = Passages(database)
-    (number,) = await passages.add([passage("lighthouse")])
+    (number,) = await store_passages(database, [passage("lighthouse")])
 
     with pytest.raises(Exception, match="UNIQUE"):
-        await passages.add([passage("new goat"), passage("clash", number=number)])
+        await store_passages(database, [passage("new goat"), passage("clash", number=number)])
 
     assert await numbers_with(passages, "goat") == []
     assert await numbers_with(passages, "lighthouse") == [number]
-    assert await passages.is_word_index_consistent()
+    assert await is_word_index_consistent(database)
 
 
 async def test_vectors_belong_to_one_embedder(database: Database):
     passages = Passages(database)
-    one, two = await passages.add([passage("one"), passage("two")])
+    one, two = await store_passages(database, [passage("one"), passage("two")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok"), PassageVector(999, b"lost")])
 
     assert [left.number for left in await passages.without_vectors("minilm", 10)] == [two]
@@ -147,7 +146,7 @@ async def test_vectors_belong_to_one_embedder(database: Database):
 async def test_passages_without_a_vector_are_found_among_the_oldest_too(database: Database, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "NEWEST", 2)
     passages = Passages(database)
-    numbers = await passages.add([passage(f"text {place}") for place in range(6)])
+    numbers = await store_passages(database, [passage(f"text {place}") for place in range(6)])
     for seen in (numbers[4:], numbers[1:4]):
         await passages.set_vectors("minilm", [PassageVector(number, b"abcd") for number in seen])
 
@@ -159,10 +158,10 @@ async def test_passages_without_a_vector_are_found_among_the_oldest_too(database
 
 async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_meanwhile(database: Database):
     passages = Passages(database)
-    (number,) = await passages.add([passage("tea")])
+    (number,) = await store_passages(database, [passage("tea")])
     embedded = (await passages.read([number]))[number]
-    await passages.remove([number])
-    assert await passages.add([passage("coffee")]) == [number]
+    await remove_passages(database, [number])
+    assert await store_passages(database, [passage("coffee")]) == [number]
 
     assert await passages.set_vectors("minilm", [PassageVector(number, b"abcd", of=embedded)]) == []
 
@@ -173,7 +172,7 @@ async def test_encoded_rows_are_those_of_one_owner_by_number(database: Database,
     monkeypatch.setattr(module, "LINES_PER_QUERY", 2)
     passages = Passages(database)
     hers = [passage("one"), passage("two", origin=uuid4()), passage("three")]
-    first, second, _his, third = await passages.add([*hers[:2], passage("his", owner="tom"), hers[2]])
+    first, second, _his, third = await store_passages(database, [*hers[:2], passage("his", owner="tom"), hers[2]])
 
     sheet = await passages.encoded_rows("mara")
 
@@ -188,7 +187,7 @@ async def test_encoded_rows_are_those_of_one_owner_by_number(database: Database,
 
 async def test_vectors_are_found_by_origin(database: Database):
     passages, origin = Passages(database), uuid4()
-    one, two = await passages.add([passage("one", origin=origin), passage("two")])
+    one, two = await store_passages(database, [passage("one", origin=origin), passage("two")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd"), PassageVector(two, b"efgh")])
 
     assert await passages.vectors_of_origins("minilm", [origin]) == [(one, origin, PassageKind.FACT, b"abcd")]
@@ -197,7 +196,7 @@ async def test_vectors_are_found_by_origin(database: Database):
 
 async def test_positions_are_read_only_where_they_are_few(database: Database):
     passages = Passages(database)
-    await passages.add([passage("salt and sea"), passage("salt")])
+    await store_passages(database, [passage("salt and sea"), passage("salt")])
 
     assert await passages.occurrences_if_few(["salt", "sea"], 2) is None
     found = await passages.occurrences_if_few(["salt", "sea"], 3)
@@ -206,7 +205,7 @@ async def test_positions_are_read_only_where_they_are_few(database: Database):
 
 async def test_details_are_words_and_vectors_of_these_passages_only(database: Database):
     passages = Passages(database)
-    one, two, _three = await passages.add([passage("salt and sea"), passage("sea"), passage("sea")])
+    one, two, _three = await store_passages(database, [passage("salt and sea"), passage("sea"), passage("sea")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok")])
 
     closer = await passages.details_of("minilm", ["sea", "salts"], [one, two])
@@ -223,7 +222,7 @@ async def test_of_common_words_only_the_newest_passages_are_listed(database: Dat
     monkeypatch.setattr(words, "READ_IN_ADDITION", 3)
     passages = Passages(database)
     texts = ["salt sea", "salt sea", "salt sea", "salt", "salt", "salt fish"]
-    await passages.add([passage(text) for text in texts])
+    await store_passages(database, [passage(text) for text in texts])
 
     listed = await passages.passages_of_terms(["salt", "fishes", "sea", "nowhere", '"'])
 
@@ -237,20 +236,20 @@ HOSTILE = ['"', "NEAR(", "a AND b", "*", "\x00", "👩‍👧", "日本", "' OR 
 @pytest.mark.parametrize("word", HOSTILE)
 async def test_no_word_can_break_a_query(database: Database, word: str):
     passages = Passages(database)
-    await passages.add([passage(word), passage("plain")])
+    await store_passages(database, [passage(word), passage("plain")])
 
     found = await passages.occurrences([word, "plain"])
 
     assert 1 in found.word
-    assert await passages.is_word_index_consistent()
+    assert await is_word_index_consistent(database)
 
 
-def with_database(test: Callable[[Passages], Awaitable[None]]) -> None:
+def with_database(test: Callable[[Database], Awaitable[None]]) -> None:
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             database = await Database.open(Path(folder) / "lethe.sqlite3")
             try:
-                await test(Passages(database))
+                await test(database)
             finally:
                 await database.close()
 
@@ -260,19 +259,20 @@ def with_database(test: Callable[[Passages], Awaitable[None]]) -> None:
 @settings(max_examples=examples(15))
 @given(st.lists(st.tuples(st.sampled_from(["add", "replace", "remove"]), st.integers(1, 6), st.sampled_from("abc"))))
 def test_words_and_texts_agree_after_any_sequence(steps: list[tuple[str, int, str]]):
-    async def run(passages: Passages) -> None:
+    async def run(database: Database) -> None:
+        passages = Passages(database)
         held: dict[int, str] = {}
         for deed, number, letter in steps:
             if deed == "add":
-                held[(await passages.add([passage(f"word{letter}")]))[0]] = letter
+                held[(await store_passages(database, [passage(f"word{letter}")]))[0]] = letter
             elif deed == "replace":
                 said = passage(f"word{letter}", origin=UUID(int=number))
                 gone, (added,) = await passages.replace([said.origin], [said])
                 held = {kept: what for kept, what in held.items() if kept not in gone} | {added: letter}
             elif deed == "remove":
-                assert await passages.remove([number]) == ([number] if held.pop(number, None) else [])
+                assert await remove_passages(database, [number]) == ([number] if held.pop(number, None) else [])
         for letter in "abc":
             assert await numbers_with(passages, f"word{letter}") == sorted(n for n, have in held.items() if have == letter)
-        assert await passages.is_word_index_consistent()
+        assert await is_word_index_consistent(database)
 
     with_database(run)

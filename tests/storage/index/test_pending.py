@@ -14,11 +14,10 @@ from lethe_app.domain.passage import PassageKind
 from lethe_app.retrieval.passage_builder import make_passage
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from tests.storage.scenes import store_above
+from tests.storage.scenes import store_above, store_alternative, store_passages
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ async def test_added_edited_regenerated_deleted_and_restored_messages_are_queued
     assert await clear_queue(pending, database) == this
     await chats.edit_message(message.id, "The lamp is out.")
     assert await clear_queue(pending, database) == this
-    await chats.save_alternative(message.id, Alternative(content="What lamp?"))
+    await store_alternative(database, message.id, Alternative(content="What lamp?"))
     assert await clear_queue(pending, database) == this
     await chats.set_shown(message.id, 0)
     assert await clear_queue(pending, database) == this
@@ -135,7 +134,7 @@ async def test_all_records_can_be_queued_including_orphaned_passages(
     await MemoryStore(database).save_memories("mara", memory)
     await FactStore(database).save_facts("mara", fact)
     stray = make_passage(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
-    await Passages(database).add([stray])
+    await store_passages(database, [stray])
     await clear_queue(pending, database)
     await pending.queue_all()
     assert await pending.count_entries() == 5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
@@ -46,11 +44,6 @@ class WeekFields(QWidget):
             set_style_properties(name, field=is_today, quiet=not is_today)
             self.fields[day].setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
             self.fields[day].setAccessibleDescription(self.tr("Today") if is_today else "")
-
-    def show_plans(self, plans: Mapping[Weekday, str]) -> None:
-        for day, text in plans.items():
-            self.set_plan(day, text)
-        self.mark_today()
 
     def set_plan(self, day: Weekday, text: str) -> None:
         """Show the schedule of a weekday; the cursor does not move if the text is unchanged."""
