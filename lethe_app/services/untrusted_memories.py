@@ -47,6 +47,6 @@ class UntrustedMemories:
             return words
         return (await self.quoter()).quote_stored(shortened(words, MAX_QUOTE_CHARACTERS), memory.sources, str(memory.guid))
 
-    async def told_of(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
+    async def quoted_texts(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
         """Return the quoted texts of those memories that came from the internet, by id."""
         return {one.guid: await self.quoted_text(one) for one in memories if one.is_from_web}

@@ -164,7 +164,7 @@ async def begun(
             session, before = await told(services, tale, tale.talk[:opening], hands)
             await services.models.load(path)
             hands.moment = BEGUN
-            services.chat.attend(session.guid)
+            services.chat.follow_session(session.guid)
             await until_read(services)
             yield Scene(services, session, model[0], hands, requests, before)
         finally:
@@ -216,7 +216,7 @@ async def told(
     present = await spoken(services, said, hands.moment)
     await services.indexing.index_all_pending()
     messages = await services.sessions.page(present.guid, 0, 2 * len(said))
-    return present, assembler.as_turns(messages)
+    return present, assembler.to_prompt_turns(messages)
 
 
 async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:

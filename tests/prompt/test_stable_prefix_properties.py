@@ -65,7 +65,7 @@ class Evening:
     """Words that were changed or taken away since the last turn."""
 
     async def frame(self) -> StablePrefix | None:
-        return await self.services.core.stable_prefixes.kept(self.session.guid)
+        return await self.services.core.stable_prefixes.load(self.session.guid)
 
     async def read(self) -> None:
         """The user is silent until the model has read."""
@@ -87,7 +87,7 @@ class Evening:
 
     async def go_on(self) -> None:
         reply = await self.reply()
-        await play(self.services.chat.proceed(self.session.guid, reply.id))
+        await play(self.services.chat.continue_reply(self.session.guid, reply.id))
         self.changed.append(reply.content)
 
     async def look_through_wordings(self) -> None:

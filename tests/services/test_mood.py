@@ -238,7 +238,7 @@ async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(
     now_felt = await moods.describe_mood(mira, session.guid)
     told = " ".join(played.memory.mood for played in turns)
     await moods.set_mood(MIRA, "energy", 0.0)  # by hand, and not told yet
-    still, elsewhere = await moods.describe_mood(mira, session.guid), await moods.in_words(mira, uuid4())
+    still, elsewhere = await moods.describe_mood(mira, session.guid), await moods.describe_mood(mira, uuid4())
     await services.preferences.set(mood_handling=False)
 
     assert before == turns[0].memory.mood == "Mira feels rested."

@@ -32,28 +32,30 @@ from lethe_app.services.tools.turn_factory import ToolTurnFactory
 class ReplyParser:
     """Parse the pieces of one generation in order; it continues `before`, which is empty for a new reply."""
 
-    def __init__(self, prompt: Prompt, speaker: str, before: Alternative, ears: ToolCallDetector | None = None) -> None:
+    def __init__(
+        self, prompt: Prompt, speaker: str, before: Alternative, call_detector: ToolCallDetector | None = None
+    ) -> None:
         self._splitter = ThinkingSplitter(
             starts_in_thought=prompt.starts_in_thought, start=prompt.thinking_start, end=prompt.thinking_end
         )
         self._echo = EchoFilter(prompt.background, at_line_start=not before.content or before.content.endswith("\n"))
         self._before = before
-        self._ears = ears
+        self._call_detector = call_detector
         self._continues = bool(before.content)
         self._opening: str | None = None if self._continues else ""
         self._name = f"{speaker}:"
-        self._thought = before.thinking
-        self._said = before.content
+        self._thinking = before.thinking
+        self._answer = before.content
 
     @property
     def is_empty(self) -> bool:
         """True if neither speech nor thinking was added to the continued alternative."""
-        return self._said == self._before.content and self._thought == self._before.thinking
+        return self._answer == self._before.content and self._thinking == self._before.thinking
 
     @property
     def is_only_echo(self) -> bool:
         """True if the model wrote nothing but a copy of the memory block."""
-        return bool(self._echo.dropped) and self._said.strip() == self._before.content.strip()
+        return bool(self._echo.dropped) and self._answer.strip() == self._before.content.strip()
 
     def read_report(self, report: PrefillProgress | Chunk | Done) -> list[PrefillStep | ReplyText | ThinkingText]:
         """Return the events for listeners that a report of the engine means."""
@@ -64,37 +66,37 @@ class ReplyParser:
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
         split = self._splitter.feed(piece)
-        said = self._named(self._ears.feed(split.answer) if self._ears else split.answer)
-        return self._note(split.thought, self._echo.feed(said))
+        said = self._strip_name(self._call_detector.feed(split.answer) if self._call_detector else split.answer)
+        return self._add_text(split.thought, self._echo.feed(said))
 
     def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
         """Emit the text that was held back. A reply of nothing but thinking becomes the answer, unless it was stopped while
         thinking.
         """
         split = self._splitter.finish()
-        heard = self._ears.feed(split.answer) + self._ears.finish() if self._ears else split.answer
-        said = self._echo.feed(self._named(heard) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
+        answer = self._call_detector.feed(split.answer) + self._call_detector.finish() if self._call_detector else split.answer
+        said = self._echo.feed(self._strip_name(answer) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
         self._opening = None
-        events = self._note(split.thought, said)
-        asked = self._ears is not None and self._ears.calls
-        if not stopped and not asked and not self._said.strip() and (answer := self._splitter.only_thought):
-            self._said, self._thought = answer, ""
+        events = self._add_text(split.thought, said)
+        asked = self._call_detector is not None and self._call_detector.calls
+        if not stopped and not asked and not self._answer.strip() and (answer := self._splitter.only_thought):
+            self._answer, self._thinking = answer, ""
             return [*events, ReplyText(answer)]
         return events
 
-    def wording(self, *, complete: bool) -> Alternative:
+    def alternative(self, *, complete: bool) -> Alternative:
         """Return the alternative with the text so far; trailing whitespace is removed once it is complete."""
-        said = self._said.rstrip() if complete else self._said
-        return self._before.model_copy(update={"content": said, "thinking": self._thought, "complete": complete})
+        said = self._answer.rstrip() if complete else self._answer
+        return self._before.model_copy(update={"content": said, "thinking": self._thinking, "complete": complete})
 
-    def _note(self, thought: str, said: str) -> list[ReplyText | ThinkingText]:
-        said = said.lstrip() if self._echo.dropped and not self._said else said
-        self._thought += thought
-        self._said += said
+    def _add_text(self, thought: str, said: str) -> list[ReplyText | ThinkingText]:
+        said = said.lstrip() if self._echo.dropped and not self._answer else said
+        self._thinking += thought
+        self._answer += said
         events: list[ReplyText | ThinkingText] = [ThinkingText(thought)] if thought else []
         return [*events, ReplyText(said)] if said else events
 
-    def _named(self, said: str) -> str:
+    def _strip_name(self, said: str) -> str:
         """Remove leading whitespace and `Name:`; hold text back while it may still become that."""
         if self._opening is None:
             return said
@@ -134,7 +136,7 @@ class ReplyGenerator:
         self._receipts = receipts
         self._cache_state = cache_state
 
-    def give_way(self) -> None:
+    def decline_pending_permissions(self) -> None:
         """Stop waiting for the user's answer to a permission question about a tool call, because another reply is requested."""
         self._tool_turns.permissions.decline_pending()
 
@@ -155,13 +157,13 @@ class ReplyGenerator:
         model: LoadedModel,
         memory: TurnMemory | None,
         writing: ReplyWriter,
-        so_far: Alternative | None = None,
+        continued: Alternative | None = None,
     ) -> AsyncGenerator[TurnEvent]:
         """Generate the reply to a turn that has its prefix, in as many rounds as the model calls tools.
 
-        `so_far` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
+        `continued` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
         """
-        tools = await self._tool_turns.start_turn(turn, model, so_far, writing)
+        tools = await self._tool_turns.start_turn(turn, model, continued, writing)
         while tools.needs_generation:
             async with aclosing(tools.execute_pending_calls()) as work:
                 async for done in work:
@@ -170,11 +172,11 @@ class ReplyGenerator:
                 above = writing.message if turn.before is not None or writing.is_stored else None
                 fresh = await self._turn_loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
                 turn = await self.with_prefix(fresh, model, above)
-            async with aclosing(self._speak(turn, model, memory, writing, tools)) as events:
+            async with aclosing(self._generate_round(turn, model, memory, writing, tools)) as events:
                 async for spoken in events:
                     yield spoken
 
-    async def _speak(
+    async def _generate_round(
         self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writing: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
@@ -187,22 +189,22 @@ class ReplyGenerator:
             if background is recalled and not tools.rounds:
                 yield ReplyBegan(writing.message)
             reply = ReplyParser(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
-            async with aclosing(self._attempt(turn, model, prompt, reply, writing, tools)) as events:
+            async with aclosing(self._stream_reply(turn, model, prompt, reply, writing, tools)) as events:
                 async for event in events:
                     yield event
             if not reply.is_only_echo or tools.has_pending_calls:
                 return
 
-    async def _attempt(
+    async def _stream_reply(
         self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writing: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         usage = Usage(reason=StopReason.STOPPED)
         reports = self._client.generate(
             prompt.text,
             turn.files.sampler,
-            self._prompt_assembler.longest_reply,
+            self._prompt_assembler.max_reply_tokens,
             prompt.stop_strings,
-            surgery=self._prompt_assembler.cuts_the_cache,
+            surgery=self._prompt_assembler.uses_cache_surgery,
             min_run_length=WORTH_KEEPING,
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )
@@ -213,7 +215,7 @@ class ReplyGenerator:
                     for event in reply.read_report(report):
                         yield event
                     if isinstance(report, Chunk) and not reply.is_empty:
-                        await writing.checkpoint(reply.wording(complete=False))
+                        await writing.checkpoint(reply.alternative(complete=False))
                     elif isinstance(report, Done):
                         usage, ended = report.usage, True
             for event in reply.finish():
@@ -225,7 +227,7 @@ class ReplyGenerator:
                 self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete)
             )
         if tools.has_pending_calls:
-            tools.keep_text(reply.wording(complete=False))
+            tools.keep_text(reply.alternative(complete=False))
             return
         if reply.is_only_echo:
             return
@@ -248,9 +250,9 @@ class ReplyGenerator:
         reply.finish(stopped=True)  # a reply that ran to its end has emitted what it held back already
         if reply.is_empty:
             return
-        text = reply.wording(complete=True).content
+        text = reply.alternative(complete=True).content
         receipt = await self._receipts.receipt_of(turn, model, prompt, text, usage)
-        await writing.store_wording(reply.wording(complete=complete), receipt)
+        await writing.store_alternative(reply.alternative(complete=complete), receipt)
 
 
 def reply_of(turn: TurnContext) -> Message:

@@ -50,19 +50,19 @@ class TurnOrder:
         self._names = {one.unique_name: spoken_names(one, group) for one in group}
         self._way, self._left = way, most
         self._waiting: list[str] = []
-        self._otherwise: list[str] = []
+        self._fallback: list[str] = []
         """Fallback speaker if the model is to choose and gives no usable answer."""
 
-    def asked(self, text: str, last: str) -> None:
+    def plan(self, text: str, last: str) -> None:
         """Plan the replies to the user's message; `last` is the persona that spoke before it."""
-        named = self.named_in(text) if self._way is not GroupTurns.ONE else []
-        self._otherwise = [] if named else self._after(last)[:1]
+        named = self.find_named_in(text) if self._way is not GroupTurns.ONE else []
+        self._fallback = [] if named else self._after(last)[:1]
         if self._way is GroupTurns.EVERYONE:
             self._waiting = [*named, *(one for one in self._after(last) if one not in named)]
         elif self._way is GroupTurns.MODEL:
             self._waiting = named
         else:
-            self._waiting = named or self._otherwise
+            self._waiting = named or self._fallback
 
     @property
     def is_open(self) -> bool:
@@ -72,18 +72,18 @@ class TurnOrder:
     @property
     def must_answer(self) -> bool:
         """True if the user's message has no reply yet."""
-        return bool(self._otherwise)
+        return bool(self._fallback)
 
     def choose(self, unique_name: str) -> None:
         """Set the speaker that the model chose; an empty name means the user or no usable answer."""
-        self._waiting = [unique_name] if unique_name in self._names else self._otherwise
-        self._otherwise = []
+        self._waiting = [unique_name] if unique_name in self._names else self._fallback
+        self._fallback = []
 
     def note_reply(self, speaker: str, text: str) -> None:
         """Record a reply: personas it names may answer, if they are not waiting already."""
-        self._otherwise = []
+        self._fallback = []
         if self._way in {GroupTurns.NAMED, GroupTurns.MODEL}:
-            self._waiting += [one for one in self.named_in(text) if one != speaker and one not in self._waiting]
+            self._waiting += [one for one in self.find_named_in(text) if one != speaker and one not in self._waiting]
 
     def next(self) -> str | None:
         """Return the `unique_name` of the next speaker; None if it is the user's turn."""
@@ -92,7 +92,7 @@ class TurnOrder:
         self._left -= 1
         return self._waiting.pop(0)
 
-    def named_in(self, text: str) -> list[str]:
+    def find_named_in(self, text: str) -> list[str]:
         """Return the personas that a text names by whole words, in the order of their first mention."""
         first: dict[str, int] = {}
         for unique_name, names in self._names.items():
@@ -121,7 +121,7 @@ def _as_word(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
-LOOKED_AT, MAX_LINE_CHARACTERS = 6, 300
+MAX_MESSAGES_READ, MAX_LINE_CHARACTERS = 6, 300
 """Number of newest messages by which the model chooses the next speaker, and the most characters of each."""
 
 
@@ -139,27 +139,27 @@ class GroupService:
         participants: ParticipantService,
         preferences: Preferences,
         changed: Listeners[str],
-        asker: AnswerModel,
+        answer_model: AnswerModel,
     ) -> None:
         self._session_store = session_store
         self._library = library
         self._participants = participants
         self._preferences = preferences
         self._changed = changed
-        self._asker = asker
+        self._asker = answer_model
 
     async def members(self, session_id: UUID) -> list[Persona]:
         """Return the persona that the session belongs to, then the other participants. Raise FileError and StorageError."""
-        cast = await self._participants.of_session(await self._session_store.session(session_id))
-        return [cast.persona, *cast.guests]
+        participants = await self._participants.of_session(await self._session_store.session(session_id))
+        return [participants.persona, *participants.guests]
 
-    async def could_come(self, session_id: UUID) -> list[Persona]:
+    async def candidates_for(self, session_id: UUID) -> list[Persona]:
         """Return the personas that do not take part in the session, by name. Raise StorageError."""
         session = await self._session_store.session(session_id)
         there = {session.persona_id, *session.guests}
         return [one for one in await self._library.personas() if one.unique_name not in there]
 
-    async def ask_in(self, session_id: UUID, names: Sequence[str]) -> ChatSession:
+    async def set_guests(self, session_id: UUID, names: Sequence[str]) -> ChatSession:
         """Set the participants of the session besides its persona to `names` (file names, in this order). Raise
         StorageError.
         """
@@ -169,7 +169,7 @@ class GroupService:
         self._changed.tell(session.persona_id)
         return session
 
-    async def turns(
+    async def plan_replies(
         self, session: ChatSession, participants: Participants, text: str, speaker: str = ""
     ) -> TurnOrder | SingleTurn:
         """Return the order of the replies to `text`; only `speaker` replies if that persona takes part."""
@@ -179,50 +179,50 @@ class GroupService:
         if chosen or len(group) == 1:
             return SingleTurn((chosen or group)[0].unique_name)
         order = TurnOrder(group, settings.group_turns, settings.group_replies)
-        order.asked(text, await self._last(session, participants))
+        order.plan(text, await self._last(session, participants))
         return order
 
-    async def next(self, session: ChatSession, cast: Participants, taking: TurnOrder | SingleTurn) -> str | None:
+    async def next(self, session: ChatSession, participants: Participants, order: TurnOrder | SingleTurn) -> str | None:
         """Return the file name of the next speaker; None if it is the user's turn. The model is asked if the order leaves
         the choice open.
         """
-        if isinstance(taking, TurnOrder) and taking.is_open:
-            taking.choose(await self._by_model(session, cast, can_end=not taking.must_answer))
-        return taking.next()
+        if isinstance(order, TurnOrder) and order.is_open:
+            order.choose(await self._ask_model(session, participants, can_end=not order.must_answer))
+        return order.next()
 
-    async def _by_model(self, session: ChatSession, cast: Participants, *, can_end: bool) -> str:
+    async def _ask_model(self, session: ChatSession, participants: Participants, *, can_end: bool) -> str:
         """Ask the model for the next speaker. Return an empty string for the user or if the answer is unusable.
 
         The persona that spoke last is not a candidate.
         """
-        said = [
+        messages = [
             one
-            for one in await self._session_store.newest_messages(session.guid, LOOKED_AT)
+            for one in await self._session_store.newest_messages(session.guid, MAX_MESSAGES_READ)
             if not one.hidden and one.content.strip()
         ]
-        last = said[-1].speaker if said else ""
+        last = messages[-1].speaker if messages else ""
         names: dict[str, str] = {}
-        for one in cast.group:
+        for one in participants.group:
             if one.unique_name != last:
                 names.setdefault(one.name, one.unique_name)
-        candidates = [*names, *([cast.user.name] if can_end else [])]
+        candidates = [*names, *([participants.user.name] if can_end else [])]
         # Structured output is restricted to these names. Of several participants with one name, the first is meant.
-        kind: Any = Literal[tuple(candidates)]
-        material = {
-            "names": join_names(cast.names),
-            "user": cast.user.name,
+        name_type: Any = Literal[tuple(candidates)]
+        values = {
+            "names": join_names(participants.names),
+            "user": participants.user.name,
             "candidates": "\n".join(f"- {name}" for name in candidates),
-            "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, MAX_LINE_CHARACTERS)}" for one in said),
+            "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, MAX_LINE_CHARACTERS)}" for one in messages),
         }
         try:
             answer = await self._asker.ask(
-                "next_speaker", create_model("Next", __base__=LlmAnswer, name=(kind, ...)), **material
+                "next_speaker", create_model("Next", __base__=LlmAnswer, name=(name_type, ...)), **values
             )
         except (ModelError, ValidationError):
             return ""
         return names.get(str(answer.name), "")  # type: ignore[attr-defined]  # the field was just made
 
-    async def _last(self, session: ChatSession, cast: Participants) -> str:
+    async def _last(self, session: ChatSession, participants: Participants) -> str:
         """Return the file name of the participant that spoke last; empty if none did."""
-        said = await self._session_store.newest_messages(session.guid, 2 * len(cast.group) + 2)
-        return next((one.speaker for one in reversed(said) if one.role is Role.ASSISTANT), "")
+        messages = await self._session_store.newest_messages(session.guid, 2 * len(participants.group) + 2)
+        return next((one.speaker for one in reversed(messages) if one.role is Role.ASSISTANT), "")

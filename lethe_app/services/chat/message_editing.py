@@ -69,7 +69,7 @@ class MessageEditing:
 
     async def _drop_summary_of(self, session_id: UUID, message_id: UUID) -> None:
         """Drop the stable prefix of a session if its rolling summary covers this message, which is about to change."""
-        prefix = await self._stable_prefixes.kept(session_id)
+        prefix = await self._stable_prefixes.load(session_id)
         if prefix is None or prefix.first is None or prefix.first == message_id:
             return
         for entry in await self._session_store.outline(session_id):

@@ -39,7 +39,7 @@ def expected_memory(turn: TurnContext) -> TurnMemory:
     """
     recalled = (
         turn.rows.turn_memory.recalled
-        if turn.question in turn.messages[-NEAR_END:] and turn.rows.turn_memory
+        if turn.user_message in turn.messages[-NEAR_END:] and turn.rows.turn_memory
         else _constants(turn)
     )
     return TurnMemory(recalled=[one for one in recalled if one.position_index == SYSTEM and one.way in LASTING])
@@ -51,11 +51,11 @@ def _constants(turn: TurnContext) -> list[RecalledMemory]:
         entry_recollection(world, entry, RecallWay.CONSTANT, [])
         for world in turn.files.worlds.worlds.values()
         for entry in world.entries
-        if is_surely_there(entry, moment)
+        if is_always_activated(entry, moment)
     ]
 
 
-def is_surely_there(entry: WorldEntry, moment: datetime) -> bool:
+def is_always_activated(entry: WorldEntry, moment: datetime) -> bool:
     """Return whether the entry is activated in the first turn of any session: it is constant, enabled and due, has no delay,
     and its trigger chance is 1.
     """
@@ -64,9 +64,9 @@ def is_surely_there(entry: WorldEntry, moment: datetime) -> bool:
 
 PAUSE = 0.15
 """Seconds before prefill begins, so that browsing through sessions does not start it."""
-LULL = 45.0
+IDLE_BEFORE_SAVING = 45.0
 """Seconds without activity after which the KV cache state is saved, in case the program is not closed properly."""
-WORTH_A_LULL = 2048
+MIN_TOKENS_TO_SAVE = 2048
 """Minimum number of new tokens for which the state is saved: that of a long session with a large model is a gigabyte, which
 wears the disk.
 """
@@ -94,23 +94,23 @@ class PrefillService:
         self._tool_turns = tool_turns
         self._cache_state = cache_state
         self._preferences = preferences
-        self._attended: UUID | None = None
+        self._followed_session: UUID | None = None
         self._task: asyncio.Task[None] | None = None
-        self._lull: asyncio.Task[None] | None = None
+        self._save_task: asyncio.Task[None] | None = None
         self._forget = models.changed.add(self._model_changed)
 
-    def attend(self, session_id: UUID) -> None:
+    def follow_session(self, session_id: UUID) -> None:
         """Cancel earlier prefill and schedule that of this session, up to the user's next message; schedule saving of its
         state as well.
         """
-        self.rest()
-        self._attended = session_id
+        self.pause()
+        self._followed_session = session_id
         loop = asyncio.get_running_loop()
         if self._preferences.current.read_ahead:
             self._task = loop.create_task(self._read(session_id))
-        self._lull = loop.create_task(self._keep())
+        self._save_task = loop.create_task(self._keep())
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Cancel prefill and saving, so that the model is free."""
         for task in self._tasks():
             task.cancel()
@@ -122,15 +122,15 @@ class PrefillService:
 
     async def close(self) -> None:
         self._forget()
-        self.rest()
+        self.pause()
         await asyncio.gather(*self._tasks(), return_exceptions=True)
 
     def _tasks(self) -> list[asyncio.Task[None]]:
-        return [task for task in (self._task, self._lull) if task is not None]
+        return [task for task in (self._task, self._save_task) if task is not None]
 
     def _model_changed(self, state: ModelState) -> None:
-        if isinstance(state, ModelReady) and self._attended is not None:
-            self.attend(self._attended)
+        if isinstance(state, ModelReady) and self._followed_session is not None:
+            self.follow_session(self._followed_session)
 
     async def _read(self, session_id: UUID) -> None:
         """Prefill the session's prompt. Errors are ignored, because the turn itself raises them again."""
@@ -139,17 +139,19 @@ class PrefillService:
             state = self._models.state
             if isinstance(state, ModelReady):
                 session = await self._sessions.open(session_id)
-                await self._sessions.ended(session.persona_id)  # the summary of the one before is part of the prompt
+                await self._sessions.wait_until_archived(
+                    session.persona_id
+                )  # the summary of the one before is part of the prompt
                 turn = await self._turn_loader.load(session_id, state.model)
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
                 tools = await self._tool_turns.prompt_of(turn.participants.persona, state.model)
-                text = await self._prompt_assembler.beginning(turn, state.model, expected_memory(turn), tools)
+                text = await self._prompt_assembler.build_prefill(turn, state.model, expected_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)
                 if usage.drift:  # what was cut out left traces behind it
                     await self._client.prefill(text, exact=True, state_location=state_location)
 
     async def _keep(self) -> None:
-        """Save the state of the KV cache once the user has been inactive for `LULL` seconds."""
-        await asyncio.sleep(LULL)
-        await self._client.save_state(WORTH_A_LULL)
+        """Save the state of the KV cache once the user has been inactive for `IDLE_BEFORE_SAVING` seconds."""
+        await asyncio.sleep(IDLE_BEFORE_SAVING)
+        await self._client.save_state(MIN_TOKENS_TO_SAVE)

@@ -23,7 +23,7 @@ from lethe_app.prompt.sections import StableAdditions, compile_system
 from lethe_app.services.library import Library
 from lethe_app.services.participants import NOBODY, Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import AMPLE, PromptAssembler, ToolPrompt
+from lethe_app.services.prompting.assembler import DISPLAY_CONTEXT, PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.turn_context import suited_system
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.receipts import Receipts
@@ -207,7 +207,7 @@ class PromptInspector:
             system=system,
             macro_context=Participants(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
             history=sample.turns if isinstance(preset, InstructPreset) else (),
-            context=AMPLE,
+            context=DISPLAY_CONTEXT,
             reply_reserve=0,
             extras=sample.extras,
             volatile=sample.notes,

@@ -9,13 +9,13 @@ from uuid import UUID
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.services.events import MemoriesRecalled, NoteAdded, NotesDeleted, WebSearchStarted
-from lethe_app.services.memory.recall import RecallService, known_still
+from lethe_app.services.memory.recall import RecallService, without_deleted
 from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.web.chat_lookup import parse_note
 from lethe_app.storage.chats.sessions import SessionStore
 
-LookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[WebSearchStarted | NoteAdded]]
+WebLookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[WebSearchStarted | NoteAdded]]
 """Function that searches the web if the message asks for it, and yields what happens."""
 
 
@@ -25,7 +25,7 @@ class RecallStep:
     An edited message counts as new: it is recalled again, and the search results for its old text are removed.
     """
 
-    def __init__(self, session_store: SessionStore, recall: RecallService, look_up: LookUp) -> None:
+    def __init__(self, session_store: SessionStore, recall: RecallService, look_up: WebLookUp) -> None:
         self._session_store = session_store
         self._recall = recall
         self._look_up = look_up
@@ -34,20 +34,20 @@ class RecallStep:
         self, turn: TurnContext, model: LoadedModel
     ) -> AsyncGenerator[WebSearchStarted | NoteAdded | NotesDeleted | MemoriesRecalled]:
         """Recall for the reply to a turn that has its prefix."""
-        question, rows = turn.question, turn.rows
+        question, rows = turn.user_message, turn.rows
         if question is None:
             return
         if rows.turn_memory is not None:
-            yield MemoriesRecalled(question.id, known_still(rows.turn_memory, rows.deleted_ids))
+            yield MemoriesRecalled(question.id, without_deleted(rows.turn_memory, rows.deleted_ids))
             return
         if rows.is_edited and (stale := _looked_up_above(turn, question)):
             await self._session_store.delete_message(*stale)
-            turn = turn.without_lines(stale)
+            turn = turn.without_messages(stale)
             yield NotesDeleted(stale)
-        remembered = await self._recall.recall(turn, model)
-        if remembered.note is not None:
-            yield NoteAdded(remembered.note, question.id)
-        yield MemoriesRecalled(question.id, remembered.memory)
+        outcome = await self._recall.recall(turn, model)
+        if outcome.note is not None:
+            yield NoteAdded(outcome.note, question.id)
+        yield MemoriesRecalled(question.id, outcome.memory)
         if turn.before is not None and not rows.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
         async with aclosing(self._look_up(turn.session, turn.participants, question)) as looking:

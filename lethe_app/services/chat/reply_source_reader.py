@@ -83,7 +83,7 @@ class ReplySourceReader:
 
     async def _always(self, session: ChatSession) -> StablePromptContent:
         """Return the core facts and summaries that are in the next prompt of a session."""
-        prefix = await self._stable_prefixes.kept(session.guid)
+        prefix = await self._stable_prefixes.load(session.guid)
         if prefix is None:
             return StablePromptContent()
         titles: list[str] = []
@@ -97,7 +97,7 @@ class ReplySourceReader:
 
     async def _in_view(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
         """Yield the earlier sessions that are in the prompt in full, newest first."""
-        prefix = await self._stable_prefixes.kept(session.guid)
+        prefix = await self._stable_prefixes.load(session.guid)
         for guid in reversed(prefix.earlier if prefix is not None else ()):
             with suppress(StorageError):  # deleted since
                 yield await self._session_store.session(guid)

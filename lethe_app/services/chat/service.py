@@ -56,35 +56,35 @@ class ChatService:
         self._priority = priority
         self._one_reply_at_a_time = asyncio.Lock()
 
-    def attend(self, session_id: UUID) -> None:
+    def follow_session(self, session_id: UUID) -> None:
         """Note that the user looks at this session, so that the model may prefill its next prompt meanwhile."""
-        self._prefill.attend(session_id)
+        self._prefill.follow_session(session_id)
 
     async def send(self, session_id: UUID, text: str, speaker: str = "") -> AsyncGenerator[TurnEvent]:
         """Store a message and generate the reply; with an empty text the persona speaks again.
 
-        In a group there may be several replies in turn: those of `GroupService.turns`, or only that of `speaker`.
+        In a group there may be several replies in turn: those of `GroupService.plan_replies`, or only that of `speaker`.
         """
-        self._prefill.rest()
-        is_said = bool(text.strip())
-        turn = await self._turn_loader.load(session_id, self._loaded, adds_question=is_said)
-        if is_said and self._sessions.has_timed_out(turn):
-            turn = await self._begin(await self._sessions.rotate(turn.session), adds_question=True)
+        self._prefill.pause()
+        has_message = bool(text.strip())
+        turn = await self._turn_loader.load(session_id, self._loaded_model, adds_user_message=has_message)
+        if has_message and self._sessions.has_timed_out(turn):
+            turn = await self._load(await self._sessions.rotate(turn.session), adds_user_message=True)
             yield SessionReplaced(turn.session)
         elif turn.session.archived:
-            turn = await self._begin((await self._sessions.taken_up(turn.session)).guid, adds_question=is_said)
-        if is_said:
-            message = await self._sessions.add_question(turn, text)
-            turn = turn.with_question(message)
+            turn = await self._load((await self._sessions.ensure_open(turn.session)).guid, adds_user_message=has_message)
+        if has_message:
+            message = await self._sessions.add_user_message(turn, text)
+            turn = turn.with_user_message(message)
             yield MessageStored(message)
         if turn.files.problem is not None:
             raise turn.files.problem
-        order = await self._group.turns(turn.session, turn.participants, text, speaker)
+        order = await self._group.plan_replies(turn.session, turn.participants, text, speaker)
         is_first = True
         while (name := await self._group.next(turn.session, turn.participants, order)) is not None:
-            self._prefill.rest()  # it would read on between two replies
+            self._prefill.pause()  # it would read on between two replies
             if not is_first or name != turn.participants.speaker.unique_name:
-                turn = await self._turn_loader.load(turn.session.guid, self._loaded, speaker=name)
+                turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=name)
             is_first = False
             writing = self._sessions.writer(reply_of(turn), ReplyKind.REPLY)
             async with aclosing(self._answer(turn, writing)) as events:
@@ -95,51 +95,51 @@ class ChatService:
 
     async def regenerate(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """Generate another alternative of a reply; the earlier ones are kept."""
-        message, turn = await self._reply(session_id, message_id)
+        message, turn = await self._load_reply(session_id, message_id)
         writing = self._sessions.writer(message, ReplyKind.ALTERNATIVE)
         async with aclosing(self._answer(turn, writing, message)) as events:
             async for event in events:
                 yield event
 
-    async def proceed(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
+    async def continue_reply(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """Continue a reply that ended too early."""
-        message, turn = await self._reply(session_id, message_id)
+        message, turn = await self._load_reply(session_id, message_id)
         writing = self._sessions.writer(message, ReplyKind.CONTINUATION)
-        async with aclosing(self._answer(turn, writing, message, so_far=message.current)) as events:
+        async with aclosing(self._answer(turn, writing, message, continued=message.current)) as events:
             async for event in events:
                 yield event
 
     @property
-    def _loaded(self) -> LoadedModel | None:
+    def _loaded_model(self) -> LoadedModel | None:
         state = self._models.state
         return state.model if isinstance(state, ModelReady) else None
 
-    async def _begin(self, session_id: UUID, *, adds_question: bool) -> TurnContext:
-        return await self._turn_loader.load(session_id, self._loaded, adds_question=adds_question)
+    async def _load(self, session_id: UUID, *, adds_user_message: bool) -> TurnContext:
+        return await self._turn_loader.load(session_id, self._loaded_model, adds_user_message=adds_user_message)
 
-    async def _reply(self, session_id: UUID, message_id: UUID) -> tuple[Message, TurnContext]:
-        self._prefill.rest()
+    async def _load_reply(self, session_id: UUID, message_id: UUID) -> tuple[Message, TurnContext]:
+        self._prefill.pause()
         message = await self._sessions.message(message_id)
         if message.role is not Role.ASSISTANT:
             raise LetheError("Only replies of the persona can be regenerated.")
-        await self._sessions.taken_up(await self._sessions.open(session_id))
-        return message, await self._turn_loader.load(session_id, self._loaded, message)
+        await self._sessions.ensure_open(await self._sessions.open(session_id))
+        return message, await self._turn_loader.load(session_id, self._loaded_model, message)
 
     async def _answer(
-        self, turn: TurnContext, writing: ReplyWriter, before: Message | None = None, so_far: Alternative | None = None
+        self, turn: TurnContext, writing: ReplyWriter, before: Message | None = None, continued: Alternative | None = None
     ) -> AsyncGenerator[TurnEvent]:
         """Recall, build the prompt and generate; `before` is the reply that is regenerated."""
         # Before the lock: a reply that waits for the user's permission for a tool holds the lock.
-        self._generator.give_way()
-        had_to_wait = self._one_reply_at_a_time.locked() or self._sessions.is_ending(turn.session.persona_id)
-        await self._sessions.ended(turn.session.persona_id)
+        self._generator.decline_pending_permissions()
+        had_to_wait = self._one_reply_at_a_time.locked() or self._sessions.is_archiving(turn.session.persona_id)
+        await self._sessions.wait_until_archived(turn.session.persona_id)
         async with self._one_reply_at_a_time:
             with self._priority.hold_off():
                 model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
                     turn = await self._turn_loader.load(turn.session.guid, model, before, speaker)
-                writing.speak_as(turn.participants.speaker)
+                writing.set_speaker(turn.participants.speaker)
                 turn = await self._generator.with_prefix(turn, model, before)
                 memory: TurnMemory | None = None
                 async with aclosing(self._recall.run(turn, model)) as recalled:
@@ -147,15 +147,15 @@ class ChatService:
                         if isinstance(event, MemoriesRecalled):
                             memory = event.memory
                         elif isinstance(event, NoteAdded):
-                            turn = turn.with_line(event.message, event.above)
+                            turn = turn.with_hidden_message(event.message, event.above)
                         elif isinstance(event, NotesDeleted):
-                            turn = turn.without_lines(event.messages)
+                            turn = turn.without_messages(event.messages)
                         yield event
                 try:
-                    async with aclosing(self._generator.generate(turn, model, memory, writing, so_far)) as events:
+                    async with aclosing(self._generator.generate(turn, model, memory, writing, continued)) as events:
                         async for written in events:
                             yield written
                 finally:
-                    self._prefill.attend(turn.session.guid)
+                    self._prefill.follow_session(turn.session.guid)
                     if writing.is_stored:
                         self._sessions.changed.tell(turn.session.persona_id)

@@ -43,7 +43,7 @@ class InitiativeService:
             return ProactiveTurn()
         rules = rules_of(settings, (await self._calibration.thresholds()).natural)
         felt = self.proactive.felt(context, question)
-        returned = await self.proactive.at_return(context, standing, rules, felt)
+        returned = await self.proactive.build_return_insertion(context, standing, rules, felt)
         if returned is not None:
             return ProactiveTurn(returned, felt=felt)
         eureka = await self._eureka(context, rules)
@@ -59,4 +59,4 @@ class InitiativeService:
         distances = await self._memory_index.distances(embedding, compared) if compared and embedding is not None else {}
         evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
         tagged = self._preferences.current.tagged_events
-        return await self.proactive.of_its_own(context, due, evidence, rules, tagged=tagged)
+        return await self.proactive.choose_waiting_memory(context, due, evidence, rules, tagged=tagged)

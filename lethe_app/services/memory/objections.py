@@ -134,7 +134,7 @@ class ObjectionService:
             if key.startswith(f"{TAKEN_BACK} {memory} "):
                 await self._app_state.set(scope_of(persona_id), key, None)
 
-    def sifted(
+    def filter_candidates(
         self, context: RecallContext, recalled: Sequence[RecalledMemory]
     ) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
         """Return the recollections that remain after the user's objections, and those they keep back."""

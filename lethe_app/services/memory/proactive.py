@@ -127,13 +127,13 @@ class ProactiveMemory:
         """Return the effect of a message on the persona's mood; None if the persona has no moods."""
         return self._moods.felt(context.session, context.participants, message, context.history, context.app_state)
 
-    async def at_return(
+    async def build_return_insertion(
         self, context: RecallContext, standing: MessageStanding, rules: ProactiveRules, felt: MoodEffect | None = None
     ) -> ProactiveInsertion | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, cast, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.awaiting_return
-        quoted = await self._untrusted_memories.told_of(memories)
+        quoted = await self._untrusted_memories.quoted_texts(memories)
         absence = UserAbsence(
             last_message=standing.previous_user_time,
             moment=moment,
@@ -161,7 +161,7 @@ class ProactiveMemory:
             told=note.used,
         )
 
-    async def of_its_own(
+    async def choose_waiting_memory(
         self,
         context: RecallContext,
         waiting: Sequence[MemoryUnit],

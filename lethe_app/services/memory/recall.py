@@ -79,7 +79,7 @@ class RecallService:
     async def _recalled(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         if turn.rows.has_pending:
             await self._indexing.index_pending()
-        context, question = await self._recall_contexts.of_turn(turn, model.context), turn.question
+        context, question = await self._recall_contexts.of_turn(turn, model.context), turn.user_message
         assert question is not None
         self._indexing.notice(context.bound.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
@@ -101,7 +101,7 @@ class RecallService:
     async def again(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
         stored = await self._turn_memories.load(message_id)
-        return known_still(stored.memory, stored.deleted_ids) if stored.memory is not None else None
+        return without_deleted(stored.memory, stored.deleted_ids) if stored.memory is not None else None
 
     async def preview(self, context: RecallContext) -> TurnMemory:
         """Return what a message would recall if it were sent now, with reasons. Nothing is changed."""
@@ -153,7 +153,7 @@ def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -
     return {key: value for key, value in states.items() if value != before.get(key) and (value or before.get(key))}
 
 
-def known_still(memory: TurnMemory, gone: Collection[UUID]) -> TurnMemory:
+def without_deleted(memory: TurnMemory, gone: Collection[UUID]) -> TurnMemory:
     """Return the recalled memories without those deleted since."""
     left = [one for each in memory.recalled if (one := without(each, gone))]
     return memory.model_copy(update={"recalled": left, "forgotten": len(memory.recalled) - len(left)})

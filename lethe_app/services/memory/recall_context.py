@@ -23,7 +23,7 @@ from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import NOBODY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.stable_prefix import StablePrefix, stored_prefix
-from lethe_app.services.prompting.turn_context import DEEPEST, USUAL_CONTEXT, TurnContext, TurnLoader
+from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT, TurnContext, TurnLoader
 from lethe_app.storage.chats.sessions import SessionStore
 
 WINDOW = 24
@@ -111,10 +111,10 @@ class RecallContexts:
 
     async def of_turn(self, turn: TurnContext, context: int) -> RecallContext:
         """Return the recall context of a turn that has a question."""
-        question = turn.question
+        question = turn.user_message
         assert question is not None
         above = turn.messages[: next(index for index, one in enumerate(turn.messages) if one.id == question.id)]
-        history = above[-max(WINDOW, 2 * min(turn.files.worlds.depth, DEEPEST)) :]
+        history = above[-max(WINDOW, 2 * min(turn.files.worlds.depth, MAX_SCAN_DEPTH)) :]
         standing = turn.rows.standing
         made = RecallContext(
             session=turn.session,
@@ -138,10 +138,10 @@ class RecallContexts:
 
     async def of_next_message(self, session_id: UUID, text: str) -> RecallContext:
         """Return the recall context of a message that is not sent yet. Raise StorageError and FileError."""
-        turn = await self._turn_loader.load(session_id, None, adds_question=True)
+        turn = await self._turn_loader.load(session_id, None, adds_user_message=True)
         if turn.files.problem is not None:
             raise turn.files.problem
-        turn = replace(turn.with_question(_unsent(session_id, text)), prefix=stored_prefix(turn.states))
+        turn = replace(turn.with_user_message(_unsent(session_id, text)), prefix=stored_prefix(turn.states))
         return await self.of_turn(turn, USUAL_CONTEXT)
 
     async def of_new_session(self, persona_id: str, text: str) -> RecallContext:

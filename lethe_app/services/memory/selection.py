@@ -48,7 +48,7 @@ class MemorySelection:
         for recaller in self._recallers:
             found.append(await recaller.candidates(context, found))
         candidates = once(chain.from_iterable(one.recollections for one in found), without=context.in_view)
-        recalled, unwanted = self._objections.sifted(context, candidates)
+        recalled, unwanted = self._objections.filter_candidates(context, candidates)
         if all(one.way is RecallWay.CONSTANT for one in recalled):
             recalled += await opening(context, {one.memory for one in recalled} | context.announced, self._preferences)
         states = {key: value for one in found for key, value in one.states.items()}

@@ -20,7 +20,7 @@ from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.macro_values import Fill, MacroPosition
+from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix
@@ -35,7 +35,7 @@ NEXT_SHARE = 12
 """Divisor of the context: tokens reserved for the user's next message and what it recalls. A history that leaves less room
 is cut during prefill, while nobody waits.
 """
-AMPLE = 1_000_000
+DISPLAY_CONTEXT = 1_000_000
 """Context size in tokens of a prompt that is only displayed."""
 MAX_CUTS = 3
 """Maximum number of cuts of one prompt's history: earlier sessions are cut first, then the current one."""
@@ -62,7 +62,7 @@ class PromptAssembler:
         library: Library,
         preferences: Preferences,
         token_counts: TokenCountService,
-        fill: Fill,
+        fill: FillMacros,
     ) -> None:
         """`fill` looks up the values of macros."""
         self._session_store = session_store
@@ -74,12 +74,12 @@ class PromptAssembler:
         self._fill = fill
 
     @property
-    def longest_reply(self) -> int:
+    def max_reply_tokens(self) -> int:
         """Maximum number of tokens of a reply."""
         return self._preferences.current.max_reply
 
     @property
-    def cuts_the_cache(self) -> bool:
+    def uses_cache_surgery(self) -> bool:
         """True if text that has left the prompt may be cut out of the KV cache."""
         return self._preferences.current.cache_surgery
 
@@ -97,13 +97,13 @@ class PromptAssembler:
         TemplateUnusable and FileError.
         """
         more = [PromptTurn("assistant", so_far.content, turn.participants.speaker.name)] if so_far is not None else []
-        prefix = await self._stable_prefixes.refreshed(turn, model)
+        prefix = await self._stable_prefixes.refreshed_prefix(turn, model)
         prompt = await self._built(turn, model, prefix, more, memory or TurnMemory(), tools, goes_on=so_far is not None)
         if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
         return prompt
 
-    async def beginning(
+    async def build_prefill(
         self, turn: TurnContext, model: LoadedModel, lasting: TurnMemory, tools: ToolPrompt = ToolPrompt()
     ) -> str:
         """Return the part of the next prompt before the user's next message, for prefill.
@@ -115,7 +115,7 @@ class PromptAssembler:
         prefix = await self._stable_prefixes.prefix_of(turn, model)
         with suppress(PromptTooLong):  # the turn itself may still fit, and reports it if it does not
             await self._built(turn, model, prefix, words, lasting, tools, spare=model.context // NEXT_SHARE)
-        prefix = await self._stable_prefixes.kept(turn.session.guid) or prefix  # it may have been cut
+        prefix = await self._stable_prefixes.load(turn.session.guid) or prefix  # it may have been cut
         prompt = await self._built(turn, model, prefix, words, lasting, tools)
         return prompt.text.partition(NEXT_WORDS)[0]
 
@@ -139,18 +139,18 @@ class PromptAssembler:
         is_newest = turn.before is None or turn.before == turn.session.leaf_id
         for _cut in range(MAX_CUTS):
             messages = await self._history(turn, prefix, model.context)
-            if is_newest and (over := self._over_the_cap(messages, turn.session)):
+            if is_newest and (over := self._count_beyond_turn_cap(messages, turn.session)):
                 prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, over)
                 messages = await self._history(turn, prefix, model.context)
             if not is_newest and all(message.id != prefix.first for message in messages):
                 prefix = prefix.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
-            turns = [*as_turns(messages), *more]
+            turns = [*to_prompt_turns(messages), *more]
             request = await self._request(turn.participants, turn.files.system, model, prefix, turns, memory, scene, tools)
             request = replace(
                 request,
                 continue_last=goes_on,
                 reply_reserve=request.reply_reserve + spare,
-                earlier=await self._spoken_before(turn, prefix),
+                earlier=await self._count_left_messages(turn, prefix),
             )
             prompt = await build_prompt(request, self._token_counts.count)
             dropped = prompt.receipt.dropped_messages
@@ -175,13 +175,13 @@ class PromptAssembler:
         try:
             return await build_prompt(request, self._token_counts.count)
         except PromptTooLong:
-            return await build_prompt(replace(request, context=AMPLE), self._token_counts.count)
+            return await build_prompt(replace(request, context=DISPLAY_CONTEXT), self._token_counts.count)
 
     async def _scene(
         self, session: ChatSession, participants: Participants, system: SystemPreset, memory: TurnMemory
     ) -> MacroContext:
         """Return the macro values for the prompt of a session, as of its beginning."""
-        texts = [session.scenario, *(one.text for one in memory.recalled), *written(system, participants)]
+        texts = [session.scenario, *(one.text for one in memory.recalled), *macro_texts(system, participants)]
         position = MacroPosition(session, participants, at_beginning=True)
         return await self._fill(participants.scene(session, session.added), position, texts)
 
@@ -225,20 +225,20 @@ class PromptAssembler:
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
             extras=prefix.extras(heads, tools.note),
-            volatile=notes(memory),
+            volatile=turn_notes(memory),
             layout=settings.layout,
-            history_target=self._target(model),
+            history_target=self._history_target(model),
             thinking=settings.thinking,
             add_names=settings.add_names,
             disarm=form.disarm,
         )
 
-    def _target(self, model: LoadedModel) -> float:
+    def _history_target(self, model: LoadedModel) -> float:
         """Return the share of the history's budget that is left after a cut."""
         wanted = self._preferences.current.history_target
-        return wanted if self.cuts_the_cache and model.can_shift else min(wanted, REREAD_TARGET)
+        return wanted if self.uses_cache_surgery and model.can_shift else min(wanted, REREAD_TARGET)
 
-    async def _spoken_before(self, turn: TurnContext, prefix: StablePrefix) -> int:
+    async def _count_left_messages(self, turn: TurnContext, prefix: StablePrefix) -> int:
         """Return the number of spoken messages that have left the history."""
         if prefix.first is None:
             return 0
@@ -270,7 +270,7 @@ class PromptAssembler:
                 earlier += await self._session_store.newest_messages(guid, most)
         return newest_pairs([message for message in (*earlier, *messages[begins:]) if message.content.strip()])
 
-    def _over_the_cap(self, messages: Sequence[Message], session: ChatSession) -> int:
+    def _count_beyond_turn_cap(self, messages: Sequence[Message], session: ChatSession) -> int:
         """Return the number of messages to cut because of the user's limit on turns; several at once, so that a cut is not
         needed every turn.
         """
@@ -288,22 +288,22 @@ def is_spoken(message: Message) -> bool:
     return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}
 
 
-def written(system: SystemPreset, cast: Participants) -> list[str]:
+def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:
     """Return all texts of presets and personas that may contain macros."""
     found = [
         getattr(system, name) for name in ("prompt", *(name for name in SystemPreset.model_fields if name.endswith("_title")))
     ]
-    for one in (cast.persona, cast.user, *cast.guests):
+    for one in (participants.persona, participants.user, *participants.guests):
         found += [one.bio, one.scenario, one.system_prompt, one.self_edit_field, *one.example_dialogs]
     return found
 
 
-def as_turns(messages: Sequence[Message]) -> list[PromptTurn]:
+def to_prompt_turns(messages: Sequence[Message]) -> list[PromptTurn]:
     """Return messages as the model gets them, without thinking."""
     return [tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages]
 
 
-def notes(memory: TurnMemory) -> list[PromptNote]:
+def turn_notes(memory: TurnMemory) -> list[PromptNote]:
     """Return the notes for this turn only, the most important first."""
     chosen = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED]
     ranked = [

@@ -27,5 +27,5 @@ class MacroPosition:
     """
 
 
-Fill = Callable[[MacroContext, MacroPosition, Iterable[str]], Awaitable[MacroContext]]
+FillMacros = Callable[[MacroContext, MacroPosition, Iterable[str]], Awaitable[MacroContext]]
 """Function that completes a macro context with the values its texts need."""

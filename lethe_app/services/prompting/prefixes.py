@@ -22,7 +22,14 @@ from lethe_app.prompt.budget import CAPS
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections, PastSessions
-from lethe_app.services.prompting.stable_prefix import FRAME, MIN_MESSAGE_TOKENS, PRESENT, StablePrefix, longest, stored_prefix
+from lethe_app.services.prompting.stable_prefix import (
+    FRAME,
+    MIN_MESSAGE_TOKENS,
+    PRESENT,
+    StablePrefix,
+    max_rolling_characters,
+    stored_prefix,
+)
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
@@ -71,13 +78,13 @@ class StablePrefixes:
         """Return the stored prefix of a turn's session, or make one."""
         return await self._current(turn, model, stored_prefix(turn.states))
 
-    async def refreshed(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
+    async def refreshed_prefix(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
         """Return the prefix of a turn, made again if something in it was deleted or edited since it was looked up."""
         if turn.prefix is None:
             return await self.prefix_of(turn, model)
         if self._made.get(turn.session.guid) == self._terms(turn.session):
             return turn.prefix
-        return await self._current(turn, model, await self.kept(turn.session.guid))
+        return await self._current(turn, model, await self.load(turn.session.guid))
 
     async def _current(self, turn: TurnContext, model: LoadedModel, kept: StablePrefix | None) -> StablePrefix:
         session = turn.session
@@ -91,7 +98,7 @@ class StablePrefixes:
             earlier = await self._chosen(session, model) if kept.first is None else []
         return await self._make(turn, model, kept.model_copy(update={"rolling": kept.summaries_before}), earlier)
 
-    async def kept(self, session_id: UUID) -> StablePrefix | None:
+    async def load(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
         return stored_prefix({FRAME: await self._session_state.get(session_id, FRAME)})
 
@@ -120,14 +127,16 @@ class StablePrefixes:
         if stays.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
             gone = {message.session_id for message in left}
             return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in gone])
-        lines = await self.between(session.guid, prefix.first, stays.id)
-        rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, prefix.summaries_before, longest(model.context))
+        lines = await self.read_utterances(session.guid, prefix.first, stays.id)
+        rolling = await asyncio.to_thread(
+            digest.extend_rolling_summary, lines, prefix.summaries_before, max_rolling_characters(model.context)
+        )
         shorter = prefix.model_copy(update={"first": stays.id, "rolling": rolling})
         made = await self._make(turn, model, shorter, [], was=prefix.first)
         self.cuts.tell(session.guid)
         return made
 
-    async def between(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
+    async def read_utterances(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
         """Return the utterances from one message on, or from the beginning, up to but not including `end`."""
         places = {entry.id: place for place, entry in enumerate(await self._session_store.outline(session_id))}
         begin = places.get(first, 0) if first is not None else 0
@@ -136,7 +145,7 @@ class StablePrefixes:
     async def set_recap(self, session_id: UUID, reaches: UUID, text: str) -> None:
         """Store a qualified model's summary of the messages before `reaches`. It enters the prompt with the next cut."""
         async with self._writing:
-            frame = await self.kept(session_id)
+            frame = await self.load(session_id)
             if frame is not None and frame.first is not None:
                 better = frame.model_copy(update={"recap": text, "recapped": reaches})
                 await self._session_state.set(session_id, FRAME, better.model_dump(mode="json"))
@@ -167,7 +176,7 @@ class StablePrefixes:
             }
         )
         async with self._writing:
-            kept = await self.kept(session.guid)
+            kept = await self.load(session.guid)
             if kept is not None and kept.first == (was or made.first):  # a recap that came meanwhile is not lost
                 made = made.model_copy(update={"recap": kept.recap, "recapped": kept.recapped})
             await self._session_state.set(session.guid, FRAME, made.model_dump(mode="json"))
@@ -181,8 +190,8 @@ class StablePrefixes:
         if len(outline) <= most:
             return StablePrefix(context=model.context)
         first = outline[-most].id
-        lines = await self.between(session.guid, None, first)
-        rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, "", longest(model.context))
+        lines = await self.read_utterances(session.guid, None, first)
+        rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, "", max_rolling_characters(model.context))
         return StablePrefix(context=model.context, first=first, rolling=rolling)
 
     async def _chosen(self, session: ChatSession, model: LoadedModel) -> list[UUID]:

@@ -57,7 +57,11 @@ class StablePrefix(BaseModel):
     @property
     def summaries_before(self) -> str:
         """Summary of the messages before `first`: the recap if it reaches that far, else the one by rules."""
-        return shorten(self.recap, longest(self.context)) if self.recap and self.recapped == self.first else self.rolling
+        return (
+            shorten(self.recap, max_rolling_characters(self.context))
+            if self.recap and self.recapped == self.first
+            else self.rolling
+        )
 
     def extras(self, world: Sequence[str] = (), tools: str = "") -> StableAdditions:
         """Return the sections of the system prompt; the rolling summary of this session is the newest of the summaries."""
@@ -75,6 +79,6 @@ def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:
         return None
 
 
-def longest(context: int) -> int:
+def max_rolling_characters(context: int) -> int:
     """Return the most characters of a rolling summary for a context of so many tokens."""
     return max(MIN_ROLLING_CHARACTERS, int(context * ROLLING))

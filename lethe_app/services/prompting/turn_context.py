@@ -16,11 +16,11 @@ from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix, stored_prefix
-from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, question_of
+from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
 
 LOOK_BACK = 64
 """Minimum number of messages read; the user's newest message is looked for among them."""
-DEEPEST = 200
+MAX_SCAN_DEPTH = 200
 """Maximum number of messages that are scanned for keys."""
 USUAL_CONTEXT = 8192
 """Context size in tokens if no model is loaded."""
@@ -72,9 +72,9 @@ class TurnContext:
         return self.rows.scope.files
 
     @property
-    def question(self) -> Message | None:
+    def user_message(self) -> Message | None:
         """The user's newest message."""
-        return question_of(self.messages)
+        return newest_user_message(self.messages)
 
     @property
     def states(self) -> Mapping[str, object]:
@@ -84,18 +84,18 @@ class TurnContext:
         """Return the same turn with another of the personas as the speaker."""
         return replace(self, participants=self.participants.spoken_by(unique_name))
 
-    def with_question(self, message: Message) -> TurnContext:
+    def with_user_message(self, message: Message) -> TurnContext:
         """Return the turn with a new message of the user, which was just stored."""
         session = self.session.model_copy(update={"leaf_id": message.id})
         rows = replace(self.rows, session=session, turn_memory=None, deleted_ids=frozenset(), is_edited=False, is_newest=True)
         return replace(self, rows=rows, messages=[*self.messages, message])
 
-    def with_line(self, line: Message, above: UUID) -> TurnContext:
+    def with_hidden_message(self, line: Message, above: UUID) -> TurnContext:
         """Return the turn with a hidden message that was just stored directly above a message."""
         at = next((index for index, one in enumerate(self.messages) if one.id == above), len(self.messages))
         return replace(self, messages=[*self.messages[:at], line, *self.messages[at:]])
 
-    def without_lines(self, gone: Sequence[UUID]) -> TurnContext:
+    def without_messages(self, gone: Sequence[UUID]) -> TurnContext:
         """Return the turn without messages that were just deleted."""
         return replace(self, messages=[one for one in self.messages if one.id not in gone])
 
@@ -132,22 +132,24 @@ class TurnLoader:
         before: Message | None = None,
         speaker: str = "",
         *,
-        adds_question: bool = False,
+        adds_user_message: bool = False,
     ) -> TurnContext:
         """Load a session for the reply at its end, or for `before`, a reply that is regenerated.
 
-        `speaker` is the speaking persona in a group. With `adds_question`, a message of the user is about to be stored, and
+        `speaker` is the speaking persona in a group. With `adds_user_message`, a message of the user is about to be stored, and
         a persona whose file cannot be read is reported in `TurnFiles.problem`. Raise StorageError and FileError.
         """
         name = before.speaker if before is not None else speaker
         context = model.context if model is not None else USUAL_CONTEXT
 
         def scope(session: ChatSession, states: Mapping[str, object]) -> TurnScope[TurnFiles]:
-            files = self._read_files(session, states, name, small=model is not None and is_small(model), is_safe=adds_question)
+            files = self._read_files(
+                session, states, name, small=model is not None and is_small(model), is_safe=adds_user_message
+            )
             prefix = stored_prefix(states)
             return TurnScope(
                 files=files,
-                min_messages=max(LOOK_BACK, 2 * min(files.worlds.depth, DEEPEST)),  # hidden lines lie between
+                min_messages=max(LOOK_BACK, 2 * min(files.worlds.depth, MAX_SCAN_DEPTH)),  # hidden lines lie between
                 max_messages=max(context // MIN_MESSAGE_TOKENS, 1),
                 first_message=prefix.first if prefix is not None and prefix.context == context else None,
                 past_sessions=prefix.earlier if prefix is not None else (),
@@ -156,7 +158,7 @@ class TurnLoader:
 
         above = before.id if before is not None else None
         revision = self._cache_revision()  # before anything is read, so that no later deletion is missed
-        rows = await self._reader.read(session_id, above, scope, adds_question=adds_question)
+        rows = await self._reader.read(session_id, above, scope, adds_user_message=adds_user_message)
         return TurnContext(rows, above, model, rows.scope.files.participants, rows.messages, revision)
 
     async def app_state_of(self, persona_id: str) -> Mapping[tuple[str, str], object]:

@@ -48,28 +48,28 @@ class ReplyWriter:
         """True if the message is stored, with or without this alternative."""
         return self._kind is not ReplyKind.REPLY or self._position is not None
 
-    def speak_as(self, persona: Persona) -> None:
+    def set_speaker(self, persona: Persona) -> None:
         """Set the speaker's name of a new reply."""
         if self._kind is ReplyKind.REPLY:
             self.message = self.message.model_copy(update={"speaker_name": persona.name})
 
-    async def checkpoint(self, wording: Alternative) -> None:
+    async def checkpoint(self, alternative: Alternative) -> None:
         """Store the alternative unless that was done less than `CHECKPOINT_SECONDS` ago."""
         if time.monotonic() - self._stored_at >= CHECKPOINT_SECONDS:
-            await self.store_wording(wording)
+            await self.store_alternative(alternative)
 
-    async def store_wording(self, wording: Alternative, receipt: ReplyReceipt | None = None) -> None:
+    async def store_alternative(self, alternative: Alternative, receipt: ReplyReceipt | None = None) -> None:
         """Store the alternative; the last call also stores the receipt of its prompt.
 
         A write under way is awaited first, because a stop may arrive during it.
         """
         if self._underway is not None:
             await asyncio.wait([self._underway])
-        self._underway = asyncio.ensure_future(self._write(wording, receipt))
+        self._underway = asyncio.ensure_future(self._write(alternative, receipt))
         await asyncio.shield(self._underway)
 
-    async def _write(self, wording: Alternative, receipt: ReplyReceipt | None) -> None:
-        store = partial(self._replies.store, self.message, self._position, wording, is_new=self._kind is ReplyKind.REPLY)
+    async def _write(self, alternative: Alternative, receipt: ReplyReceipt | None) -> None:
+        store = partial(self._replies.store, self.message, self._position, alternative, is_new=self._kind is ReplyKind.REPLY)
         try:
             self.message, self._position = await store(receipt=receipt)
         except LetheError as error:
@@ -80,7 +80,7 @@ class ReplyWriter:
         self._stored_at = time.monotonic()
 
 
-def spoken_by_user(session: ChatSession, cast: Participants, text: str) -> Message:
+def user_message_of(session: ChatSession, cast: Participants, text: str) -> Message:
     """Return a message of the user, to be stored."""
     return Message(
         session_id=session.guid,

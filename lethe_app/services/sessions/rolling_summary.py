@@ -59,12 +59,12 @@ class RollingSummary:
         summary.
         """
         await self._priority.wait_for_turn_end()
-        frame, verdict = await self._stable_prefixes.kept(session_id), self._qualification.verdict
+        frame, verdict = await self._stable_prefixes.load(session_id), self._qualification.verdict
         if frame is None or frame.first is None or verdict is None or not verdict.may_write_summaries:
             return
         if frame.recapped == frame.first:
             return
-        lines = await self._stable_prefixes.between(session_id, frame.recapped, frame.first)
+        lines = await self._stable_prefixes.read_utterances(session_id, frame.recapped, frame.first)
         if lines:
             text = await self._extraction.recap(frame.recap if frame.recapped else "", lines)
             await self._stable_prefixes.set_recap(session_id, frame.first, text)

@@ -13,10 +13,10 @@ from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import ParticipantService
-from lethe_app.services.prompting.macro_values import Fill, MacroPosition
+from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
-from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, spoken_by_user
+from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, user_message_of
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import SessionStore
@@ -32,7 +32,7 @@ class SessionService:
         participants: ParticipantService,
         archive_queue: ArchiveQueue,
         session_timeout: SessionTimeout,
-        fill: Fill,
+        fill: FillMacros,
         changed: Listeners[str],
     ) -> None:
         """`fill` looks up the values of macros."""
@@ -56,7 +56,7 @@ class SessionService:
         newest = await self._session_store.newest_session(persona_id)
         return await self.new(persona_id) if newest is None else await self._session_store.session(newest.guid)
 
-    async def taken_up(self, session: ChatSession) -> ChatSession:
+    async def ensure_open(self, session: ChatSession) -> ChatSession:
         """Return the session, reopened if it was archived, because a new message is added; it is archived again at its next
         end.
         """
@@ -99,7 +99,7 @@ class SessionService:
         if untouched := await self._untouched(persona_id):
             return untouched
         cast = await self._participants.of_persona(persona_id)
-        await self.ended(persona_id)
+        await self.wait_until_archived(persona_id)
         session = await self._session_store.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
         scene = await self._fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
         if greeting := opening(cast.persona, session, scene):
@@ -108,7 +108,7 @@ class SessionService:
         self.changed.tell(persona_id)
         return await self._session_store.session(session.guid)
 
-    async def ended(self, persona_id: str) -> None:
+    async def wait_until_archived(self, persona_id: str) -> None:
         """Wait until rules have archived the sessions that ended when the newest one began."""
         if task := self._endings.get(persona_id):
             await asyncio.wait({task})
@@ -121,7 +121,7 @@ class SessionService:
         """Archive the sessions before a new one in the background; one that fails is archived at the next start."""
         self._endings[persona_id] = asyncio.create_task(self._end(persona_id))
 
-    def is_ending(self, persona_id: str) -> bool:
+    def is_archiving(self, persona_id: str) -> bool:
         """Return whether sessions of a persona are being archived, so that `ended` would wait."""
         task = self._endings.get(persona_id)
         return task is not None and not task.done()
@@ -135,7 +135,7 @@ class SessionService:
         """Begin a new session in place of one that has timed out, and return its id; it begins with the user's message and
         no greeting.
         """
-        await self.ended(session.persona_id)
+        await self.wait_until_archived(session.persona_id)
         fresh = ChatSession(
             persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
         )
@@ -144,11 +144,11 @@ class SessionService:
         self.changed.tell(session.persona_id)
         return fresh.guid
 
-    async def add_question(self, turn: TurnContext, text: str) -> Message:
+    async def add_user_message(self, turn: TurnContext, text: str) -> Message:
         """Store a message of the user at the end of a session, with its macros expanded."""
         session, participants = turn.session, turn.participants
         scene = await self._fill(participants.scene(session, now()), MacroPosition(session, participants), [text])
-        message = await self._session_store.add_message(spoken_by_user(session, participants, expand(text, scene)))
+        message = await self._session_store.add_message(user_message_of(session, participants, expand(text, scene)))
         self.changed.tell(session.persona_id)
         return message
 

@@ -64,7 +64,7 @@ class ToolTurn:
     _earlier_results: Sequence[ToolResult] = ()
 
     def __post_init__(self) -> None:
-        self._earlier_results = self.results  # what this wording does itself comes on top of `results`
+        self._earlier_results = self.results  # what this alternative does itself comes on top of `results`
 
     @property
     def reply_start(self) -> Alternative | None:

@@ -63,7 +63,7 @@ class ToolTurnFactory:
         inventory = await self._working_memory.build_inventory(session_namespace(session.guid)) if tools else ""
         if not tools or continued is not None:
             return ToolTurn(session, writer, *names, lead=continued, unavailable_tools=[tool.name for tool in tools])
-        question = turn.question
+        question = turn.user_message
         means = await self._build_means(session, participants, model, tools, question, inventory)
         number = str(question.id) if question is not None else str(session.guid)
         earlier_results = results_above(turn.messages) if turn.before is not None else ()

@@ -23,7 +23,7 @@ from lethe_app.services.memory.recall_context import WINDOW
 from lethe_app.services.memory.recallers import LORE
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
-from lethe_app.services.prompting.turn_context import DEEPEST, USUAL_CONTEXT
+from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
@@ -168,7 +168,7 @@ class WorldTrials:
         history: list[Message] = []
         message_count = turn_count = 1
         if not trial.fresh:
-            history_length = max(WINDOW, 2 * min(bound.depth, DEEPEST))
+            history_length = max(WINDOW, 2 * min(bound.depth, MAX_SCAN_DEPTH))
             history = await self._session_store.newest_messages(session.guid, history_length, trial.message_id)
             message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (

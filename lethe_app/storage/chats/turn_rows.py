@@ -95,16 +95,16 @@ class TurnReader:
         before: UUID | None,
         scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
         *,
-        adds_question: bool = False,
+        adds_user_message: bool = False,
     ) -> TurnRows[Files]:
         """Read the session with its messages above `before`, or all of them.
 
-        With `adds_question`, a message of the user's is about to be stored and `standing` is its position.
+        With `adds_user_message`, a message of the user's is about to be stored and `standing` is its position.
 
         `scope` is called in the storage thread with the session and its state, and may read files. Raise StorageError if
         the session or `before` is gone, and whatever `scope` raises.
         """
-        return await self._database.run(lambda connection: _read(connection, session_id, before, scope, adds_question))
+        return await self._database.run(lambda connection: _read(connection, session_id, before, scope, adds_user_message))
 
     async def read_app_state(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], object]:
         """Return those of these values of the app state that exist, by scope and key."""
@@ -116,15 +116,15 @@ def _read(
     session_id: UUID,
     before: UUID | None,
     make_scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
-    adds_question: bool,
+    adds_user_message: bool,
 ) -> TurnRows[Files]:
     session = sessions.load_session(connection, str(session_id))
     states = key_value.session_values(connection, session_id)
     scope = make_scope(session, states)
     read = _messages(connection, session_id, before, scope)
-    question = question_of(read)
+    question = newest_user_message(read)
     turn = turn_memories.load_turn(connection, question.id) if question is not None else turn_memories.NO_TURN
-    if question is None or adds_question:
+    if question is None or adds_user_message:
         position = messages.standing_of_next(connection, str(session_id))
     else:
         position = messages.standing_of(connection, str(question.id))
@@ -151,7 +151,7 @@ def _read(
     )
 
 
-def question_of(read: Sequence[Message]) -> Message | None:
+def newest_user_message(read: Sequence[Message]) -> Message | None:
     """Return the newest visible message of the user, or None."""
     return next((one for one in reversed(read) if one.role is Role.USER and not one.hidden), None)
 
@@ -174,7 +174,7 @@ def _earlier(connection: sqlite3.Connection, guid: UUID, most: int) -> list[Mess
 
 def _is_newest(connection: sqlite3.Connection, session_id: str, question: Message | None) -> bool:
     ids = branches.newest_ids(connection, session_id, NEAR_END, None)
-    return question is not None and question_of(messages.load(connection, ids)) == question
+    return question is not None and newest_user_message(messages.load(connection, ids)) == question
 
 
 def _spoken_before(connection: sqlite3.Connection, session_id: UUID, first: UUID | None) -> int | None:

@@ -39,7 +39,7 @@ async def session(services: AppServices) -> ChatSession:
     for name, persona in GUESTS.items():
         (services.paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
     session = await services.sessions.new("mira-test")
-    return await services.group.ask_in(session.guid, ["wren", "oskar"])
+    return await services.group.set_guests(session.guid, ["wren", "oskar"])
 
 
 async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
@@ -65,7 +65,7 @@ def part_of(inspected: PromptInspection | None, *parts: PromptPart) -> str:
 
 def order(text: str, last: str = "", way: GroupTurns = GroupTurns.NAMED, most: int = 9) -> list[str]:
     taking = TurnOrder([ADA, BO, CLEO], way, most)
-    taking.asked(text, last)
+    taking.plan(text, last)
     return list(iter(taking.next, None))
 
 
@@ -94,7 +94,7 @@ def test_never_more_in_a_row_than_the_user_wants():
 
 def test_whoever_a_reply_names_may_answer_it_until_it_is_enough():
     taking = TurnOrder([ADA, BO, CLEO], GroupTurns.NAMED, 3)
-    taking.asked("Bo?", "")
+    taking.plan("Bo?", "")
     spoken = []
     while (name := taking.next()) is not None:
         spoken.append(name)
@@ -112,12 +112,12 @@ def test_a_first_name_counts_where_it_is_nobody_elses_and_long_enough():
 
 def test_a_name_with_signs_is_found_too():
     robot = Persona(unique_name="r", name="C-3 (old)")
-    assert TurnOrder([robot], GroupTurns.NAMED, 1).named_in("well, c-3 (OLD)?") == ["r"]
+    assert TurnOrder([robot], GroupTurns.NAMED, 1).find_named_in("well, c-3 (OLD)?") == ["r"]
 
 
 def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
     taking = TurnOrder([ADA, BO, CLEO], GroupTurns.MODEL, 4)
-    taking.asked("Hello.", "ada")
+    taking.plan("Hello.", "ada")
     assert (taking.is_open, taking.must_answer) == (True, True)
     taking.choose("")
     assert taking.next() == "bo"  # it could not say, and the next in turn was Bo
@@ -144,14 +144,14 @@ async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_pers
 
     assert [one.name for one in await services.group.members(session.guid)] == ["Mira", "Wren", "Oskar Lind"]
     assert not {"mira-test", "wren", "oskar", "tomas"} & {
-        one.unique_name for one in await services.group.could_come(session.guid)
+        one.unique_name for one in await services.group.candidates_for(session.guid)
     }
 
-    left = await services.group.ask_in(session.guid, ["oskar", "mira-test", "oskar"])
+    left = await services.group.set_guests(session.guid, ["oskar", "mira-test", "oskar"])
 
     assert (left.guests, left.persona_id, told) == (["oskar"], "mira-test", ["mira-test"])
     assert (await services.sessions.open(session.guid)).guests == ["oskar"]
-    assert "wren" in {one.unique_name for one in await services.group.could_come(session.guid)}
+    assert "wren" in {one.unique_name for one in await services.group.candidates_for(session.guid)}
 
 
 async def test_a_guest_whose_file_is_gone_is_passed_over(services: AppServices, session: ChatSession, says: Says):
@@ -235,7 +235,7 @@ async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
     await says(*["“Aye.”"] * 4)
 
     assert await speakers(services, session, "Hello.", speaker="wren") == ["Wren"]
-    await services.group.ask_in(session.guid, [])
+    await services.group.set_guests(session.guid, [])
     assert await speakers(services, session, "Hello.") == ["Mira"]
     assert await speakers(services, session, "") == ["Mira"]  # she has spoken last, and speaks again
     assert chooser.asked == []
@@ -263,7 +263,7 @@ async def test_another_wording_is_spoken_by_the_same_also_after_they_left(
 ):
     await says("“One.”", "Wren: “Two.”")
     (reply,) = replies(await all_of(services.chat.send(session.guid, "Wren?")))
-    await services.group.ask_in(session.guid, [])
+    await services.group.set_guests(session.guid, [])
 
     (again,) = replies(await all_of(services.chat.regenerate(session.guid, reply.id)))
 
@@ -316,7 +316,7 @@ async def test_the_worlds_of_all_are_looked_through(services: AppServices, sessi
 
 
 async def test_without_guests_nothing_names_a_speaker(services: AppServices, session: ChatSession, says: Says):
-    await services.group.ask_in(session.guid, [])
+    await services.group.set_guests(session.guid, [])
     await says("“Aye.”")
     (reply,) = replies(await all_of(services.chat.send(session.guid, "Oskar?")))
 

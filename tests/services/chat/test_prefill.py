@@ -38,7 +38,7 @@ async def test_a_conversation_looked_at_is_read_before_the_first_message(
     services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Yes.")
-    services.chat.attend(session.guid)
+    services.chat.follow_session(session.guid)
     await until_read(services)
 
     usage = await say(services, session, "Hello there, Mira.")
@@ -52,7 +52,7 @@ async def test_what_is_always_there_is_read_ahead_too(services: AppServices, ses
     write_model(services.paths.worlds / "sea.json", World(name="Sea", entries=[tide]))
     await services.preferences.set(global_worlds=["sea"])
     await says("Yes.", "No.", "Well.")
-    services.chat.attend(session.guid)
+    services.chat.follow_session(session.guid)
     await until_read(services)
 
     first = await say(services, session, "Hello there, Mira.")
@@ -66,7 +66,7 @@ async def test_what_is_always_there_is_read_ahead_too(services: AppServices, ses
 async def test_the_model_that_comes_later_reads_what_is_open(
     services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
-    services.chat.attend(session.guid)
+    services.chat.follow_session(session.guid)
     await until_read(services)
     await says("Yes.")
     await until_read(services)
@@ -78,7 +78,7 @@ async def test_a_message_does_not_wait_for_the_reading(
     services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Yes.", reading_delay=30)
-    services.chat.attend(session.guid)
+    services.chat.follow_session(session.guid)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(services.prefill.finish(), 0.4)
 
@@ -94,7 +94,7 @@ async def test_it_can_be_switched_off(services: AppServices, session: ChatSessio
     await services.preferences.set(read_ahead=False)
     await says("Yes.")
 
-    services.chat.attend(session.guid)
+    services.chat.follow_session(session.guid)
 
     usage = await say(services, session, "Hello.")
     assert usage.evaluated_tokens == usage.prompt_tokens

@@ -50,7 +50,7 @@ def test_the_name_is_taken_off_however_the_reply_is_cut(text: str, said: str):
         heard, _thought = hear(reply, pieces)
 
         assert heard == said, pieces
-        assert reply.wording(complete=True).content == said
+        assert reply.alternative(complete=True).content == said
 
 
 def test_what_was_told_is_what_is_kept():
@@ -58,7 +58,7 @@ def test_what_was_told_is_what_is_kept():
         reply = a_reply()
 
         said, thought = hear(reply, pieces)
-        kept = reply.wording(complete=True)
+        kept = reply.alternative(complete=True)
 
         assert (said, thought) == ("Sleep well.", "He is tired.\nSo am I."), pieces
         assert (kept.content, kept.thinking) == (said, thought)
@@ -76,7 +76,7 @@ def test_a_reply_that_is_nothing_but_thinking_is_shown_as_the_answer():
 
     hear(reply, ["<think>Good ", "night."])
 
-    kept = reply.wording(complete=True)
+    kept = reply.alternative(complete=True)
     assert (kept.content, kept.thinking) == ("Good night.", "")
 
 
@@ -92,7 +92,7 @@ def test_a_continuation_goes_on_in_the_middle_of_a_word_and_keeps_its_spaces():
 
     said, _thought = hear(reply, ["my", " night.", " Mira: no."])
 
-    kept = reply.wording(complete=True)
+    kept = reply.alternative(complete=True)
     assert said == "my night. Mira: no."
     assert kept == before.model_copy(update={"content": "It was a dark and stormy night. Mira: no.", "complete": True})
 
@@ -109,9 +109,9 @@ def test_space_at_the_end_goes_only_when_the_reply_is_complete():
     reply = a_reply()
     reply.feed("One, ")
 
-    assert reply.wording(complete=False).content == "One, "
-    assert not reply.wording(complete=False).complete
-    assert reply.wording(complete=True).content == "One,"
+    assert reply.alternative(complete=False).content == "One, "
+    assert not reply.alternative(complete=False).complete
+    assert reply.alternative(complete=True).content == "One,"
 
 
 def test_finishing_twice_says_nothing_twice():
@@ -119,10 +119,10 @@ def test_finishing_twice_says_nothing_twice():
         reply = a_reply()
         reply.feed(text)
         reply.finish()
-        kept = reply.wording(complete=True)
+        kept = reply.alternative(complete=True)
 
         assert reply.finish() == []
-        assert reply.wording(complete=True) == kept
+        assert reply.alternative(complete=True) == kept
 
 
 def test_a_held_beginning_is_kept_when_the_reply_is_stopped():
@@ -131,11 +131,11 @@ def test_a_held_beginning_is_kept_when_the_reply_is_stopped():
 
     reply.finish()
 
-    assert reply.wording(complete=False).content == "Mir"
+    assert reply.alternative(complete=False).content == "Mir"
 
 
 def test_a_reply_knows_who_wrote_it():
     reply = a_reply()
     hear(reply, ["Yes."])
 
-    assert reply.wording(complete=True).model == "echo"
+    assert reply.alternative(complete=True).model == "echo"

@@ -204,7 +204,7 @@ async def test_continuing_appends_to_the_same_wording(services: AppServices, ses
     await all_of(services.chat.send(session.guid, "A story."))
     reply = (await log(services, session))[-1]
 
-    await all_of(services.chat.proceed(session.guid, reply.id))
+    await all_of(services.chat.continue_reply(session.guid, reply.id))
 
     again = await services.sessions.message(reply.id)
     assert again.content == "Once upon a time."

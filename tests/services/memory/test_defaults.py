@@ -88,7 +88,7 @@ async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
     state = services.models.state
     assert isinstance(state, ModelReady)
 
-    assert services.core.prompt_assembler._target(replace(state.model, can_shift=can_shift)) == kept
+    assert services.core.prompt_assembler._history_target(replace(state.model, can_shift=can_shift)) == kept
 
 
 def test_silence_of_an_hour_ends_a_conversation():

@@ -123,7 +123,7 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_arch
     await services.archive_queue.update(session.guid)
     here = await known(services)
     async with opened(await copy_home(services, tmp_path / "next")) as after:
-        await after.sessions.taken_up(await after.sessions.open(session.guid))
+        await after.sessions.ensure_open(await after.sessions.open(session.guid))
         await after.archive_queue.archive_session(session.guid)
         there = await known(after)
 

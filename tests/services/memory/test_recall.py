@@ -257,7 +257,7 @@ async def test_a_reply_written_anew_sees_the_same_and_counts_nothing_twice(servi
     await keep(services, "The lighthouse, newly.", name="New", keywords_main=["lighthouse"])
     pace = await state_of(services, session, "pace")
     anew = await heard(services.chat.regenerate(session.guid, played.reply.id))
-    more = await heard(services.chat.proceed(session.guid, played.reply.id))
+    more = await heard(services.chat.continue_reply(session.guid, played.reply.id))
     silent = await say(services, session, "")
     assert played.memory == anew.memory == more.memory == silent.memory
     assert await state_of(services, session, "pace") == pace

@@ -345,7 +345,7 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     session = await hold(services)
     first = await say(services, session, "I am cooking paella.")
     second = await say(services, session, "And then?")
-    frame = await services.core.stable_prefixes.kept(session.guid)
+    frame = await services.core.stable_prefixes.load(session.guid)
     assert frame is not None
     assert frame.notebook == ""
     assert (len(noted(first)), len(noted(second))) == (1, 1)
@@ -353,7 +353,7 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     await services.core.stable_prefixes.renew(MIRA)
     third = await say(services, session, "And now?")
 
-    frame = await services.core.stable_prefixes.kept(session.guid)
+    frame = await services.core.stable_prefixes.load(session.guid)
     assert frame is not None
     assert "notebook “Cooking”" in frame.notebook
     assert noted(third) == []

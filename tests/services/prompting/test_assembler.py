@@ -47,7 +47,7 @@ def loaded(services: AppServices) -> LoadedModel:
 async def next_prompt(services: AppServices, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
     turn = await services.core.turn_loader.load(session.guid, loaded(services))
-    return await services.core.prompt_assembler.beginning(turn, loaded(services), TurnMemory())
+    return await services.core.prompt_assembler.build_prefill(turn, loaded(services), TurnMemory())
 
 
 async def sampler_of(services: AppServices, session: ChatSession, model: LoadedModel) -> SamplerPreset:
@@ -155,7 +155,7 @@ async def test_a_continuation_is_shown_the_reply_it_goes_on_with(services: AppSe
     await says("It was a dark", "and stormy night.")
     _receipt, _usage, reply = await play(services.chat.send(session.guid, "Tell me."))
 
-    receipt, usage, whole = await play(services.chat.proceed(session.guid, reply.id))
+    receipt, usage, whole = await play(services.chat.continue_reply(session.guid, reply.id))
 
     assert whole.content == "It was a darkand stormy night."
     assert receipt.prompt_tokens == usage.prompt_tokens

@@ -104,7 +104,7 @@ async def test_reading_ahead_takes_up_what_was_kept(
 ):
     await services.preferences.set(read_ahead=True)
     opened = await again()
-    opened.chat.attend(session.guid)
+    opened.chat.follow_session(session.guid)
     await opened.prefill.finish()
 
     usage = await cost(opened, session)
@@ -115,10 +115,10 @@ async def test_reading_ahead_takes_up_what_was_kept(
 async def test_a_lull_keeps_it_before_the_program_ends(
     services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(prefill, "LULL", 0.05)
-    monkeypatch.setattr(prefill, "WORTH_A_LULL", 500)
+    monkeypatch.setattr(prefill, "IDLE_BEFORE_SAVING", 0.05)
+    monkeypatch.setattr(prefill, "MIN_TOKENS_TO_SAVE", 500)
 
-    services.chat.attend(session.guid)
+    services.chat.follow_session(session.guid)
 
     await until(lambda: found(services))
 

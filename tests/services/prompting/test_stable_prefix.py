@@ -54,11 +54,11 @@ def frames_of(services: AppServices) -> StablePrefixes:
 async def prompt(services: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
     turn = await services.core.turn_loader.load(session.guid, loaded(services))
-    return await services.core.prompt_assembler.beginning(turn, loaded(services), TurnMemory())
+    return await services.core.prompt_assembler.build_prefill(turn, loaded(services), TurnMemory())
 
 
 async def frame(services: AppServices, session: ChatSession) -> StablePrefix:
-    found = await frames_of(services).kept(session.guid)
+    found = await frames_of(services).load(session.guid)
     assert found
     return found
 

@@ -218,7 +218,7 @@ async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(s
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
     await services.models.unload()
-    session = await services.sessions.taken_up(await services.sessions.open(session.guid))
+    session = await services.sessions.ensure_open(await services.sessions.open(session.guid))
     await hold(services, "I keep bees on the roof of my house.", "Bees! Tell me more.", session=session)
 
     await services.archive_queue.archive_session(session.guid)
@@ -242,7 +242,7 @@ async def test_the_users_words_are_never_overwritten(services: AppServices, scri
     await again(services)
     await services.archive_queue.update(session.guid)
     await services.archive_queue.finish()
-    session = await services.sessions.taken_up(await services.sessions.open(session.guid))
+    session = await services.sessions.ensure_open(await services.sessions.open(session.guid))
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
@@ -279,7 +279,7 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(services: App
     working = asyncio.create_task(services.archive_queue.finish())
     await at_summary.wait()
 
-    session = await services.sessions.taken_up(await services.sessions.open(session.guid))
+    session = await services.sessions.ensure_open(await services.sessions.open(session.guid))
     await hold(services, "I keep bees on the roof of my house.", session=session)
     await services.archive_queue.archive_session(session.guid)
     await working
@@ -365,7 +365,7 @@ async def test_archiving_again_changes_nothing(services: AppServices):
 
     for _time in range(2):
         await services.archive_queue.update(session.guid)
-        await services.sessions.taken_up(await services.sessions.open(session.guid))
+        await services.sessions.ensure_open(await services.sessions.open(session.guid))
         await services.archive_queue.archive_session(session.guid)
 
     assert await told(services, session) == before

@@ -117,7 +117,7 @@ async def test_a_group_conversation_ends_too_and_the_next_one_has_the_same_guest
 ):
     await says(*["Yes."] * 4)
     session = await services.sessions.resume(MIRA)
-    await services.group.ask_in(session.guid, ["mira"])
+    await services.group.set_guests(session.guid, ["mira"])
     await say(services, session, "I am allergic to peanuts.")
     clock.go_on(hours=2)
 
@@ -160,7 +160,7 @@ async def test_the_next_message_begins_the_next_conversation_and_knows_what_the_
     assert fresh.guid != evening.guid
     assert not (await services.sessions.open(fresh.guid)).archived
     assert not await services.sessions.has_ended(fresh.guid)
-    frame = await services.core.stable_prefixes.kept(fresh.guid)
+    frame = await services.core.stable_prefixes.load(fresh.guid)
     assert frame is not None
     assert evening.guid in {*frame.earlier, *(one.guid for one in frame.summaries)}
 

@@ -159,7 +159,7 @@ async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(
 ):
     await says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
     played = await say(services, session, "Tell me.")
-    more = await heard(services.chat.proceed(session.guid, played.reply.id))
+    more = await heard(services.chat.continue_reply(session.guid, played.reply.id))
     assert not results(more)
     assert more.reply.content == "It was a long night."
 

@@ -53,7 +53,7 @@ async def tick(scene: Scene, *names: str) -> None:
     await until(scene.window.isActiveWindow)
 
 
-async def ask_in(scene: Scene, *names: str) -> None:
+async def set_guests(scene: Scene, *names: str) -> None:
     await tick(scene, *names)
     await until(scene.window.chat.speaker_chooser.isVisible)
 
@@ -89,7 +89,7 @@ async def choose(scene: Scene, words: str) -> None:
 
 async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("I weigh it.", "I tune it.")) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
 
         session = scene.session
         assert session is not None
@@ -110,7 +110,7 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
 
 async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("First.", "word " * 400, delay=0.01)) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         say(scene, "Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
 
@@ -126,7 +126,7 @@ async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, ec
 
 async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("word " * 2000, "Never said.", delay=0.01)) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         say(scene, "Edmund, Aiko?")
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 50)
 
@@ -142,7 +142,7 @@ async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, e
 
 async def test_if_the_second_has_nothing_to_say_the_first_stays(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("First.", "", "Third.")) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         say(scene, "Edmund, Aiko?")
         await until(lambda: scene.toasts and not scene.is_replying)
         assert scene.words[2:] == ["First."]
@@ -156,7 +156,7 @@ async def test_if_the_second_has_nothing_to_say_the_first_stays(tmp_path: Path, 
 
 async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Mine.")) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
         company, before = scene.controller.participants, scene.session
         assert before is not None
@@ -169,7 +169,7 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
 
 async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("First.", "word " * 400, delay=0.01)) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         say(scene, "Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
         scene.controller.sessions.choose_persona("edmund")
@@ -186,7 +186,7 @@ async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Pa
 
 async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Mine.", "And mine.", "Mine again.")) as scene:
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
         assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Aiko"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
@@ -207,7 +207,7 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
 
 async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await ask_in(scene, "Edmund")
+        await set_guests(scene, "Edmund")
         await choose(scene, "Edmund")
         scene.controller.sessions.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
@@ -222,7 +222,7 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
 
 async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model(LONG, "Yes.", LONG, "Yes.", delay=0.01)) as scene:
-        await ask_in(scene, "Edmund")
+        await set_guests(scene, "Edmund")
         messages = scene.controller.messages
         async with writing_elsewhere(scene):
             say(scene, "Well?")
@@ -242,7 +242,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
 
 async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await ask_in(scene, "Edmund")
+        await set_guests(scene, "Edmund")
         say(scene, "Edmund?")
         await until(lambda: len(scene.words) == 3 and not scene.is_replying)
 
@@ -289,7 +289,7 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
 
 async def test_a_renamed_guest_is_called_by_the_new_name(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await ask_in(scene, "Edmund")
+        await set_guests(scene, "Edmund")
         edmund = await scene.services.library.persona("edmund")
         await scene.services.library.save_persona(edmund.model_copy(update={"name": "Inspector Pell"}))
         await until(lambda: scene.window.windowTitle() == "Mira and Inspector Pell — Lethe")
@@ -380,7 +380,7 @@ async def test_the_sidebar_says_who_takes_part_and_finds_the_conversation_by_the
         row = sidebar.index_of(f"session {session.guid}")
         assert str(row.data(AGE_ROLE)) == "today"
 
-        await ask_in(scene, "Edmund", "Aiko")
+        await set_guests(scene, "Edmund", "Aiko")
         await until(lambda: str(sidebar.index_of(f"session {session.guid}").data(AGE_ROLE)) == "+2 · today")
 
         row = sidebar.index_of(f"session {session.guid}")
@@ -398,9 +398,9 @@ async def test_when_somebody_was_asked_in_the_new_beginning_is_read_before_the_u
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
         session, read = scene.session, list[object]()
         assert session is not None
-        monkeypatch.setattr(scene.services.chat, "attend", read.append)
+        monkeypatch.setattr(scene.services.chat, "follow_session", read.append)
 
-        await ask_in(scene, "Edmund")
+        await set_guests(scene, "Edmund")
         await until(lambda: bool(read))
 
         assert read == [session.guid]

@@ -56,14 +56,14 @@ class GroupController(QObject):
         if self._participants.session_id is None:
             return
         session = await self._sessions.open(self._participants.session_id)
-        participants, other_personas = await self._group.members(session.guid), await self._group.could_come(session.guid)
+        participants, other_personas = await self._group.members(session.guid), await self._group.candidates_for(session.guid)
         dialog = GroupDialog(self._header.window(), session.guests, participants, other_personas, self._render_avatar)
         if not await run_dialog(dialog):
             return
         if dialog.is_alone:
             self._actions["new_persona"].trigger()
         elif dialog.selected_names != session.guests:
-            await self._group.ask_in(session.guid, dialog.selected_names)
+            await self._group.set_guests(session.guid, dialog.selected_names)
             self._announce_participants(
                 [
                     one

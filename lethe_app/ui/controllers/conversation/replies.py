@@ -131,7 +131,7 @@ class ReplyController(QObject):
     def read_ahead(self) -> None:
         """Evaluate the prompt of the session on display before the user writes."""
         if self._session is not None:
-            self._chat.attend(self._session.guid)
+            self._chat.follow_session(self._session.guid)
 
     def _is_shown(self, session_id: UUID) -> bool:
         return self._session is not None and self._session.guid == session_id
@@ -164,7 +164,7 @@ class ReplyController(QObject):
     def continue_reply(self, message_id: UUID) -> None:
         """Continue a reply where it ends."""
         if self._session is not None:
-            self._run_turn(ReplyState(self._session.guid), self._chat.proceed(self._session.guid, message_id))
+            self._run_turn(ReplyState(self._session.guid), self._chat.continue_reply(self._session.guid, message_id))
 
     def stop_reply(self) -> None:
         """Stop the reply on display; its text so far is kept."""
