@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
 
-from lethe_app.agents.dream_dislikes import DislikeInputs, propose_dislike
-from lethe_app.agents.dream_preferences import PreferenceInputs, propose_preferences
+from lethe_app.agents.dream_dislikes import propose_dislike
+from lethe_app.agents.dream_preferences import FeedbackInputs, propose_preferences
 from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskResult, TaskView
 from lethe_app.brain.dreams.consolidation import (
     DREAM,
@@ -41,11 +41,11 @@ MAX_JUDGED = 2000
 MAX_NOTE_CHARACTERS = 600
 
 
-class DreamInputs(PreferenceInputs, DislikeInputs, Protocol):
-    """Inputs of a dream besides its task context."""
+class DreamInputs(Protocol):
+    """Inputs of a dream besides its task context and the user's feedback."""
 
-    async def newest_feedback_time(self, persona_id: str) -> datetime | None:
-        """Return the time of the user's last rating of a reply or reason for one."""
+    def may_write(self) -> bool:
+        """Return whether a model is loaded that is qualified to write text of its own."""
 
     async def neighbours(self, persona_id: str, record: ChangedRecord) -> list[UUID]:
         """Return the records so similar that they may say the same."""
@@ -68,8 +68,8 @@ class Dream(AgentTask):
     help: ClassVar[str] = "Merge duplicate memories and learn how you like to be talked to."
     every = timedelta(hours=24)
 
-    def __init__(self, inputs: DreamInputs) -> None:
-        self._inputs = inputs
+    def __init__(self, inputs: DreamInputs, feedback: FeedbackInputs) -> None:
+        self._inputs, self._feedback = inputs, feedback
 
     async def observe(self, view: TaskView) -> bool:
         state = await view.load_state()
@@ -82,7 +82,7 @@ class Dream(AgentTask):
             *(one.added for one in (await view.list_memories())[:1]),
         ]
         activity_times += [one.last_seen for one in (await view.list_facts())[:1]]
-        activity_times += filter(None, [await self._inputs.newest_feedback_time(view.persona.unique_name)])
+        activity_times += filter(None, [await self._feedback.newest_time(view.persona.unique_name)])
         return any(
             last_dream_at < moment <= view.moment for moment in activity_times
         )  # what a wrong clock dated ahead is not new for ever
@@ -90,7 +90,7 @@ class Dream(AgentTask):
     async def execute(self, context: TaskContext) -> TaskResult:
         started_at, known_signatures = context.moment, await self._inputs.known_signatures(context.persona.unique_name)
         context.report_progress("Reviewing past messages")
-        proposals = [proposal async for proposal in propose_preferences(context, self._inputs)]
+        proposals = [proposal async for proposal in propose_preferences(context, self._feedback, self._inputs.may_write)]
         change_counts = [
             await self._submit_changes(context, known_signatures, [change], concluded) for change, concluded in proposals
         ]
@@ -103,8 +103,8 @@ class Dream(AgentTask):
         return TaskResult(_describe_result(count, at_once=context.settings.dreams_apply)) if count else NOTHING
 
     async def _propose_dislike(self, context: TaskContext, known_signatures: set[str]) -> int:
-        """Propose what thumb ratings alone suggest. This is never applied at once, whatever the settings."""
-        proposal = await propose_dislike(context, self._inputs)
+        """Propose what thumb ratings alone suggest to a model. This is never applied at once, whatever the settings."""
+        proposal = await propose_dislike(context, self._feedback) if self._inputs.may_write() else None
         if proposal is None:
             return 0
         change, supporting_replies = proposal
@@ -134,7 +134,7 @@ class Dream(AgentTask):
             submitted = await self._inputs.submit_change(change, apply_now=apply_now)
             count += submitted.state is not ChangeState.DECLINED
         if concluded_messages:
-            await self._inputs.mark_concluded(context.persona.unique_name, concluded_messages)
+            await self._feedback.mark_concluded(context.persona.unique_name, concluded_messages)
         return count
 
     async def _consolidate(self, context: TaskContext, known_signatures: set[str]) -> int:

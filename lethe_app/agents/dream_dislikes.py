@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from lethe_app.agents.dream_preferences import FeedbackInputs
 from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.dislikes import (
     MAX_DISLIKED_REPLIES,
@@ -20,23 +19,11 @@ ASKED_REPLIES_KEY = "thumbs"
 """Key of the state: the replies about which a model was asked last. Without a new one it is not asked again."""
 
 
-class DislikeInputs(Protocol):
-    """Inputs of the dislike part of a dream."""
-
-    def may_write(self) -> bool:
-        """Return whether a model is loaded that is qualified to write text of its own."""
-
-    async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
-        """Return replies with a thumb down without a reason, from which nothing was concluded yet, oldest first."""
-
-
-async def propose_dislike(context: TaskContext, inputs: DislikeInputs) -> tuple[RecordedChange, list[DislikedReply]] | None:
-    """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this,
-    so the replies wait until a model is qualified.
+async def propose_dislike(context: TaskContext, feedback: FeedbackInputs) -> tuple[RecordedChange, list[DislikedReply]] | None:
+    """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this;
+    a qualified model is required.
     """
-    if not inputs.may_write():
-        return None
-    disliked = (await inputs.list_disliked(context.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
+    disliked = (await feedback.list_disliked(context.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
     message_ids, state = [str(reply.message) for reply in disliked], await context.load_state()
     if len(disliked) < MIN_DISLIKED_REPLIES or message_ids == state.get(ASKED_REPLIES_KEY):
         return None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.consolidation import normalize_category
 from lethe_app.brain.dreams.corrections import CorrectionStrength
+from lethe_app.brain.dreams.dislikes import DislikedReply
 from lethe_app.brain.dreams.preferences import (
     CorrectionRemark,
     PreferenceRemarks,
@@ -33,17 +35,14 @@ PLACEHOLDER_REASON = "objected"
 """Placeholder reason of a model that found none; it is left out of the grounding check."""
 
 
-class PreferenceInputs(Protocol):
-    """Inputs of the preference part of a dream."""
-
-    def may_write(self) -> bool:
-        """Return whether a model is loaded that is qualified to write text of its own."""
+class FeedbackInputs(Protocol):
+    """The user's feedback on replies, from which a dream concludes preferences and dislikes."""
 
     async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
         """Return the user's messages to the persona since the last evaluation, grouped by session."""
 
-    async def store_remarks(self, persona_id: str, remarks: Sequence[CorrectionRemark]) -> list[CorrectionRemark]:
-        """Store these remarks and return all remarks from which nothing was concluded yet."""
+    async def collect_remarks(self, persona_id: str, model_remarks: Sequence[CorrectionRemark]) -> list[CorrectionRemark]:
+        """Store the remarks of a model, and return all remarks from which nothing was concluded yet."""
 
     async def session_of(self, message: UUID) -> UUID:
         """Return the session of a message."""
@@ -51,23 +50,31 @@ class PreferenceInputs(Protocol):
     async def mark_concluded(self, persona_id: str, messages: Collection[UUID]) -> None:
         """Mark the remarks of these messages as concluded."""
 
+    async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
+        """Return replies with a thumb down without a reason, from which nothing was concluded yet, oldest first."""
+
+    async def newest_time(self, persona_id: str) -> datetime | None:
+        """Return the time of the user's last rating of a reply or reason for one."""
+
 
 async def propose_preferences(
-    context: TaskContext, inputs: PreferenceInputs
+    context: TaskContext, feedback: FeedbackInputs, may_write: Callable[[], bool]
 ) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
-    """Yield each proposed change with the messages it was concluded from."""
+    """Yield each proposed change with the messages it was concluded from; `may_write` returns whether a model is loaded that
+    is qualified to write text of its own.
+    """
     persona_id, new_remarks = context.persona.unique_name, list[CorrectionRemark]()
-    if inputs.may_write():
-        for utterances in await inputs.list_new_messages(persona_id):
-            new_remarks += await _extract_remarks(context, inputs, utterances)
-    for preference_remarks in group_remarks(await inputs.store_remarks(persona_id, new_remarks)):
+    if may_write():
+        for utterances in await feedback.list_new_messages(persona_id):
+            new_remarks += await _extract_remarks(context, feedback, utterances)
+    for preference_remarks in group_remarks(await feedback.collect_remarks(persona_id, new_remarks)):
         if preference_remarks.is_frequent_enough:
-            change = await _build_change(context, inputs, preference_remarks)
+            change = await _build_change(context, may_write, preference_remarks)
             yield change, [remark.message for remark in preference_remarks.remarks]
 
 
 async def _extract_remarks(
-    context: TaskContext, inputs: PreferenceInputs, utterances: Sequence[Utterance]
+    context: TaskContext, feedback: FeedbackInputs, utterances: Sequence[Utterance]
 ) -> list[CorrectionRemark]:
     """Let a model extract preferences. One that is not grounded in the line it refers to is discarded."""
     remarks: list[CorrectionRemark] = []
@@ -80,13 +87,13 @@ async def _extract_remarks(
             if line is not None and is_grounded(
                 stated.wish, [_NEGATION.sub("not", line.text)], [*names.values(), *PREFERENCE_WORDS]
             ):
-                session, values = await inputs.session_of(line.id), {"words": line.text, "strength": stated.strength}
+                session, values = await feedback.session_of(line.id), {"words": line.text, "strength": stated.strength}
                 remarks.append(CorrectionRemark(message=line.id, session=session, at=line.time, wish=stated.wish, **values))
     return remarks
 
 
 async def _build_change(
-    context: TaskContext, inputs: PreferenceInputs, preference_remarks: PreferenceRemarks
+    context: TaskContext, may_write: Callable[[], bool], preference_remarks: PreferenceRemarks
 ) -> RecordedChange:
     origin = (context.persona.unique_name, context.run_id, context.moment)
     has_strong_objection = any(
@@ -94,7 +101,7 @@ async def _build_change(
     )
     if not has_strong_objection:
         return build_preference_change(preference_remarks, context.user.name, *origin)
-    answer = await _word_anti_pattern(context, preference_remarks) if inputs.may_write() else None
+    answer = await _word_anti_pattern(context, preference_remarks) if may_write() else None
     if answer is None:
         return build_anti_pattern_change(preference_remarks, context.user.name, *origin)
     domain = normalize_category(answer.domain).replace("/", "-")

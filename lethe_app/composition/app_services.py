@@ -156,17 +156,17 @@ class AppServices:
 
     def start_background(self) -> None:
         """Start all background services."""
-        self.indexing.start(INDEX_AFTER)
-        self.archive_queue.start(ARCHIVE_AFTER)
-        self.session_timeout.start(TIMEOUT_AFTER)
-        self.rolling_summary.start()
-        self.trash.start(PURGE_AFTER)
-        self.background_runner.start(AWAY_AFTER)
-        self.working_memory.start(ARCHIVE_AFTER)
-        self.mind.mood_reader.start(ARCHIVE_AFTER)
-        self.mind.reminders.start(REMIND_AFTER)
-        self.mind.notebook_writer.start(ARCHIVE_AFTER)
-        self.mind.notebook_selector.start(INDEX_AFTER)
+        self.indexing.background.start(INDEX_AFTER)
+        self.archive_queue.background.start(ARCHIVE_AFTER)
+        self.session_timeout.background.start(TIMEOUT_AFTER)
+        self.rolling_summary.background.start()
+        self.trash.background.start(PURGE_AFTER)
+        self.background_runner.background.start(AWAY_AFTER)
+        self.working_memory.background.start(ARCHIVE_AFTER)
+        self.mind.mood_reader.background.start(ARCHIVE_AFTER)
+        self.mind.reminders.background.start(REMIND_AFTER)
+        self.mind.notebook_writer.background.start(ARCHIVE_AFTER)
+        self.mind.notebook_selector.background.start(INDEX_AFTER)
 
     async def close(self) -> None:
         """Close all services in order: background work first, then the model processes, and the database last."""

@@ -31,7 +31,7 @@ from lethe_app.services.chat.prompt_inspector import PromptInspector
 from lethe_app.services.chat.recall_step import RecallStep
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
-from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
+from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.reading_progress import ReadingProgress
@@ -82,7 +82,12 @@ class BackgroundServices:
             SessionGoals(),
             CustomGoal(self.goals.load_request),
         ]
-        return [*session_tasks, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_inputs)]
+        return [
+            *session_tasks,
+            ActiveResearchTask(self.gathering),
+            ResearchTask(self.gathering),
+            Dream(self.dream_inputs, self.feedback),
+        ]
 
     @cached_property
     def goals(self) -> GoalService:
@@ -163,9 +168,8 @@ class BackgroundServices:
     @cached_property
     def dream_inputs(self) -> DreamServices:
         core = self.core
-        return DreamServices(
-            self.dreams, self.feedback, core.memory_index, core.calibration, core.untrusted_memories, self.has_qualified_model
-        )
+        index_services = (core.memory_index, core.calibration, core.untrusted_memories)
+        return DreamServices(self.dreams, *index_services, self.has_qualified_model)
 
     @cached_property
     def web_gate(self) -> WebGate:
@@ -177,12 +181,8 @@ class BackgroundServices:
 
     @cached_property
     def chat_lookup(self) -> WebLookupService:
-        """Web search within a turn. Background work yields to it; counting tokens preempts a background request under way."""
-        core = self.core
-        structured_output = StructuredOutput(
-            core.client, core.task_prompts, core.loaded_model, core.formats.renderer, core.token_counts.count, lambda: False
-        )
-        task_model = TaskModelAdapter(structured_output, lambda: core.client.count(["."]))
+        """Web search within a turn."""
+        core, task_model = self.core, self.core.immediate_task_model
         return WebLookupService(core.preferences, core.session_store, self.gathering, task_model, self.has_qualified_model)
 
     @cached_property

@@ -19,6 +19,7 @@ from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
 from lethe_app.services.events import Listeners, ModelReady, ModelState
 from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
 from lethe_app.services.indexing.calibration import Calibration
@@ -222,22 +223,29 @@ class CoreServices:
 
     @cached_property
     def immediate_task_model(self) -> TaskModelAdapter:
-        """Adapter that answers task prompts within a turn."""
+        """Adapter that answers task prompts within a turn; counting tokens preempts a background request under way."""
         structured_output = StructuredOutput(
             self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.token_counts.count, lambda: False
         )
         return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
 
     @cached_property
+    def archive_jobs(self) -> ArchiveJobs:
+        return ArchiveJobs(self.database)
+
+    @cached_property
+    def archiver(self) -> SessionArchiver:
+        extraction, fact_extraction = ConversationExtraction(self.structured_output), LlmFactExtraction(self.structured_output)
+        session_facts = SessionFacts(self.archive_jobs, self.facts, fact_extraction, self.preferences)
+        return SessionArchiver(self.session_store, self.facts, session_facts, extraction, self.qualification)
+
+    @cached_property
     def archive_queue(self) -> ArchiveQueue:
-        archive_jobs, extraction = ArchiveJobs(self.database), ConversationExtraction(self.structured_output)
-        session_facts = SessionFacts(archive_jobs, self.facts, extraction, self.preferences)
-        archiver = SessionArchiver(self.session_store, self.facts, session_facts, extraction, self.qualification)
         # The echo engine is scripted, so there is nothing to qualify.
         check = self.qualification.check if self.engine != "echo" else None
-        run_recorded = ArchiveLog(self.activity_log, self.session_store, archive_jobs).run_recorded
+        run_recorded = ArchiveLog(self.activity_log, self.session_store, self.archive_jobs).run_recorded
         queue_services = (self.indexing, self.priority, self.sessions_changed)
-        return ArchiveQueue(self.session_store, archive_jobs, archiver, *queue_services, check, run_recorded)
+        return ArchiveQueue(self.session_store, self.archive_jobs, self.archiver, *queue_services, check, run_recorded)
 
     @cached_property
     def budget(self) -> DailyBudget:
@@ -275,8 +283,8 @@ class CoreServices:
 
     @cached_property
     def session_editing(self) -> SessionEditing:
-        session_services = (self.database, self.session_store, self.participants, self.sessions, self.archive_queue)
-        return SessionEditing(*session_services, self.stable_prefixes, self.cache_state)
+        session_services = (self.database, self.session_store, self.participants, self.sessions)
+        return SessionEditing(*session_services, self.archive_queue, self.archiver, self.stable_prefixes, self.cache_state)
 
     @cached_property
     def bundles(self) -> BundleService:
@@ -360,7 +368,7 @@ class CoreServices:
     @cached_property
     def memory(self) -> MemoryService:
         index_services = (self.memory_index, self.indexing, self.calibration)
-        return MemoryService(self.memory_store, self.memory_cache, *index_services, self.prompts_outdated)
+        return MemoryService(self.memory_store, self.memory_cache, *index_services, self.library, self.prompts_outdated)
 
     @cached_property
     def memory_lookup(self) -> MemoryLookup:
@@ -379,7 +387,7 @@ class CoreServices:
     @cached_property
     def reply_sources(self) -> ReplySourceReader:
         return ReplySourceReader(
-            self.session_store, self.fact_store, self.memory_store, self.turn_memories, self.memory_lookup, self.stable_prefixes
+            self.session_store, self.fact_store, self.memory_store, self.turn_memories, self.recall, self.stable_prefixes
         )
 
     @cached_property

@@ -29,7 +29,7 @@ def build_services(
     `check_window` checks what the window needs of the system.
     """
     core = CoreServices(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
-    core.models.changed.add(lambda state: core.archive_queue.model_changed() if isinstance(state, ModelReady) else None)
+    core.models.changed.add(lambda state: core.archive_queue.background.wake() if isinstance(state, ModelReady) else None)
     core.world_purge.purged.add(core.cache_state.forget_persona)
     return _collect_services(core, BackgroundServices(core))
 
@@ -99,10 +99,10 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
         background.mind.mood_reader.close,
         background.mind.reminders.close,
         background.mind.notebook_writer.close,
-        background.mind.notebook_selector.close,
+        background.mind.notebook_selector.background.close,
     )
     return (
-        background.working_memory.close,
+        background.working_memory.background.close,
         *mind,
         background.background_runner.close,
         background.research.close,
@@ -114,15 +114,15 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
     """Return the close functions of background work, then of the models, and last of the database that all of them write to."""
     return (
         core.downloads.close,
-        core.trash.close,
+        core.trash.background.close,
         core.worlds.close,
         core.backups.close,
         # A service is closed before those it uses: ending sessions needs the timeout and the archive queue.
         core.rolling_summary.close,
         core.sessions.close,
-        core.session_timeout.close,
-        core.archive_queue.close,
-        core.indexing.close,
+        core.session_timeout.background.close,
+        core.archive_queue.background.close,
+        core.indexing.background.close,
         background.prefill.close,
         # After prefill has stopped and while the model process still runs, because it saves the state.
         core.cache_state.close,

@@ -50,7 +50,7 @@ from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.query_terms import fold, split_words
-from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 from tests.bench.report import arguments, show
 
@@ -199,20 +199,20 @@ async def by_model(talks: Collection[Sequence[Utterance]]) -> tuple[list[Produce
         clerk = StructuredOutput(
             client, TaskPrompts(ROOT / "resources" / "prompts"), lambda: model, form, client.count, lambda: False
         )
-        return await _noted(ConversationExtraction(clerk), talks)
+        return await _noted(LlmFactExtraction(clerk), talks)
     finally:
         await client.close()
 
 
 async def _noted(
-    minutes: ConversationExtraction, talks: Collection[Sequence[Utterance]]
+    extraction: LlmFactExtraction, talks: Collection[Sequence[Utterance]]
 ) -> tuple[list[Produced], dict[str, float]]:
     """As `services.sessions.archive_parts` learns from a session, of both speakers; what fails is left to the rules there."""
     kept: list[Produced] = []
     counts = dict.fromkeys(("noted", "unusable"), 0.0)
     for talk in talks:
         try:
-            noted = await minutes.facts(talk, {said.name for said in talk})
+            noted = await extraction.facts(talk, {said.name for said in talk})
         except AnswerUnusable:
             counts["unusable"] += 1
             continue

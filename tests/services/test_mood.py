@@ -188,7 +188,7 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppS
     await services.archive_queue.archive_session(talk.guid)
     await services.archive_queue.finish()
 
-    services.mind.mood_reader.start()
+    services.mind.mood_reader.background.start()
 
     await until(lambda: services.mind.moods.readings(MIRA))
 

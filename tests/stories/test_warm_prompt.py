@@ -72,7 +72,7 @@ async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs
         trust(scene.services)
         other = await spoken(scene.services, velm(4).talk, BEGUN - timedelta(days=20))
         await scene.services.archive_queue.archive_session(other.guid, at_once=False)
-        scene.services.archive_queue.start()
+        scene.services.archive_queue.background.start()
         await scene.turn(SAID[BEFORE + 1])  # it makes way, whatever it had come to
         await asyncio.wait_for(model.wrote.wait(), 600)  # an answer is there, of use or not
         await scene.turn(SAID[BEFORE + 2])  # and the next is being written

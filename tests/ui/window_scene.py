@@ -94,7 +94,7 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
     paths = Paths.standard(home)
     services = await build(paths, engine="echo")
     # It would archive old conversations in the middle of a slow test, and so change their titles.
-    await services.session_timeout.close()
+    await services.session_timeout.background.close()
     window = MainWindow(paths)
     scene: Scene | None = None
     try:

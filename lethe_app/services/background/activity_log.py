@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from uuid import UUID
 from lethe_app.agents.budget import DailyBudget
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import TaskResult
-from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -70,36 +70,24 @@ class ActivityEntry:
         self, work: BackgroundWork, underway: RunningTask, recorder: RunRecorder, on_change: Callable[[], None]
     ) -> None:
         self.work, self.underway = work, underway
-        self._recorder, self._on_change = recorder, on_change
+        self.recorder, self._on_change = recorder, on_change
         self._task: asyncio.Task[TaskResult] | None = None
         self.is_stopped = False
 
     @property
     def run_id(self) -> UUID:
-        return self._recorder.run.id
+        return self.recorder.run.id
 
     @property
     def tokens(self) -> int:
         """Return the tokens evaluated and generated so far."""
-        return self._recorder.run.tokens
+        return self.recorder.run.tokens
 
     def report_progress(self, step: str) -> None:
         """Show a few words about the current step."""
         if step != self.underway.step:
             self.underway = replace(self.underway, step=step)
             self._on_change()
-
-    async def add_result(self, result: ProducedRecord) -> None:
-        """Record a result before it is made, so that it is known even if the program ends in between."""
-        await self._recorder.add_result(result)
-
-    async def remove_results(self, results: Collection[ProducedRecord]) -> None:
-        """Remove results that were recorded but not made."""
-        await self._recorder.remove_results(results)
-
-    async def store_cost(self) -> None:
-        """Store the cost so far."""
-        await self._recorder.save()
 
     def stop(self) -> None:
         """Cancel the work, at the user's request."""
@@ -113,10 +101,10 @@ class ActivityEntry:
         """
 
         async def run_metered() -> TaskResult:
-            with metered(self._recorder.add_tokens):
+            with metered(self.recorder.add_tokens):
                 return await action(self)
 
-        await self._recorder.save()
+        await self.recorder.save()
         # A task of its own, so that `stop` can cancel the action without cancelling the caller.
         self._task = asyncio.get_running_loop().create_task(run_metered())
         try:
@@ -124,15 +112,15 @@ class ActivityEntry:
         except asyncio.CancelledError:
             self._task.cancel()
             await asyncio.wait({self._task})
-            run = await self._recorder.close(RunOutcome.STOPPED if self.is_stopped else self.work.cancelled_outcome)
+            run = await self.recorder.close(RunOutcome.STOPPED if self.is_stopped else self.work.cancelled_outcome)
             if not self.is_stopped:
                 raise
             return run
         except Exception as error:
             message = error.message if isinstance(error, LetheError) else f"The task failed: {type(error).__name__}."
-            await self._recorder.close(RunOutcome.FAILED, trouble=message)
+            await self.recorder.close(RunOutcome.FAILED, trouble=message)
             raise
-        return await self._recorder.close(result.outcome, result.summary, made=result.made)
+        return await self.recorder.close(result.outcome, result.summary, made=result.made)
 
 
 class ActivityLog:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.dreams.consolidation import DREAM, record_text, signature
-from lethe_app.brain.dreams.dislikes import DislikedReply
-from lethe_app.brain.dreams.preferences import CorrectionRemark
 from lethe_app.brain.recall.memory_text import one_line
-from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import ChangeState, ProducedRecord, RecordedChange, TaskRun
 from lethe_app.domain.changes import DREAMT, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -20,7 +16,6 @@ from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import FileError, LetheError, StorageError
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.memory.cache import MemoryCache
@@ -171,21 +166,16 @@ class DreamServices:
     def __init__(
         self,
         dreams: Dreams,
-        feedback: Feedbacks,
         memory_index: MemoryIndex,
         calibration: Calibration,
         untrusted_memories: UntrustedMemories,
         may_write: Callable[[], bool],
     ) -> None:
         self._dreams = dreams
-        self._feedback = feedback
         self._memory_index = memory_index
         self._calibration = calibration
         self._untrusted_memories = untrusted_memories
-        self._may_write = may_write
-
-    def may_write(self) -> bool:
-        return self._may_write()
+        self.may_write = may_write
 
     async def neighbours(self, persona_id: str, record: ChangedRecord) -> list[UUID]:
         """Return the nearest records, up to the embedding model's distance threshold for equal meaning; none without such a
@@ -212,24 +202,6 @@ class DreamServices:
             return await self._dreams.apply_change(change)
         except StorageError:  # somebody changed it while this was thought of
             return change.model_copy(update={"state": ChangeState.DECLINED})
-
-    async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
-        return await self._feedback.list_new_messages(persona_id)
-
-    async def store_remarks(self, persona_id: str, remarks: Sequence[CorrectionRemark]) -> list[CorrectionRemark]:
-        return await self._feedback.collect_remarks(persona_id, remarks)
-
-    async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
-        return await self._feedback.list_disliked(persona_id)
-
-    async def newest_feedback_time(self, persona_id: str) -> datetime | None:
-        return await self._feedback.newest_time(persona_id)
-
-    async def session_of(self, message: UUID) -> UUID:
-        return await self._feedback.session_of(message)
-
-    async def mark_concluded(self, persona_id: str, messages: Collection[UUID]) -> None:
-        await self._feedback.mark_concluded(persona_id, messages)
 
 
 def _replace_text(after: ChangedRecords, text: str) -> ChangedRecords:

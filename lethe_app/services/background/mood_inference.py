@@ -103,23 +103,19 @@ class MoodReader:
         self._current_session: UUID | None = None
         self._archived_sessions: list[UUID] = []
         self._unsubscribe = archive_queue.changed.add(self._on_archive_progress)
-        self._background = BackgroundLoop(self.read_queue, LOOK_AGAIN)
-
-    def start(self, delay: float = 0.0) -> None:
-        """Process the stored queue after `delay` seconds, then every session that is archived."""
-        self._background.start(delay)
+        self.background = BackgroundLoop(self.read_queue, LOOK_AGAIN)
 
     async def close(self) -> None:
         """Stop. Sessions in the queue are read after the next start, unless they are too old by then."""
         self._unsubscribe()
-        await self._background.close()
+        await self.background.close()
 
     def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         """Handle the progress of an archive job. A session is complete when the progress names another session or none."""
         previous, self._current_session = self._current_session, progress.session
         if previous is not None and previous != progress.session:
             self._archived_sessions.append(previous)
-            self._background.wake()
+            self.background.wake()
 
     async def read_queue(self) -> None:
         """Read the sessions in the queue while a qualified model is available."""

@@ -67,7 +67,7 @@ class BackgroundRunner:
         self._task: asyncio.Task[None] | None = None
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
-        self._background = BackgroundLoop(self.run_next_task, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.run_next_task, LOOK_AGAIN)
         self._unsubscribe = [
             idleness.user_active.add(lambda _none: self._on_user_active()),
             services.preferences.changed.add(lambda _settings: self._reset_due_times()),
@@ -76,15 +76,11 @@ class BackgroundRunner:
             activity_log.changed.add(self.changed.tell),
         ]
 
-    def start(self, delay: float = 0.0) -> None:
-        """Begin to check every few seconds whether a task is due."""
-        self._background.start(delay)
-
     async def close(self) -> None:
         """Stop. A running task ends as if the user had come back."""
         for forget in self._unsubscribe:
             forget()
-        await self._background.close()
+        await self.background.close()
 
     # User interface
 
@@ -135,7 +131,7 @@ class BackgroundRunner:
             raise LetheError(f"“{registered.task.title}” cannot run now.", UNMET_NEED_MESSAGES[missing_need])
         if (persona_id, task) not in self._requested_tasks:
             self._requested_tasks.append((persona_id, task))
-        self._background.wake()
+        self.background.wake()
 
     def stop(self, run_id: UUID | None = None) -> None:
         """Cancel one run, or all of them, at the user's request."""
@@ -157,7 +153,7 @@ class BackgroundRunner:
         await self._activity_log.close_lost_runs()
         if self._requested_tasks:
             await self._run_requested(*self._requested_tasks.pop(0))
-            self._background.wake()
+            self.background.wake()
         elif self.hindrance is None:
             await self._session_timeout.archive_timed_out()
             for due_task in await self._runtime.list_due(await self._all_personas(), now()):
@@ -177,7 +173,7 @@ class BackgroundRunner:
         if not await self._has_work(due_task, is_requested=False):
             return False
         await self._execute_task(due_task, is_requested=False)
-        self._background.wake()
+        self.background.wake()
         return True
 
     async def _has_work(self, due_task: DueTask, *, is_requested: bool) -> bool:

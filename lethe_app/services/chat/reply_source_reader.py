@@ -21,7 +21,7 @@ from lethe_app.services.chat.reply_sources import (
     StablePromptContent,
     StatementOrigin,
 )
-from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.memory.recall import RecallService
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.facts import FactStore
@@ -41,14 +41,14 @@ class ReplySourceReader:
         fact_store: FactStore,
         memory_store: MemoryStore,
         turn_memories: TurnMemories,
-        memory_lookup: MemoryLookup,
+        recall: RecallService,
         stable_prefixes: StablePrefixes,
     ) -> None:
         self._session_store = session_store
         self._fact_store = fact_store
         self._memory_store = memory_store
         self._turn_memories = turn_memories
-        self._memory_lookup = memory_lookup
+        self._recall = recall
         self._stable_prefixes = stable_prefixes
 
     async def recalled_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
@@ -63,7 +63,7 @@ class ReplySourceReader:
         except StorageError:
             return None
         asked = await self._asked(message)
-        memory = await self._memory_lookup.recalled(asked.id) if asked is not None else None
+        memory = await self._recall.stored_recall(asked.id) if asked is not None else None
         always = await self._always(session)
         if memory is None:
             return ReplySources(session.persona_id, asked, always=always)

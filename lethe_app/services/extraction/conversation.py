@@ -4,11 +4,10 @@ is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from lethe_app.brain.llm_schemas.archive import (
-    FactRelationAnswer,
     GoalsAnswer,
     KeywordsAnswer,
     LlmAnswer,
@@ -20,9 +19,7 @@ from lethe_app.brain.llm_schemas.archive import (
 )
 from lethe_app.brain.llm_schemas.chunking import format_lines, pack_slices
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.domain.facts import ExtractedFact
 from lethe_app.prompt.task_prompts import LONG_LENGTH, SHORT_LENGTH, TaskKind
-from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
 from lethe_app.services.extraction.structured_output import StructuredOutput
 
 T = TypeVar("T", bound=LlmAnswer)
@@ -36,7 +33,6 @@ class ConversationExtraction:
 
     def __init__(self, structured_output: StructuredOutput) -> None:
         self._structured_output = structured_output
-        self._extraction = LlmFactExtraction(structured_output)
 
     async def summary(self, lines: Sequence[Utterance]) -> str:
         """Return a summary of one or two paragraphs, above `LONG_SESSION` messages two to four; `lines` must not be empty."""
@@ -92,18 +88,6 @@ class ConversationExtraction:
             ).is_roleplay:
                 return False
         return bool(lines)
-
-    async def facts(
-        self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact] = ()
-    ) -> list[SupportedFact]:
-        """Return the new or changed lasting facts about these speakers that the lines support; `known` are the present
-        facts.
-        """
-        return await self._extraction.facts(lines, about, known)
-
-    async def compare_facts(self, old: str, new: str) -> str:
-        """Return the relation of a new fact to a similar old one: `same`, `update`, `contradiction` or `new`."""
-        return (await self._structured_output.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
 
     async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
         """Return the rolling summary, extended by lines that leave the context window."""

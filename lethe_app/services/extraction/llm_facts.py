@@ -14,7 +14,13 @@ from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_ind
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.languages import ENGLISH, detect_language
 from lethe_app.brain.fact_guard.quotations import Quotation
-from lethe_app.brain.llm_schemas.archive import ConfirmationAnswer, FactsAnswer, StatedFact, is_self_contained
+from lethe_app.brain.llm_schemas.archive import (
+    ConfirmationAnswer,
+    FactRelationAnswer,
+    FactsAnswer,
+    StatedFact,
+    is_self_contained,
+)
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
@@ -55,7 +61,7 @@ class LlmFactExtraction:
         self._structured_output = structured_output
 
     async def facts(
-        self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact]
+        self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact] = ()
     ) -> list[SupportedFact]:
         """Return the new or changed lasting facts about these speakers; `known` are the facts that hold now."""
         parts = dict(zip((line.id for line in lines), read_parts(lines), strict=True))
@@ -83,6 +89,10 @@ class LlmFactExtraction:
                 if support is SupportLevel.FULL or await self._confirms(stated.fact, portion, portion.index(noted.source)):
                     found.append(noted)
         return found
+
+    async def compare_facts(self, old: str, new: str) -> str:
+        """Return the relation of a new fact to a similar old one: `same`, `update`, `contradiction` or `new`."""
+        return (await self._structured_output.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
 
     async def supports(self, claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> Quotation | None:
         """Return where the conversation supports the claim, asking the model if rules cannot decide; None if nowhere."""

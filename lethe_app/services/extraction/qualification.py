@@ -27,6 +27,7 @@ from lethe_app.errors import FileError
 from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput, reseeded
 from lethe_app.storage.key_value import AppState
 
@@ -85,7 +86,8 @@ class Qualification:
         """Create the service; `folder` contains `facts.json` and `dialogues.json`."""
         self.changed: Listeners[QualificationResult] = Listeners()
         self._structured_output = structured_output
-        self._minutes = ConversationExtraction(structured_output)
+        self._fact_extraction = LlmFactExtraction(structured_output)
+        self._extraction = ConversationExtraction(structured_output)
         self._task_prompts = task_prompts
         self._app_state = app_state
         self._folder = folder
@@ -184,14 +186,14 @@ class Qualification:
     async def _note(self, snippet: QualificationSnippet) -> QualificationScore:
         lines = parse_utterances(snippet.lines, snippet.about)
         try:
-            noted = await self._minutes.facts(lines, [snippet.about])
+            noted = await self._fact_extraction.facts(lines, [snippet.about])
         except AnswerUnusable as problem:
             return QualificationScore(failed=problem.message)
         return score_facts(snippet, lines, [each.fact for each in noted])
 
     async def _sum_up(self, dialogue: QualificationDialogue) -> QualificationScore:
         try:
-            summary = await self._minutes.summary(parse_utterances(dialogue.lines, dialogue.lines[0].partition(":")[0]))
+            summary = await self._extraction.summary(parse_utterances(dialogue.lines, dialogue.lines[0].partition(":")[0]))
         except AnswerUnusable as problem:
             return QualificationScore(failed=problem.message)
         return score_summary(dialogue, summary)

@@ -56,26 +56,8 @@ class IndexingService:
         self._memory_index, self._embedding, self._calibration = memory_index, embedding, calibration
         self._priority = priority
         self._one_at_a_time = asyncio.Lock()
-        self._background = BackgroundLoop(self.catch_up, LOOK_AGAIN)
-
-    def start(self, pause: float = 0.0) -> None:
-        """Begin to work in the background after `pause` seconds."""
-        self._background.start(pause)
-
-    def wake(self) -> None:
-        """Activate the background loop, because something changed."""
-        self._background.wake()
-
-    async def pause(self) -> None:
-        """Stop until `start` is called. Passages without an embedding are found by their words only."""
-        await self._background.pause()
-
-    @property
-    def is_paused(self) -> bool:
-        return self._background.is_paused
-
-    async def close(self) -> None:
-        await self._background.close()
+        self.background = BackgroundLoop(self.catch_up, LOOK_AGAIN)
+        """While it is paused, passages without an embedding are found by their words only."""
 
     async def index_pending(self, most: int = AT_ONCE) -> int:
         """Index up to `most` changes, newest first, and return their number."""
@@ -101,7 +83,7 @@ class IndexingService:
         await self.index_all_pending()
         for _ in range(0, changed, EMBEDDED_AT_ONCE):
             await self._embed_pending()
-        self.wake()
+        self.background.wake()
 
     async def catch_up(self, *, limits: bool = True) -> None:
         """Index all changes and worlds and compute all embeddings. Without `limits` a new embedding model is not calibrated,
@@ -129,7 +111,7 @@ class IndexingService:
     def notice(self, worlds: Mapping[str, World]) -> None:
         """Check the worlds in use, and activate the background loop if one has changed since it was indexed."""
         if not self._worlds.knows(worlds):
-            self.wake()
+            self.background.wake()
 
     async def rebuild(self) -> None:
         """Rebuild all passages from their sources. A passage that is unchanged keeps its embedding."""
@@ -141,7 +123,7 @@ class IndexingService:
             await self._report()
             await self._priority.wait_for_turn_end()
         await self.sync_worlds()
-        self.wake()
+        self.background.wake()
 
     async def _embed_pending(self) -> int:
         try:

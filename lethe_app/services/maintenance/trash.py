@@ -26,14 +26,7 @@ class Trash:
         self.changed: Listeners[None] = Listeners()
         self.records = records
         self._files, self._indexing, self._preferences = files, indexing, preferences
-        self._background = BackgroundLoop(self.purge_expired, LOOK_AGAIN)
-
-    def start(self, delay: float = 0.0) -> None:
-        """Begin to purge expired items in the background, after `delay` seconds."""
-        self._background.start(delay)
-
-    async def close(self) -> None:
-        await self._background.close()
+        self.background = BackgroundLoop(self.purge_expired, LOOK_AGAIN)
 
     @property
     def retention_days(self) -> int:

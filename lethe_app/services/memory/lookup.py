@@ -75,10 +75,6 @@ class MemoryLookup:
             return await self._recall.preview(await self._recall_contexts.of_next_message(session_id, text))
         return await self._recall.preview(await self._recall_contexts.of_new_session(persona_id, text))
 
-    async def recalled(self, message_id: UUID) -> TurnMemory | None:
-        """Return what a message of the user recalled, without deleted memories; None if no recall is stored for it."""
-        return await self._recall.again(message_id)
-
     async def notes(self, session_id: UUID) -> dict[str, str]:
         """Return the notes on the current session, by key."""
         return notes_in(await self._session_state.get(session_id, SCRATCH))

@@ -98,7 +98,7 @@ class RecallService:
         result = await self._selection.select(context)
         return replace(result, recalled=await self._untrusted_memories.fenced(result.recalled, context.memories.by_guid))
 
-    async def again(self, message_id: UUID) -> TurnMemory | None:
+    async def stored_recall(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
         stored = await self._turn_memories.load(message_id)
         return without_deleted(stored.memory, stored.deleted_ids) if stored.memory is not None else None

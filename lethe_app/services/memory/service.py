@@ -18,6 +18,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.passage_sources import owner_of_waiting
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.library import Library
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.storage.memory.memories import MemoryStore
 
@@ -35,6 +36,7 @@ class MemoryService:
         memory_index: MemoryIndex,
         indexing: IndexingService,
         calibration: Calibration,
+        library: Library,
         renewed: Listeners[str],
     ) -> None:
         """`renewed` emits the persona whose prompts have to be made again."""
@@ -44,6 +46,7 @@ class MemoryService:
         self._memory_index = memory_index
         self._indexing = indexing
         self._calibration = calibration
+        self._library = library
         self._renewed = renewed
 
     async def memories(self, persona_id: str) -> Sequence[MemoryUnit]:
@@ -117,10 +120,8 @@ class MemoryService:
         """Rebuild the memory index from the database, for use after a part of it was lost or damaged."""
         await self.reload()
         await self._indexing.rebuild()
-
-    async def refresh(self, persona_id: str) -> None:
-        """Have the stable prefixes of the persona's sessions made again, with current summaries and core facts."""
-        self._renewed.tell(persona_id)
+        for persona in await self._library.personas():
+            self._renewed.tell(persona.unique_name)
 
     def _namesake(self, memory: MemoryUnit, held: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
         """Return the memory of a person or place with the same name; None for other types."""

@@ -71,4 +71,4 @@ class ConclusionWriter:
             return await self._filer.write_conclusions(conversation, extraction)
         finally:
             for made in await self._notebook_undo.record_after(change):
-                await doing.add_result(made)
+                await doing.recorder.add_result(made)

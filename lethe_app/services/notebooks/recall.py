@@ -91,14 +91,8 @@ class NotebookSelector:
         self._vocabularies: dict[str, tuple[list[Notebook], NotebookVocabulary]] = {}
         self._pending_texts: dict[str, None] = {}
         """Texts that are still to be embedded, in order."""
-        self._background = BackgroundLoop(self._embed_pending)
-
-    def start(self, delay: float = 0.0) -> None:
-        """Embed the lines of notebooks in the background."""
-        self._background.start(delay)
-
-    async def close(self) -> None:
-        await self._background.close()
+        self.background = BackgroundLoop(self._embed_pending)
+        """Embeds the lines of notebooks."""
 
     async def open_notebook_of(self, session_id: UUID) -> str:
         """Return the name of the notebook that is open in a session; empty if none is."""
@@ -211,7 +205,7 @@ class NotebookSelector:
         known = [(text, self._vectors.get((self._embedding.id, text))) for text in texts]
         if pending := [text for text, vector in known if vector is None]:
             self._pending_texts |= dict.fromkeys(pending)
-            self._background.wake()
+            self.background.wake()
         return tuple(distances(embedding, [vector for _text, vector in known if vector is not None]))
 
     async def _load_limits(self) -> DistanceLimits:

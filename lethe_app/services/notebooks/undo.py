@@ -74,14 +74,14 @@ class NotebookUndo:
     async def record_facts(self, doing: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
         """Record facts that may be learnt in this run."""
         for fact in facts:
-            await doing.add_result(_build_fact_result(fact))
+            await doing.recorder.add_result(_build_fact_result(fact))
 
     async def keep_learnt_facts(
         self, doing: ActivityEntry, recorded: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]
     ) -> None:
         """Reduce the recorded facts to those that were really learnt."""
         learnt_guids = {fact.guid for fact in learnt}
-        await doing.remove_results([_build_fact_result(fact) for fact in recorded if fact.guid not in learnt_guids])
+        await doing.recorder.remove_results([_build_fact_result(fact) for fact in recorded if fact.guid not in learnt_guids])
         await self.record_facts(doing, learnt)
 
     # Undo

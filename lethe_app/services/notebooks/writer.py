@@ -55,16 +55,12 @@ class NotebookWriter:
         self._postponed_personas: dict[str, None] = {}
         """Personas whose daily quota is used up while sessions are still unread."""
         self._unsubscribe = [changes.add(self._on_persona_changed) for changes in persona_changes]
-        self._background = BackgroundLoop(self.write_all_pending, LOOK_AGAIN)
-
-    def start(self, delay: float = 0.0) -> None:
-        """Start the background loop, with the sessions that ended before the program started."""
-        self._background.start(delay)
+        self.background = BackgroundLoop(self.write_all_pending, LOOK_AGAIN)
 
     async def close(self) -> None:
         for forget in self._unsubscribe:
             forget()
-        await self._background.close()
+        await self.background.close()
 
     async def write_all_pending(self) -> None:
         """Read the ended sessions of all waiting personas; on the first call, of every persona."""
@@ -110,7 +106,7 @@ class NotebookWriter:
             sessions_read += 1
             written += names
             await self._progress.mark_read(unread, session)
-            await doing.store_cost()  # with what it cost, for the question whether there is something left
+            await doing.recorder.save()  # with what it cost, for the question whether there is something left
         return _build_result(sessions_read, list(dict.fromkeys(written)))
 
     def _must_wait(self, persona_id: str, session: SessionSummary) -> bool:
@@ -124,7 +120,7 @@ class NotebookWriter:
 
     def _on_persona_changed(self, persona_id: str) -> None:
         self._pending_personas[persona_id] = None
-        self._background.wake()
+        self.background.wake()
 
 
 def _build_result(session_count: int, written: Sequence[str]) -> TaskResult:

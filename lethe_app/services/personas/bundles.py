@@ -269,7 +269,7 @@ class BundleService:
             raise
         self._library.changed.tell(None)
         self._sessions_changed.tell(imported.persona.unique_name)
-        self._indexing.wake()
+        self._indexing.background.wake()
         renamed = bundle.persona.name if name != bundle.persona.name else ""
         return ImportedPersona(imported.persona, tuple(imported.new_worlds), renamed)
 

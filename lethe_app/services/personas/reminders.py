@@ -41,15 +41,11 @@ class Reminders:
         self._waiting: list[tuple[str, MemoryUnit]] | None = None
         """Waiting reminders read last; None after memories have changed."""
         self._unsubscribe = memory_cache.changed.add(self._on_memories_changed)
-        self._background = BackgroundLoop(self.notify_due, LOOK_AGAIN)
-
-    def start(self, delay: float = 0.0) -> None:
-        """Begin to check for due reminders in the background, after `delay` seconds."""
-        self._background.start(delay)
+        self.background = BackgroundLoop(self.notify_due, LOOK_AGAIN)
 
     async def close(self) -> None:
         self._unsubscribe()
-        await self._background.close()
+        await self.background.close()
 
     async def create_reminder(
         self, persona_id: str, text: str, when: datetime | date, *, made_by: str = "", sources: Sequence[str] = ()
@@ -93,7 +89,7 @@ class Reminders:
 
     def _on_memories_changed(self, _persona_id: str) -> None:
         self._waiting = None
-        self._background.wake()
+        self.background.wake()
 
     async def _load_reported(self) -> Sequence[UUID]:
         stored = await self._app_state.get(SCOPE, REPORTED_KEY)

@@ -83,23 +83,8 @@ class ArchiveQueue:
         self._made_at_once: list[UUID] = []
         """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
         self._one_at_a_time = asyncio.Lock()
-        self._background = BackgroundLoop(self._work, LOOK_AGAIN)
-
-    def start(self, pause: float = 0.0) -> None:
-        """Start the background loop after `pause` seconds; pending parts are resumed."""
-        self._background.start(pause)
-
-    async def pause(self) -> None:
-        """Stop the background loop until `start` is called. Parts under way stay pending."""
-        await self._background.pause()
-
-    @property
-    def is_paused(self) -> bool:
-        return self._background.is_paused
-
-    async def close(self) -> None:
-        """Stop the background loop. Parts under way stay pending and are resumed at the next start."""
-        await self._background.close()
+        self.background = BackgroundLoop(self._work, LOOK_AGAIN)
+        """Parts under way stay pending when it is paused or closed, and are resumed at the next start."""
 
     async def archive_session(self, session_id: UUID, *, at_once: bool = True) -> bool:
         """Mark a session as archived and queue its parts. Return False if it is too short.
@@ -117,7 +102,7 @@ class ArchiveQueue:
 
     async def is_pending(self, session_id: UUID) -> bool:
         """Return whether rules or the loaded model can make a pending part of this session now. False while paused."""
-        return self._background.is_running and any(
+        return self.background.is_running and any(
             record.session == session_id and (record.made_by is MadeBy.RULES or self._archiver.may_write(record.part))
             for record in await self._archive_jobs.pending_parts()
         )
@@ -133,26 +118,18 @@ class ArchiveQueue:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
         await self._archive_jobs.save_value(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
         if part is SessionPart.ROLEPLAY:
-            await self.sort_facts(session_id)
+            await self._archiver.sort_facts(session_id)
         session = await self._session_store.session(session_id)
         await self.renew(session.persona_id)
         self._notify_changed(session)
         return session
-
-    async def sort_facts(self, session_id: UUID) -> None:
-        """Learn the facts of a session again as plain or in-story ones, according to its roleplay mark."""
-        await self._archiver.sort_facts(session_id)
 
     async def renew(self, persona_id: str) -> None:
         """Apply a deleted, restored or edited session at once: the persona's prompts are made again, and pending parts are
         checked.
         """
         await self._archiver.renew(persona_id)
-        self._background.wake()
-
-    def model_changed(self) -> None:
-        """Check pending parts, because another model is loaded and may be qualified for parts that only rules have made."""
-        self._background.wake()
+        self.background.wake()
 
     async def finish(self) -> None:
         """Make everything pending that can be made now, and wait for it."""
@@ -176,7 +153,7 @@ class ArchiveQueue:
             if at_once:
                 self._made_at_once.remove(session_id)
         self._notify_changed(await self._session_store.session(session_id))
-        self._background.wake()
+        self.background.wake()
         return True
 
     # Background loop
@@ -302,7 +279,7 @@ class ArchiveQueue:
             return None
 
     def _notify_changed(self, session: ChatSession) -> None:
-        self._indexing.wake()
+        self._indexing.background.wake()
         self._sessions_changed.tell(session.persona_id)
 
     def _report(self, progress: ArchiveProgress) -> None:

@@ -16,6 +16,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.service import SessionService, opening
 from lethe_app.storage.chats.archive_jobs import ArchivePartUndo
@@ -51,6 +52,7 @@ class SessionEditing:
         participants: ParticipantService,
         sessions: SessionService,
         archive_queue: ArchiveQueue,
+        archiver: SessionArchiver,
         stable_prefixes: StablePrefixes,
         cache_state: CacheState,
     ) -> None:
@@ -61,7 +63,7 @@ class SessionEditing:
         self._reshaping = SessionReshaping(database)
         self._retelling = ArchivePartUndo(database)
         self._session_store, self._participants, self._sessions = session_store, participants, sessions
-        self._archive_queue = archive_queue
+        self._archive_queue, self._archiver = archive_queue, archiver
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
 
     async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
@@ -83,7 +85,7 @@ class SessionEditing:
         """Restore the value of a part and its maker."""
         await self._retelling.restore_part(told)
         if told.part is SessionPart.ROLEPLAY:
-            await self._archive_queue.sort_facts(told.session)
+            await self._archiver.sort_facts(told.session)
         await self._changed((await self._session_store.session(told.session)).persona_id)
 
     async def mark(self, guid: UUID, **fields: bool) -> ChatSession:

@@ -34,17 +34,13 @@ class RollingSummary:
         self._qualification = qualification
         self._priority = priority
         self._waiting: dict[UUID, None] = {}
-        self._background = BackgroundLoop(self.finish)
+        self.background = BackgroundLoop(self.finish)
         self._forget = stable_prefixes.cuts.add(self._was_cut)
-
-    def start(self) -> None:
-        """Start the background loop."""
-        self._background.start()
 
     async def close(self) -> None:
         """Stop the background loop; a summary under way is discarded."""
         self._forget()
-        await self._background.close()
+        await self.background.close()
 
     async def finish(self) -> None:
         """Summarise all waiting sessions, and wait for it."""
@@ -71,4 +67,4 @@ class RollingSummary:
 
     def _was_cut(self, session_id: UUID) -> None:
         self._waiting[session_id] = None
-        self._background.wake()
+        self.background.wake()

@@ -16,8 +16,7 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import ChatSession, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
-from lethe_app.services.extraction.conversation import ConversationExtraction
-from lethe_app.services.extraction.llm_facts import SupportedFact
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
 from lethe_app.services.memory.facts import FactService, Judge
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
@@ -27,7 +26,7 @@ class SessionFacts:
     """Learn the facts of sessions. Nothing is learnt while the user has switched learning off."""
 
     def __init__(
-        self, archive_jobs: ArchiveJobs, facts: FactService, extraction: ConversationExtraction, preferences: Preferences
+        self, archive_jobs: ArchiveJobs, facts: FactService, extraction: LlmFactExtraction, preferences: Preferences
     ) -> None:
         self._archive_jobs, self._facts, self._extraction, self._preferences = archive_jobs, facts, extraction, preferences
 

@@ -55,15 +55,7 @@ class SessionTimeout:
         self._refused: dict[UUID, int] = {}
         """Number of messages of sessions too short to archive; they are checked again when there are more."""
         self._one_at_a_time = asyncio.Lock()
-        self._background = BackgroundLoop(self.archive_timed_out, LOOK_AGAIN)
-
-    def start(self, pause: float = 0.0) -> None:
-        """Start checking after `pause` seconds."""
-        self._background.start(pause)
-
-    async def close(self) -> None:
-        """Stop checking."""
-        await self._background.close()
+        self.background = BackgroundLoop(self.archive_timed_out, LOOK_AGAIN)
 
     def note_input(self, session_id: UUID) -> None:
         """Record a key, click or scroll in the displayed session; an input after the timeout does not extend it."""
@@ -74,7 +66,7 @@ class SessionTimeout:
             known.last = moment
         else:
             self._inputs[session_id] = _Inputs(moment, moment)
-            self._background.wake()  # it may come after the timeout
+            self.background.wake()  # it may come after the timeout
 
     async def ended(self, persona_id: str) -> UUID | None:
         """Return the newest session of a persona if it has timed out, so that the user's next message in it begins a new

@@ -29,14 +29,7 @@ class WorkingMemory:
 
     def __init__(self, rows: WorkingMemoryRows) -> None:
         self._rows = rows
-        self._background = BackgroundLoop(self._sweep, SWEEP_INTERVAL)
-
-    def start(self, delay: float = 0.0) -> None:
-        """Begin to delete expired entries periodically."""
-        self._background.start(delay)
-
-    async def close(self) -> None:
-        await self._background.close()
+        self.background = BackgroundLoop(self._sweep, SWEEP_INTERVAL)
 
     async def save_entry(
         self,

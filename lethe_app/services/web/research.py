@@ -179,7 +179,9 @@ class ResearchService:
         async def store_progress(updated: Inquiry) -> None:
             doing.report_progress(f"“{inquiry.topic}”: {updated.doing}")
             if updated.findings:
-                await doing.add_result(ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
+                await doing.recorder.add_result(
+                    ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic)
+                )
             await self._save_inquiry(updated)
 
         task_model = self._task_model if self._is_model_qualified() else None

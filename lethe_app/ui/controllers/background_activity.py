@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import ModelLoading
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.ui.core.labels.models import format_download
 from lethe_app.ui.shell.activity_list import ActivityItem
 
@@ -134,21 +135,23 @@ class BackgroundActivityController(QObject):
 
     def _list_archiving(self) -> list[ActivityItem]:
         progress = self._archiving.progress
-        if self._archiving.is_paused:
-            return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving)]
+        if self._archiving.background.is_paused:
+            return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving.background)]
         if progress.session is None:
             return []
         title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
         detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
         fraction = progress.done / progress.total if progress.total else None
         return [
-            ActivityItem("archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving))
+            ActivityItem(
+                "archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving.background)
+            )
         ]
 
     def _list_indexing(self) -> list[ActivityItem]:
         progress = self._indexing.progress
-        if self._indexing.is_paused:
-            return [self._create_paused_activity("index", self.tr("Indexing memories"), self._indexing)]
+        if self._indexing.background.is_paused:
+            return [self._create_paused_activity("index", self.tr("Indexing memories"), self._indexing.background)]
         waiting = progress.changes + progress.without_meaning
         # Progress is measured against the longest queue since it was last empty, because new texts may arrive meanwhile.
         self._longest_queue = max(self._longest_queue, waiting) if waiting else 0
@@ -156,18 +159,20 @@ class BackgroundActivityController(QObject):
             return []
         detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
         title, done = self.tr("Indexing memories"), 1 - waiting / self._longest_queue
-        return [ActivityItem("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing))]
+        return [
+            ActivityItem("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing.background))
+        ]
 
-    def _create_paused_activity(self, key: str, title: str, service: ArchiveQueue | IndexingService) -> ActivityItem:
+    def _create_paused_activity(self, key: str, title: str, loop: BackgroundLoop) -> ActivityItem:
         def resume() -> None:
-            service.start()
+            loop.start()
             self.refresh_activities()
 
         return ActivityItem(key, title, self.tr("Paused"), button=self.tr("Resume"), on_click=resume, is_paused=True)
 
-    def _create_pause_callback(self, service: ArchiveQueue | IndexingService) -> Callable[[], None]:
+    def _create_pause_callback(self, loop: BackgroundLoop) -> Callable[[], None]:
         async def pause() -> None:
-            await service.pause()
+            await loop.pause()
             self.refresh_activities()
 
         def act() -> None:

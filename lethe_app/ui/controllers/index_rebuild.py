@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
-    from lethe_app.services.library import Library
     from lethe_app.services.memory.service import MemoryService
     from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
@@ -17,11 +16,9 @@ if TYPE_CHECKING:
 class IndexRebuild(QObject):
     """Runs one rebuild at a time; the action is disabled meanwhile."""
 
-    def __init__(
-        self, actions: Actions, notifier: Notifier, memories: MemoryService, library: Library, tasks: TaskRunner
-    ) -> None:
+    def __init__(self, actions: Actions, notifier: Notifier, memories: MemoryService, tasks: TaskRunner) -> None:
         super().__init__(notifier)
-        self._notifier, self._memories, self._library, self._tasks = notifier, memories, library, tasks
+        self._notifier, self._memories, self._tasks = notifier, memories, tasks
         self._action = actions["rebuild_index"]
         actions.connect(rebuild_index=self._start_rebuild)
 
@@ -32,8 +29,6 @@ class IndexRebuild(QObject):
     async def _rebuild_index(self) -> None:
         try:
             await self._memories.rebuild()
-            for persona in await self._library.personas():
-                await self._memories.refresh(persona.unique_name)
         finally:
             self._action.setEnabled(True)
         self._notifier.notify(self.tr("The memory index has been rebuilt"))

@@ -104,7 +104,7 @@ class WindowController(QObject):
             self.tasks,
         )
         self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
-        self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, services.library, self.tasks)
+        self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, self.tasks)
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.page_preload = PagePreload(self.is_idle, self)

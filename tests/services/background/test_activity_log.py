@@ -361,7 +361,7 @@ async def test_no_conversation_is_refused_where_nothing_is_left_for_today(servic
 async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
     await trusted(services, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
-    services.archive_queue.start()
+    services.archive_queue.background.start()
     assert await services.archive_queue.archive_session(session.guid)
 
     async def is_at_it() -> bool:
@@ -369,6 +369,6 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
 
     await until(is_at_it)
     assert services.background_runner.everything_underway == []
-    await services.archive_queue.pause()
+    await services.archive_queue.background.pause()
 
     assert (await kept_runs(services))[0].outcome is RunOutcome.GAVE_WAY

@@ -349,7 +349,7 @@ async def test_closing_the_house_ends_it_and_leaves_a_record(services: AppServic
     task = Scripted(for_ever)
     await employ(services, task)
     leave(services, clock)
-    services.background_runner.start()
+    services.background_runner.background.start()
 
     async def is_under_way() -> bool:
         return bool(await kept_runs(services))

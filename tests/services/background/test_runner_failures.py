@@ -50,7 +50,7 @@ async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
 
     await employ(services, Scripted(break_down), plugin="lethe-wells")
     leave(services, clock)
-    services.background_runner.start()
+    services.background_runner.background.start()
     await until(lambda: _has_ended(services))
 
     run = await newest(services)
@@ -70,7 +70,7 @@ async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
 
     await employ(services, Blind(nothing), plugin="lethe-wells")
     leave(services, clock)
-    services.background_runner.start()
+    services.background_runner.background.start()
     await until(lambda: _has_ended(services))
 
     assert (await newest(services)).outcome is RunOutcome.FAILED

@@ -16,6 +16,7 @@ from lethe_app.errors import ModelCrashed, ModelMissing, PromptTooLong
 from lethe_app.llm.protocol import Chunk
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 from tests.services.desk import ERRANDS, Desk, open_desk, spelled, talk
 
@@ -180,5 +181,5 @@ async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
     assert await minutes.goals(LINES, "") == ["Tomas will bring bread."]
     assert await minutes.relevance("They met.") == 5
     assert await minutes.is_roleplay(LINES)
-    assert await minutes.compare_facts("Tomas lives in Oldgate.", "Tomas moved to Bray.") == "update"
+    assert await LlmFactExtraction(desk.clerk).compare_facts("Tomas lives in Oldgate.", "Tomas moved to Bray.") == "update"
     assert await minutes.recap("", LINES) == "They met, and Tomas was late."

@@ -353,7 +353,7 @@ async def test_in_the_background_everything_is_taken_over_and_progress_is_told(s
         await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     told: list[int] = []
     services.indexing.changed.add(lambda progress: told.append(progress.changes))
-    services.indexing.start()
+    services.indexing.background.start()
 
     async def done() -> bool:
         return bool(told) and told[-1] == 0
@@ -507,7 +507,7 @@ async def test_a_copied_world_has_passages_of_its_own(services: AppServices):
 
 async def test_an_edited_world_in_use_is_taken_over_soon(services: AppServices):
     write_world(services, "isles", {"name": "Grotto", "content": "It floods."})
-    services.indexing.start()
+    services.indexing.background.start()
     await until(lambda: world_texts(services))
     write_world(services, "isles", {"name": "Grotto", "content": "It is dry now, they say."})
     services.indexing.notice(await services.library.worlds())

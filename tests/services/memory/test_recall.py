@@ -465,7 +465,7 @@ async def test_what_a_message_brought_up_can_be_asked_for_later(services: AppSer
     session = await services.sessions.new(MIRA)
     await keep(services, name="Lamp", keywords_main=["pharos"])
     played = await say(services, session, "Is the pharos lit?")
-    again = await services.memory_lookup.recalled(played.asked.id)
+    again = await services.core.recall.stored_recall(played.asked.id)
     assert again is not None
     assert [one.title for one in again.recalled] == [one.title for one in played.memory.recalled] == ["Lamp"]
 

@@ -499,7 +499,7 @@ async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_c
     words = "Tomas went on about many things he likes."
     await trusted(services, script, context=4096, answers=[{"paragraphs": [words]}], delay=0.005)
     keeper = await recapping(services)
-    keeper.start()
+    keeper.background.start()
     present = await hold(services, *marked("here", 200))
     await prompt(services, present)
 

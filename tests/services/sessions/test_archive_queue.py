@@ -15,6 +15,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
 from lethe_app.services.background.activity_log import ArchiveLog
 from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ORDER, ArchiveProgress, ArchiveQueue
 from lethe_app.services.sessions.session_facts import SessionFacts
@@ -378,9 +379,9 @@ async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServi
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
-        after.archive_queue.start()
+        after.archive_queue.background.start()
         await asyncio.wait_for(done.wait(), 120)
-        await after.archive_queue.close()
+        await after.archive_queue.background.close()
 
         assert (await after.sessions.open(session.guid)).content
         assert await open_parts(after, session) == set()
@@ -455,10 +456,10 @@ async def test_killed_while_the_model_speaks_it_is_asked_again(
     await services.archive_queue.archive_session(session.guid)
     at_it = asyncio.Event()
     services.archive_queue.changed.add(lambda one: at_it.set() if one.part is part else None)
-    services.archive_queue.start()
+    services.archive_queue.background.start()
     await asyncio.wait_for(at_it.wait(), 120)
     copy = await copy_home(services, tmp_path / "killed")
-    await services.archive_queue.close()
+    await services.archive_queue.background.close()
 
     cancelled = await open_parts(services, session)
     async with opened(copy) as after:
@@ -497,7 +498,7 @@ def queue_of(services: AppServices, check: Callable[[], Awaitable[object]]) -> A
     """A queue of the same house in which a model has to be checked, though it is scripted."""
     core, archive_jobs = services.core, ArchiveJobs(services.core.database)
     extraction = ConversationExtraction(core.structured_output)
-    session_facts = SessionFacts(archive_jobs, core.facts, extraction, core.preferences)
+    session_facts = SessionFacts(archive_jobs, core.facts, LlmFactExtraction(core.structured_output), core.preferences)
     archiver = SessionArchiver(core.session_store, core.facts, session_facts, extraction, core.qualification)
     run_recorded = ArchiveLog(core.activity_log, core.session_store, archive_jobs).run_recorded
     queue_services = (core.indexing, core.priority, core.sessions_changed)
@@ -517,11 +518,11 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
     queue = queue_of(services, check)
     under_way, done = asyncio.Event(), asyncio.Event()
     queue.changed.add(lambda one: done.set() if one == ArchiveProgress() else under_way.set())
-    queue.start()
+    queue.background.start()
     await asyncio.wait_for(under_way.wait(), 120)
     done.clear()
     await asyncio.wait_for(done.wait(), 120)
-    await queue.close()
+    await queue.background.close()
 
     parts = await services.archive_queue.parts(session.guid)
     assert {record.made_by for record in parts.values()} == {MadeBy.MODEL}

@@ -91,7 +91,7 @@ async def test_what_fell_silent_while_the_program_was_closed_is_archived_soon_af
     clock.go_on(days=2)
 
     async with opened(home) as again:
-        again.session_timeout.start()
+        again.session_timeout.background.start()
 
         async def is_over() -> bool:
             return (await again.sessions.open(evening.guid)).archived
@@ -376,10 +376,10 @@ async def test_tasks_wait_until_the_model_has_archived_the_evening(
     task = Scripted(nothing)
     await employ(services, task)
     await trusted(services, tmp_path / "model.json", answers=answers(), delay=0.0)
-    await services.archive_queue.pause()
+    await services.archive_queue.background.pause()
     leave(services, clock, HOUR)
     await services.session_timeout.archive_timed_out()
-    services.archive_queue.start(0.2)
+    services.archive_queue.background.start(0.2)
     await services.background_runner.run_next_task()
     while_archiving = task.began
 
@@ -399,11 +399,11 @@ async def test_a_paused_archive_holds_no_task_up(services: AppServices, clock: C
     task = Scripted(nothing)
     await employ(services, task)
     await trusted(services, tmp_path / "model.json", answers=answers())
-    services.archive_queue.start(600.0)
+    services.archive_queue.background.start(600.0)
     leave(services, clock, HOUR)
     await services.background_runner.run_next_task()
     before = task.began
-    await services.archive_queue.pause()
+    await services.archive_queue.background.pause()
     await services.background_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)

@@ -45,7 +45,7 @@ async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(
     assert open_now is not None
     messages = await scene.services.sessions.page(open_now.guid, 0, 100)
     asked = next(one for one in messages if one.content == "Good evening.")
-    memory = await scene.services.memory_lookup.recalled(asked.id)
+    memory = await scene.services.core.recall.stored_recall(asked.id)
     await until(line(scene).mood_label.text)
 
     assert memory is not None

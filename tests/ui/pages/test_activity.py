@@ -166,7 +166,7 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
 
     install(wait)
     async with told(tmp_path / "home", script) as (scene, page, _memory):
-        scene.services.background_runner.start()
+        scene.services.background_runner.background.start()
         page.show_task_menu()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
         next(action for action in menu.actions() if action.text() == "A little something").trigger()
@@ -191,7 +191,7 @@ async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
 
     install(wait)
     async with told(tmp_path / "home", script) as (scene, page, _memory):
-        scene.services.background_runner.start()
+        scene.services.background_runner.background.start()
         page.start_task("something")
         await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner.underway is not None)
 

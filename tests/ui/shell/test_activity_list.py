@@ -71,14 +71,14 @@ def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
 async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
         archive_queue, button = scene.services.archive_queue, scene.window.sidebar.activity_button
-        archive_queue.start()
+        archive_queue.background.start()
         report(archive_queue, ArchiveProgress(uuid4(), "First night", None, 1, 4))
 
         QTest.mouseClick(activity_row(button, "Archiving “First night”").button, Qt.MouseButton.LeftButton)
-        await until(lambda: archive_queue.is_paused and button.text() == "Paused")
+        await until(lambda: archive_queue.background.is_paused and button.text() == "Paused")
         QTest.mouseClick(activity_row(button, "Archiving conversations").button, Qt.MouseButton.LeftButton)
 
-        assert not archive_queue.is_paused
+        assert not archive_queue.background.is_paused
 
 
 async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed(

@@ -181,7 +181,7 @@ class ModelCard(CardColumn):
         await self._services.preferences.set(embedder_path=path)
         self._update_memory_label()
         await self._services.embedding.ready()
-        self._services.indexing.wake()
+        self._services.indexing.background.wake()
 
     def _show_state(self, state: ModelState) -> None:
         """Show the loading progress, and the actions for the loaded model."""
@@ -244,7 +244,7 @@ class ModelCard(CardColumn):
     async def _save_trust(self, *, trusted: bool) -> None:
         await self._services.qualification.trust_anyway(trusted=trusted)
         if trusted:
-            self._services.archive_queue.model_changed()
+            self._services.archive_queue.background.wake()
 
     async def _show_embedder_use(self, model: ModelFile) -> None:
         text = await describe_embedder_use(self._services, model)
