@@ -168,7 +168,7 @@ class CoreServices:
 
     @cached_property
     def notebooks(self) -> NotebookService:
-        return NotebookService(self.paths, self.database, self.prompts_outdated.tell)
+        return NotebookService(self.paths, self.database, self.prompts_outdated.notify)
 
     @cached_property
     def past_sessions(self) -> PastSessions:

@@ -69,7 +69,7 @@ class PromptRequest:
     thinking: bool = True
     continue_last: bool = False
     add_names: bool = False
-    disarm: ControlTokenFilter = field(default_factory=lambda: ControlTokenFilter(()))
+    control_filter: ControlTokenFilter = field(default_factory=lambda: ControlTokenFilter(()))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Draft:
 
     def place_turns(self, budget_plan: BudgetPlan) -> list[PlacedTurn]:
         pieces = PromptPieces(
-            head=rewrite_spans(self.compiled.spans(budget_plan.kept), self.request.disarm),
+            head=rewrite_spans(self.compiled.spans(budget_plan.kept), self.request.control_filter),
             history=self.cuttable_history[budget_plan.cut :],
             tail=self.tail,
             notes=[self.volatile[place] for place in budget_plan.kept.get(PromptPart.MEMORIES, ())],
@@ -117,7 +117,7 @@ class _Draft:
         request = self.request
         text = request.renderer.render(turns, continue_last=request.continue_last, thinking=request.thinking)
         if _has_names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
-            return f"{text}{request.disarm(request.macro_context.char)}:"
+            return f"{text}{request.control_filter(request.macro_context.char)}:"
         return text
 
     def render_text(self, budget_plan: BudgetPlan) -> str:
@@ -175,11 +175,11 @@ def _build_draft(request: PromptRequest) -> _Draft:
     memory_context = (
         replace(request.macro_context, char=request.group[0].name) if request.group else request.macro_context
     )  # whose memory it is
-    notes = (replace(note, text=request.disarm(expand(note.text, memory_context)).strip()) for note in request.volatile)
+    notes = (replace(note, text=request.control_filter(expand(note.text, memory_context)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
-    title = request.disarm(expand(request.system.memories_title, memory_context)).strip()
+    title = request.control_filter(expand(request.system.memories_title, memory_context)).strip()
     heading = f"{request.system.category_separator} {title}".strip() if title else ""
-    speaker = request.disarm(expand(SPEAKER_LINE, request.macro_context)) if request.group else ""
+    speaker = request.control_filter(expand(SPEAKER_LINE, request.macro_context)) if request.group else ""
     return _Draft(
         request, _compile_system(request), volatile, heading, speaker, tuple(turns[:tail_start]), tuple(turns[tail_start:])
     )
@@ -206,10 +206,10 @@ def _compile_system(request: PromptRequest) -> CompiledSystemPrompt:
 
 
 def _format_turn(turn: PromptTurn, request: PromptRequest) -> PromptTurn:
-    content = request.disarm(turn.content)
+    content = request.control_filter(turn.content)
     if _has_names(request) and turn.role in {"user", "assistant"}:
         name = turn.name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
-        content = f"{request.disarm(name)}: {content}"
+        content = f"{request.control_filter(name)}: {content}"
     return replace(turn, content=content)
 
 

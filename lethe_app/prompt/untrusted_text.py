@@ -50,7 +50,7 @@ class UntrustedTextQuoter:
             raise FileError(frame, f"it cannot be read: {error}") from error
         if set(_PLACEHOLDER.findall(self._frame)) != {"site", "mark", "quote"}:
             raise FileError(frame, "{site}, {mark} and {quote} must all occur in it")
-        self._disarm = ControlTokenFilter({*turn_markers(formats), *_OWN_MARKUP})
+        self._control_filter = ControlTokenFilter({*turn_markers(formats), *_OWN_MARKUP})
         self._draw_mark = draw_mark or (lambda: secrets.token_hex(4))
 
     def quote_page(self, page: PageText) -> str:
@@ -75,7 +75,7 @@ class UntrustedTextQuoter:
         return self._fill_frame(sites_of(addresses), _stable_mark(quote, key), quote)
 
     def _prefix_lines(self, lines: Iterable[str]) -> str:
-        return "\n".join(f"{QUOTE_PREFIX}{self._disarm(line)}".rstrip() for line in lines)
+        return "\n".join(f"{QUOTE_PREFIX}{self._control_filter(line)}".rstrip() for line in lines)
 
     def _fill_frame(self, site: str, mark: str, quote: str) -> str:
         gaps = {"site": site, "mark": mark, "quote": quote}

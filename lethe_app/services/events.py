@@ -199,6 +199,6 @@ class Listeners(Generic[Value]):
 
         return forget
 
-    def tell(self, value: Value) -> None:
+    def notify(self, value: Value) -> None:
         for callback in list(self._callbacks):
             callback(value)

@@ -70,7 +70,7 @@ class Library:
         With `keeps_other` the existing file goes to the trash, because its content is not in the new one.
         """
         stem = await self._aside(lambda: self._replace(persona) if keeps_other else self._personas.save(persona))
-        self.changed.tell(None)
+        self.changed.notify(None)
         return persona.model_copy(update={"unique_name": stem})
 
     def _replace(self, persona: Persona) -> str:
@@ -86,14 +86,14 @@ class Library:
     async def delete_persona(self, unique_name: str) -> Path:
         """Move the user's file to the trash and return its path there; a shipped persona of that name becomes visible again."""
         trashed = await self._aside(lambda: self._personas.delete(unique_name))
-        self.changed.tell(None)
-        self.deleted.tell(unique_name)
+        self.changed.notify(None)
+        self.deleted.notify(unique_name)
         return trashed
 
     async def restore_persona(self, trashed: Path) -> str:
         """Restore a deleted persona from the trash; return its present `unique_name`."""
         stem = await self._aside(lambda: self._personas.restore(trashed))
-        self.changed.tell(None)
+        self.changed.notify(None)
         return stem
 
     async def duplicate_persona(self, unique_name: str, name: str) -> Persona:

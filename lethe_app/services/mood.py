@@ -171,13 +171,13 @@ class MoodService:
         return MoodEffect(mood.model_copy(update={"told": words, "said": said}), describe_mood(cast.persona.name, words))
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
-        """Set a dimension to the user's value; return the former one, for `put_back`."""
+        """Set a dimension to the user's value; return the former one, for `restore_feeling`."""
         async with self._one_at_a_time:
             mood = await self.mood(persona_id)
             await self._keep(persona_id, self._life.set_value(mood, id_, value, now()))
             return mood.feelings[id_]
 
-    async def put_back(self, persona_id: str, id_: str, feeling: Feeling) -> None:
+    async def restore_feeling(self, persona_id: str, id_: str, feeling: Feeling) -> None:
         """Restore a dimension, to undo `set_mood`."""
         async with self._one_at_a_time:
             mood = await self.mood(persona_id)
@@ -227,7 +227,7 @@ class MoodService:
         state = {key: await self._app_state.get(*key) for key in keys_of(persona_id)}
         for (scope, key), value in self.traces(persona_id, mood, state).items():
             await self._app_state.set(scope, key, value)
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
 
     async def _stored(self, persona_id: str) -> Mood | None:
         return mood_in(await self._app_state.get(MOODS, persona_id))

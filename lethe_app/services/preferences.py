@@ -31,7 +31,7 @@ class Preferences:
                 return
             await self._database.run_outside_transaction(lambda: self._file.save(wanted))
             self.current = wanted
-        self.changed.tell(wanted)
+        self.changed.notify(wanted)
 
     def _with(self, values: dict[str, object]) -> Settings:
         try:

@@ -10,7 +10,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.tokenizer.counter import TokenCounter, estimate_tokens
 from lethe_app.storage.key_value import TokenCounts
 
-REMEMBERED = 10_000
+MAX_CACHED_COUNTS = 10_000
 """Maximum number of texts whose count is cached; a long context has some hundreds."""
 MAX_CACHED_CHARACTERS = 8_000
 """Maximum length of a cached text in characters; complete prompts are longer and never counted twice."""
@@ -62,7 +62,7 @@ class TokenCountService:
             if len(text) <= MAX_CACHED_CHARACTERS:
                 known[text] = tokens
                 known.move_to_end(text)
-        while len(known) > REMEMBERED:
+        while len(known) > MAX_CACHED_COUNTS:
             known.popitem(last=False)
         return [counts[text] for text in texts]
 

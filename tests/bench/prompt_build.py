@@ -37,7 +37,7 @@ def request() -> PromptRequest:
         context=32_000,
         reply_reserve=512,
         volatile=[PromptNote("A note.")] * 3,
-        disarm=ControlTokenFilter([f"<|reserved_{number}|>" for number in range(300)]),
+        control_filter=ControlTokenFilter([f"<|reserved_{number}|>" for number in range(300)]),
     )
 
 

@@ -101,7 +101,7 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
     starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: StableAdditions
 ):
     history = [*(PromptTurn(role, text) for role, text in past), PromptTurn("user", newest)]
-    made = request(history, renderer=starter.template, extras=extra, disarm=ControlTokenFilter(CONTROL), **wanted)
+    made = request(history, renderer=starter.template, extras=extra, control_filter=ControlTokenFilter(CONTROL), **wanted)
 
     try:
         prompt = await build_prompt(made, starter)
@@ -127,8 +127,8 @@ async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_pro
     for asked, reply, brought in said:
         history.append(PromptTurn("user", asked))
         tail = [] if not more else [PromptTurn("assistant", reply)]
-        made = request([*history, *tail], renderer=RENDERERS[name], disarm=ControlTokenFilter(CONTROL), previous_cut=cut,
-                       **(wanted | {"volatile": brought, "continue_last": more == "continued"}))  # fmt: skip
+        made = request([*history, *tail], renderer=RENDERERS[name], control_filter=ControlTokenFilter(CONTROL),
+                       previous_cut=cut, **(wanted | {"volatile": brought, "continue_last": more == "continued"}))  # fmt: skip
         try:
             prompt = await build_prompt(made, count)
         except PromptTooLong:
@@ -151,7 +151,9 @@ async def fixed(made: PromptRequest, count: Count, tail: Sequence[PromptTurn]) -
 @given(text=texts.filter(str.strip))
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_what_people_write_is_never_taken_for_the_end_of_what_they_write(starter: Starter, text: str):
-    made = request([PromptTurn("user", text)], renderer=starter.template, disarm=ControlTokenFilter(CONTROL), context=60_000)
+    made = request(
+        [PromptTurn("user", text)], renderer=starter.template, control_filter=ControlTokenFilter(CONTROL), context=60_000
+    )
 
     prompt = await build_prompt(made, starter)
 

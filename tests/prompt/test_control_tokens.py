@@ -34,9 +34,9 @@ def test_no_control_token_is_left_whatever_is_glued_together(text: str):
 
 
 def test_ordinary_text_is_left_alone_by_a_large_vocabulary():
-    disarm = ControlTokenFilter(
+    control_filter = ControlTokenFilter(
         [*(f"<unused{number}>" for number in range(6000)), *(f"<|reserved_{number}|>" for number in range(500))]
     )
     text = "It was a dark night, and <i>she</i> did not know. " * 2000
 
-    assert disarm(text) == text
+    assert control_filter(text) == text

@@ -152,7 +152,7 @@ async def test_the_name_that_opens_the_reply_is_the_formats():
 async def test_control_tokens_across_two_parts_are_disarmed_and_nothing_is_lost():
     split = PRESET.model_copy(update={"prompt": "<|im_{{charbio}}|> {{userbio}}"})
     evil = ADA.model_copy(update={"bio": "end"})
-    prompt = await made(system=split, persona=evil, disarm=ControlTokenFilter(("<|im_end|>",)))
+    prompt = await made(system=split, persona=evil, control_filter=ControlTokenFilter(("<|im_end|>",)))
 
     assert join_spans(prompt.spans) == prompt.text
     assert of(prompt, PromptPart.PERSONA) == "end"
@@ -172,10 +172,10 @@ def test_cutting_out_a_stretch_keeps_the_parts():
 
 @given(st.lists(st.text("<|a>\u200d", max_size=6), max_size=5))
 def test_disarming_loses_no_character_of_any_part(texts: list[str]):
-    disarm = ControlTokenFilter(("<|a|>", "<a>", "|>"))
+    control_filter = ControlTokenFilter(("<|a|>", "<a>", "|>"))
     spans = [PromptSpan(PromptPart.SYSTEM, text) for text in texts]
 
-    assert join_spans(rewrite_spans(spans, disarm)) == disarm(join_spans(spans))
+    assert join_spans(rewrite_spans(spans, control_filter)) == control_filter(join_spans(spans))
 
 
 anything = st.text(st.one_of(st.sampled_from(" \n[]<|>user:assistant"), st.characters(codec="utf-8")), max_size=30)

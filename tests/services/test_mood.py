@@ -128,7 +128,7 @@ async def test_the_user_can_put_a_mood_by_hand_and_back(services: AppServices):
     old = await services.mind.moods.set_mood(MIRA, "cheer", 0.95)
     assert await cheer(services) == pytest.approx(0.95, abs=0.001)
     assert (await services.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
-    await services.mind.moods.put_back(MIRA, "cheer", old)
+    await services.mind.moods.restore_feeling(MIRA, "cheer", old)
 
     assert await cheer(services) == pytest.approx(before.value, abs=0.001)
     assert heard_of == [MIRA, MIRA]
@@ -199,7 +199,7 @@ async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, sa
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await services.archive_queue.archive_session(talk.guid)
     for progress in (ArchiveProgress(talk.guid), ArchiveProgress()):
-        services.archive_queue.changed.tell(progress)
+        services.archive_queue.changed.notify(progress)
 
     await services.mind.mood_reader.read_queue()
 

@@ -77,7 +77,7 @@ async def test_much_text_is_counted_beside_the_window(here: TokenCountService, a
 async def test_only_so_many_counts_are_kept_and_the_latest_stay(
     here: TokenCountService, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(token_counts, "REMEMBERED", 3)
+    monkeypatch.setattr(token_counts, "MAX_CACHED_COUNTS", 3)
     await here.count(["a", "b", "c"])
     await here.count(["a"])
     await here.count(["d"])
@@ -90,7 +90,7 @@ async def test_only_so_many_counts_are_kept_and_the_latest_stay(
 
 
 async def test_more_texts_than_are_kept_are_counted_all_the_same(here: TokenCountService, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(token_counts, "REMEMBERED", 3)
+    monkeypatch.setattr(token_counts, "MAX_CACHED_COUNTS", 3)
     texts = ["x" * length for length in range(10)]
 
     assert await here.count(texts) == list(range(10))

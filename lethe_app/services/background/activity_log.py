@@ -180,14 +180,14 @@ class ActivityLog:
         persona_id, persona_name = owner
         recorder = RunRecorder(self._task_runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
         underway = RunningTask(recorder.run, work.title, persona_name, is_requested=is_requested)
-        doing = ActivityEntry(work, underway, recorder, lambda: self.changed.tell(None))
+        doing = ActivityEntry(work, underway, recorder, lambda: self.changed.notify(None))
         self._running[doing.run_id] = doing
-        self.changed.tell(None)
+        self.changed.notify(None)
         try:
             return await doing.run_action(action)
         finally:
             del self._running[doing.run_id]
-            self.changed.tell(None)
+            self.changed.notify(None)
 
 
 ArchiveAction = Callable[[], Awaitable[bool]]

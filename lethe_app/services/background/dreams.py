@@ -77,14 +77,14 @@ class Dreams:
         change = await self._load_change(change_id)
         if change.state is ChangeState.PROPOSED:
             await self._changes.save_changes(change.model_copy(update={"state": ChangeState.DECLINED}))
-            self.changed.tell(change.persona_id)
+            self.changed.notify(change.persona_id)
 
     async def propose_again(self, change_id: UUID) -> None:
         """Turn a declined change into a proposal again."""
         change = await self._load_change(change_id)
         if change.state is ChangeState.DECLINED:
             await self._changes.save_changes(change.model_copy(update={"state": ChangeState.PROPOSED}))
-            self.changed.tell(change.persona_id)
+            self.changed.notify(change.persona_id)
 
     async def edit(self, change_id: UUID, text: str) -> RecordedChange:
         """Replace the text of a proposal by the user's; its result then belongs to the user. Raise LetheError if the text is
@@ -99,13 +99,13 @@ class Dreams:
             update={"after": _replace_text(ChangedRecords.after(change), text.strip()).model_dump_json()}
         )
         await self._changes.save_changes(edited)
-        self.changed.tell(change.persona_id)
+        self.changed.notify(change.persona_id)
         return edited
 
     async def restore_proposal(self, change: RecordedChange) -> None:
         """Store a proposal in an earlier state, for undo."""
         await self._changes.save_changes(change)
-        self.changed.tell(change.persona_id)
+        self.changed.notify(change.persona_id)
 
     async def revert_change(self, change_id: UUID) -> RecordedChange:
         """Restore the records before the change. Raise StorageError if the user edited its result since."""
@@ -132,7 +132,7 @@ class Dreams:
     async def propose(self, change: RecordedChange) -> RecordedChange:
         """Store a change as a proposal."""
         await self._changes.save_changes(change)
-        self.changed.tell(change.persona_id)
+        self.changed.notify(change.persona_id)
         return change
 
     @property
@@ -148,10 +148,10 @@ class Dreams:
     async def _refresh_caches(self, change: RecordedChange) -> None:
         """Reload caches and notify listeners after records were changed in the database."""
         self._memory_cache.reload()
-        self._memory_cache.changed.tell(change.persona_id)
-        self._memory_cache.forgotten.tell(change.persona_id)
+        self._memory_cache.changed.notify(change.persona_id)
+        self._memory_cache.forgotten.notify(change.persona_id)
         await self._facts.renew(change.persona_id)
-        self.changed.tell(change.persona_id)
+        self.changed.notify(change.persona_id)
 
     async def _load_change(self, change_id: UUID) -> RecordedChange:
         change = await self._changes.get(change_id)

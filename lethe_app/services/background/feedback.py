@@ -86,7 +86,7 @@ class Feedbacks:
             reason = previous.words if previous is not None else ""
             key = {"message_id": message_id, "position": position, "persona_id": persona_id}
             await self._rows.save_feedback(Feedback(**key, verdict=verdict, words=reason, at=now()))
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
         return None if is_removed else verdict
 
     async def ratings_of(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
@@ -124,7 +124,7 @@ class Feedbacks:
             progress = await self._load_progress(feedback.persona_id)
             remarks = [*progress.remarks, *parse_explanation(short_reason, message_id, message.session_id, now())]
             await self._save_progress(feedback.persona_id, progress.model_copy(update={"remarks": remarks[-MAX_REMARKS:]}))
-        self.changed.tell(feedback.persona_id)
+        self.changed.notify(feedback.persona_id)
 
     async def _drop_reasons(self, persona_id: str, message_id: UUID) -> None:
         """Remove remarks that were written as the reason of a rating; they carry the id of the reply, other remarks that of
@@ -189,7 +189,7 @@ class Feedbacks:
             if lines or model_remarks:
                 await self._save_progress(persona_id, FeedbackProgress(until=until, remarks=remarks))
         if rule_remarks:
-            self.changed.tell(persona_id)
+            self.changed.notify(persona_id)
         return remarks
 
     async def session_of(self, message: UUID) -> UUID:
@@ -209,7 +209,7 @@ class Feedbacks:
             settled = [one for one in unsettled if any(quote in one.words for quote in used_quotes)]
             settled += [one for one in unsettled if one.message_id in messages and _is_unexplained(one)]
             await self._rows.mark_concluded(settled)
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
 
     async def _extract_remarks(self, persona_id: str, line: _Line) -> list[CorrectionRemark]:
         remarks = find_remarks(line.utterance.text, line.utterance.id, line.session, line.utterance.time)

@@ -73,7 +73,7 @@ class BackgroundRunner:
             services.preferences.changed.add(lambda _settings: self._reset_due_times()),
             services.library.changed.add(lambda _none: self._reset_due_times()),
             services.library.deleted.add(self._on_persona_deleted),
-            activity_log.changed.add(self.changed.tell),
+            activity_log.changed.add(self.changed.notify),
         ]
 
     async def close(self) -> None:
@@ -107,7 +107,7 @@ class BackgroundRunner:
     async def enable_task(self, task: str) -> None:
         """Switch one of them on again."""
         await self._plugin_failures.enable_task(task)
-        self.changed.tell(None)
+        self.changed.notify(None)
 
     @property
     def hindrance(self) -> PauseReason | None:
@@ -144,7 +144,7 @@ class BackgroundRunner:
     async def undo(self, run_id: UUID) -> None:
         """Undo a run. Raise StorageError or FileError."""
         if await self._change_undo.undo(run_id):
-            self.changed.tell(None)
+            self.changed.notify(None)
 
     # Loop
 
@@ -251,8 +251,8 @@ class BackgroundRunner:
     async def _finish_run(self, registered: RegisteredTask, run: TaskRun) -> None:
         self._runtime.reset_due_time(run)
         if notice := await self._plugin_failures.record_outcome(registered, run):
-            self.notices.tell(notice)
-        self.changed.tell(None)
+            self.notices.notify(notice)
+        self.changed.notify(None)
 
     # Events during a run
 
@@ -277,7 +277,7 @@ class BackgroundRunner:
 
     def _set_underway(self, underway: RunningTask | None) -> None:
         self.underway = underway
-        self.changed.tell(None)
+        self.changed.notify(None)
 
     def _reset_due_times(self) -> None:
         self._personas = None

@@ -166,7 +166,7 @@ class GroupService:
         session = await self._session_store.session(session_id)
         guests = [name for name in dict.fromkeys(names) if name != session.persona_id]
         session = await self._session_store.change_session(session_id, guests=guests)
-        self._changed.tell(session.persona_id)
+        self._changed.notify(session.persona_id)
         return session
 
     async def plan_replies(

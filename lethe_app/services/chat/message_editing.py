@@ -59,7 +59,7 @@ class MessageEditing:
         await self._drop_summary_of(session_id, message_id)
         await self._session_store.delete_message(*(entry.id for entry in outline[first : at + 1]))
         self._cache_state.forget_session(session_id)
-        self._sessions.changed.tell((await self._session_store.session(session_id)).persona_id)
+        self._sessions.changed.notify((await self._session_store.session(session_id)).persona_id)
 
     async def _edited(self, message: Message) -> Message:
         self._cache_state.forget_session(message.session_id)

@@ -97,7 +97,7 @@ class PrefillService:
         self._followed_session: UUID | None = None
         self._task: asyncio.Task[None] | None = None
         self._save_task: asyncio.Task[None] | None = None
-        self._forget = models.changed.add(self._model_changed)
+        self._unsubscribe = models.changed.add(self._model_changed)
 
     def follow_session(self, session_id: UUID) -> None:
         """Cancel earlier prefill and schedule that of this session, up to the user's next message; schedule saving of its
@@ -121,7 +121,7 @@ class PrefillService:
             await asyncio.wait({self._task})
 
     async def close(self) -> None:
-        self._forget()
+        self._unsubscribe()
         self.pause()
         await asyncio.gather(*self._tasks(), return_exceptions=True)
 

@@ -19,7 +19,7 @@ from lethe_app.storage.chats.replies import ReplyReceipt
 
 log = logging.getLogger(__name__)
 
-REMEMBERED = 6
+MAX_SESSIONS = 6
 """Number of sessions whose last prompt is remembered; for the others the cost cannot be compared."""
 
 
@@ -59,7 +59,7 @@ class ReceiptService:
         finally:
             self._read[session_id] = EvaluatedTurn(model, prompt.spans, text)
             self._read.move_to_end(session_id)
-            while len(self._read) > REMEMBERED:
+            while len(self._read) > MAX_SESSIONS:
                 self._read.popitem(last=False)
         entry = ReceiptEntry(prompt.receipt, cost)
         return ReplyReceipt(entry, turn.session.persona_id, prompt.spans, turn.rows.deletions)

@@ -19,8 +19,8 @@ from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
-TakeBack = Callable[[], Awaitable[None]]
-WORDING = ("fact", "made_by", "last_seen")
+UndoEdit = Callable[[], Awaitable[None]]
+TEXT_FIELDS = ("fact", "made_by", "last_seen")
 """Fields of a fact that change when the user edits its text."""
 
 
@@ -57,24 +57,24 @@ class ReplyActions:
             case SourceKind.WORLD:
                 raise LetheError("World entries can only be pinned in their world.")
 
-    async def write(self, one: ReplyMemory, text: str) -> TakeBack:
+    async def write(self, one: ReplyMemory, text: str) -> UndoEdit:
         """Replace the text of a fact or memory by the user's; return a function that restores its text and author."""
         if one.kind is SourceKind.FACT:
             fact = await self._fact_store.get(one.subject)
-            return partial(self._unwrite, fact, await self._facts.edit(one.subject, text))
+            return partial(self._restore_fact_text, fact, await self._facts.edit(one.subject, text))
         if not text.strip():
             raise LetheError("A memory needs text.", "Forget it instead.")
         memory = await self._memory_store.get(one.subject)
         await self._memory.edit(memory.model_copy(update={"content": text.strip()}))
-        return partial(self._put_back, memory)
+        return partial(self._restore_memory, memory)
 
-    async def _unwrite(self, before: ExtractedFact, after: ExtractedFact) -> None:
+    async def _restore_fact_text(self, before: ExtractedFact, after: ExtractedFact) -> None:
         """Restore the text of a fact; what was learnt about it since then is kept."""
         present = await self._fact_store.get(before.guid)
-        names = [name for name in WORDING if getattr(present, name) == getattr(after, name)]
-        await self._facts.put_back([present.model_copy(update={name: getattr(before, name) for name in names})])
+        names = [name for name in TEXT_FIELDS if getattr(present, name) == getattr(after, name)]
+        await self._facts.restore_facts([present.model_copy(update={name: getattr(before, name) for name in names})])
 
-    async def _put_back(self, before: MemoryUnit) -> None:
+    async def _restore_memory(self, before: MemoryUnit) -> None:
         present = await self._memory_store.get(before.guid)
         await self._memory.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
 

@@ -158,4 +158,4 @@ class ChatService:
                 finally:
                     self._prefill.follow_session(turn.session.guid)
                     if writing.is_stored:
-                        self._sessions.changed.tell(turn.session.persona_id)
+                        self._sessions.changed.notify(turn.session.persona_id)

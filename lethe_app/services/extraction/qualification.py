@@ -113,7 +113,7 @@ class Qualification:
         await self._app_state.set(TRUSTED, key, trusted or None)
         self._trusted = self._trusted | {key} if trusted else self._trusted - {key}
         if self.verdict is not None:
-            self.changed.tell(self.verdict)
+            self.changed.notify(self.verdict)
 
     async def check(self) -> QualificationResult | None:
         """Return the result of the loaded model, testing it if necessary. Must be called whenever a model has been loaded.
@@ -137,7 +137,7 @@ class Qualification:
         self._trusted = set(await self._app_state.values_of(TRUSTED))
         self._known[key_of(model)] = record.verdict
         verdict = self.verdict or record.verdict
-        self.changed.tell(verdict)
+        self.changed.notify(verdict)
         return verdict
 
     async def _test(

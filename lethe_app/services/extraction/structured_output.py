@@ -100,7 +100,7 @@ class StructuredOutput:
         """Number of task prompts that are waiting or in progress."""
         self._alarm: asyncio.TimerHandle | None = None
         self._resting: asyncio.Task[None] | None = None
-        self._disarm: tuple[LoadedModel | None, ControlTokenFilter] = (None, ControlTokenFilter(()))
+        self._control_filter: tuple[LoadedModel | None, ControlTokenFilter] = (None, ControlTokenFilter(()))
 
     @property
     def model(self) -> LoadedModel | None:
@@ -201,10 +201,13 @@ class StructuredOutput:
         return model
 
     async def _prompt(self, model: LoadedModel, task: str | TaskPrompt, material: dict[str, str]) -> str:
-        if self._disarm[0] is not model:
-            self._disarm = (model, ControlTokenFilter(model.control_tokens))  # takes a while with thousands of control tokens
-        disarm = self._disarm[1]
-        turns = self._errand(task).build_turns({gap: disarm(text) for gap, text in material.items()})
+        if self._control_filter[0] is not model:
+            self._control_filter = (
+                model,
+                ControlTokenFilter(model.control_tokens),
+            )  # takes a while with thousands of control tokens
+        control_filter = self._control_filter[1]
+        turns = self._errand(task).build_turns({gap: control_filter(text) for gap, text in material.items()})
         return (await self._form(model)).renderer.render(turns, thinking=False)
 
     async def _hear(

@@ -83,7 +83,7 @@ class Calibration:
             return  # another one was loaded meanwhile, and some of these meanings may be its
         self._known[name] = fitted
         await self._app_state.set(SCOPE, name, fitted.model_dump(mode="json"))
-        self.changed.tell(fitted)
+        self.changed.notify(fitted)
 
 
 def chosen(measured: Thresholds, settings: Settings) -> Thresholds:

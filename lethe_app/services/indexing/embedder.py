@@ -113,7 +113,7 @@ class Embedding:
 
     def _become(self, state: Embedder) -> None:
         self.state = state
-        self.changed.tell(state)
+        self.changed.notify(state)
 
 
 def known_as(file: ModelFile) -> str:

@@ -135,4 +135,4 @@ class IndexingService:
         progress = IndexingProgress(await self._pending.count_entries(), await self._memory_index.count_pending())
         if progress != self.progress:
             self.progress = progress
-            self.changed.tell(progress)
+            self.changed.notify(progress)

@@ -37,7 +37,7 @@ class FileTrash:
                 await self._library.restore_persona(path)
             case TrashKind.WORLD:
                 await self._library.restore_world(path)
-                self._library.changed.tell(None)
+                self._library.changed.notify(None)
             case TrashKind.PRESET:
                 await self._restore_preset(path)
             case TrashKind.NOTEBOOK:

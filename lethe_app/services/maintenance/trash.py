@@ -50,7 +50,7 @@ class Trash:
     async def restore(self, item: Trashed) -> None:
         """Restore an item to its former place. Raise LetheError if that is no longer possible."""
         await (self._files if item.kind in FILES else self.records).restore(item)
-        self.changed.tell(None)
+        self.changed.notify(None)
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs and notebooks are
@@ -61,7 +61,7 @@ class Trash:
         for persona_id in await self._files.erase([item for item in items if item.kind in FILES]):
             await self.records.erase_persona(persona_id)
         await self._indexing.follow()
-        self.changed.tell(None)
+        self.changed.notify(None)
 
     async def purge_expired(self) -> None:
         """Delete items permanently that have been in the trash for longer than `retention_days`."""

@@ -57,14 +57,14 @@ class MemoryCache:
         await self._memory_store.save_memories(persona_id, *memories)
         self._tell(persona_id, [one.guid for one in memories])
         if any(held[one.guid].content not in one.content for one in memories if one.guid in held):
-            self.forgotten.tell(persona_id)
+            self.forgotten.notify(persona_id)
 
     async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash."""
         if guids:
             await self._memory_store.delete(guids)
             self._tell(persona_id, guids)
-            self.forgotten.tell(persona_id)
+            self.forgotten.notify(persona_id)
 
     async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
         """Restore memories from the trash; return the number of those that were in it."""
@@ -84,7 +84,7 @@ class MemoryCache:
         if traces.changed or traces.deleted:
             self._tell(traces.persona_id, [*(one.guid for one in traces.changed), *traces.deleted])
         if traces.deleted:
-            self.forgotten.tell(traces.persona_id)
+            self.forgotten.notify(traces.persona_id)
 
     def reload(self) -> None:
         """Drop the cache; memories are read again on the next access."""
@@ -100,4 +100,4 @@ class MemoryCache:
     def _tell(self, persona_id: str, guids: Collection[UUID]) -> None:
         self._changes += 1
         self._stale.setdefault(persona_id, set()).update(guids)
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)

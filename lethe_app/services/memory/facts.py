@@ -210,7 +210,7 @@ class FactService:
         await self.renew(persona_id)
         return await self._fact_store.get(kept.guid)
 
-    async def put_back(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
+    async def restore_facts(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
         """Undo a user's change: store these facts as they were before it, and move the facts in `gone` to the trash.
 
         Tombstones that prevent their texts from being learnt again are removed.
@@ -231,7 +231,7 @@ class FactService:
 
     async def renew(self, persona_id: str) -> None:
         """Apply a change by the user at once: update the index, and have the persona's prompts made again."""
-        self._renewed.tell(persona_id)
+        self._renewed.notify(persona_id)
         await self._indexing.follow()
         self._tell(persona_id)
 
@@ -322,7 +322,7 @@ class FactService:
         await self._fact_store.save_facts(persona_id, *gone, fact.model_copy(update={**lists, **values}))
 
     def _tell(self, persona_id: str) -> None:
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
 
 
 def worded(text: str) -> str:

@@ -96,7 +96,7 @@ class ObjectionService:
             await self._app_state.set(scope_of(persona_id), _place(old.memory, old.message), None)
         await self._keep(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MOST:])
         await self._take_out(persona_id, memory, asked)
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
 
     async def _take_out(self, persona_id: str, memory: UUID, asked: UUID) -> None:
         turn = await self._turn_memories.get(asked)
@@ -112,10 +112,10 @@ class ObjectionService:
         """Withdraw an objection and restore the memory in its turn."""
         others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
         await self._keep(persona_id, others)
-        await self._put_back(persona_id, memory, asked)
-        self.changed.tell(persona_id)
+        await self._restore_memory(persona_id, memory, asked)
+        self.changed.notify(persona_id)
 
-    async def _put_back(self, persona_id: str, memory: UUID, asked: UUID) -> None:
+    async def _restore_memory(self, persona_id: str, memory: UUID, asked: UUID) -> None:
         taken = await self._taken(persona_id, memory, asked)
         turn = await self._turn_memories.get(asked)
         if taken is None or turn is None:

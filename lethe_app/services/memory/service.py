@@ -121,7 +121,7 @@ class MemoryService:
         await self.reload()
         await self._indexing.rebuild()
         for persona in await self._library.personas():
-            self._renewed.tell(persona.unique_name)
+            self._renewed.notify(persona.unique_name)
 
     def _namesake(self, memory: MemoryUnit, held: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
         """Return the memory of a person or place with the same name; None for other types."""

@@ -97,7 +97,7 @@ class Downloads:
 
     def _set_progress(self, progress: DownloadProgress) -> None:
         self.progress[progress.model.file] = progress
-        self.changed.tell(progress)
+        self.changed.notify(progress)
 
 
 class _Clock:

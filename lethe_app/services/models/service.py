@@ -160,7 +160,7 @@ class ModelService:
 
     def _set_state(self, state: ModelState) -> None:
         self.state = state
-        self.changed.tell(state)
+        self.changed.notify(state)
 
 
 def describe_chosen(path: Path) -> ModelFile:

@@ -276,14 +276,14 @@ class NotebookService:
         """
         result = await self._database.run_outside_transaction(work)
         if only_added:
-            self.changed.tell(persona_id)
+            self.changed.notify(persona_id)
         else:
             await self._notify_removed(persona_id)
         return result
 
     async def _notify_removed(self, persona_id: str) -> None:
         self._on_lines_removed(persona_id)
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
 
 
 def _replacement_text(text: str, _there: str) -> str:

@@ -267,8 +267,8 @@ class BundleService:
         except BaseException:
             await self._database.run_outside_transaction(imported.delete_files)
             raise
-        self._library.changed.tell(None)
-        self._sessions_changed.tell(imported.persona.unique_name)
+        self._library.changed.notify(None)
+        self._sessions_changed.notify(imported.persona.unique_name)
         self._indexing.background.wake()
         renamed = bundle.persona.name if name != bundle.persona.name else ""
         return ImportedPersona(imported.persona, tuple(imported.new_worlds), renamed)

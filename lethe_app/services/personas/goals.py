@@ -27,4 +27,4 @@ class GoalService:
         """Replace the persona's goal request; two blank texts delete it."""
         is_empty = not request.strip() and not notice.strip()
         await self._app_state.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)

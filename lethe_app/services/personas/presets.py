@@ -82,5 +82,5 @@ class PresetService:
 
     async def _run_and_notify(self, work: Callable[[], R]) -> R:
         result = await self._database.run_outside_transaction(work)
-        self._changed.tell(None)
+        self._changed.notify(None)
         return result

@@ -85,7 +85,7 @@ class Reminders:
                 REPORTED_KEY,
                 [str(guid) for guid in (*reported, *(one.guid for _id, one in unreported))][-MAX_REPORTED:],
             )
-            self.due.tell(unreported)
+            self.due.notify(unreported)
 
     def _on_memories_changed(self, _persona_id: str) -> None:
         self._waiting = None

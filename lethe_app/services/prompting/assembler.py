@@ -230,7 +230,7 @@ class PromptAssembler:
             history_target=self._history_target(model),
             thinking=settings.thinking,
             add_names=settings.add_names,
-            disarm=form.disarm,
+            control_filter=form.control_filter,
         )
 
     def _history_target(self, model: LoadedModel) -> float:

@@ -28,15 +28,15 @@ class CacheState:
         self._client = client
         self._preferences = preferences
         self._folder = folder
-        self._forgetting: set[asyncio.Task[None]] = set()
-        self._forgotten = 0
+        self._deletions: set[asyncio.Task[None]] = set()
+        self._deletion_count = 0
         """Number of deletions since the program started."""
-        self._unhear = preferences.changed.add(self._settings_changed)
+        self._unsubscribe = preferences.changed.add(self._settings_changed)
 
     @property
     def revision(self) -> int:
         """Number of deletions since the program started."""
-        return self._forgotten
+        return self._deletion_count
 
     def location_of(self, session: ChatSession, revision: int) -> StateLocation | None:
         """Return the storage location of a session's KV cache state; None if the user disabled saving.
@@ -50,41 +50,41 @@ class CacheState:
 
     def forget_persona(self, persona_id: str) -> None:
         """Delete the states of a persona, because something that may be in any of them was deleted or changed."""
-        self._begin_to_forget(of_persona(persona_id))
+        self._start_deletion(of_persona(persona_id))
 
     def forget_session(self, session_id: UUID) -> None:
         """Delete the state of a session, because something in it was deleted or changed."""
-        self._begin_to_forget(of_session(session_id))
+        self._start_deletion(of_session(session_id))
 
     async def clear(self) -> None:
         """Delete all states, and wait until the model process has deleted its own."""
-        self._begin_to_forget("")
+        self._start_deletion("")
         await self.finish()
 
     async def close(self) -> None:
         """Save the state of the session in the cache, before the model is unloaded."""
-        self._unhear()
+        self._unsubscribe()
         await self.finish()
         await self._client.save_state(time_limit=SAVE_TIMEOUT)
 
-    def _begin_to_forget(self, part: str) -> None:
+    def _start_deletion(self, part: str) -> None:
         """Delete files with this name part at once, and have the model process delete its copies in the background."""
         delete_states(self._folder, part)
-        self._forgotten += 1
-        task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self._forgotten))
+        self._deletion_count += 1
+        task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self._deletion_count))
         # The event loop keeps only weak references to tasks.
-        self._forgetting.add(task)
-        task.add_done_callback(self._forgetting.discard)
+        self._deletions.add(task)
+        task.add_done_callback(self._deletions.discard)
 
     async def finish(self) -> None:
         """Wait until the model process has deleted its copies of what was forgotten."""
-        await asyncio.gather(*self._forgetting)
+        await asyncio.gather(*self._deletions)
 
     def _settings_changed(self, settings: Settings) -> None:
         if settings.kept_states:
             trim_folder(self._folder, settings.kept_states * MEGABYTE)
         else:
-            self._begin_to_forget("")
+            self._start_deletion("")
 
 
 def of_persona(persona_id: str) -> str:

@@ -24,7 +24,7 @@ class ChatFormat:
     thinking: ThinkingMarkers | None
     """Markers around its thinking; None if the user set none."""
     choice: RendererChoice
-    disarm: ControlTokenFilter
+    control_filter: ControlTokenFilter
 
 
 class ModelFormats:

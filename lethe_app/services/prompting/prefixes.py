@@ -107,7 +107,7 @@ class StablePrefixes:
 
         Messages that have left the history stay out of it.
         """
-        self.renewed.tell(persona_id)
+        self.renewed.notify(persona_id)
 
     def _note_renewal(self, persona_id: str) -> None:
         self._renewals[persona_id] += 1
@@ -133,7 +133,7 @@ class StablePrefixes:
         )
         shorter = prefix.model_copy(update={"first": stays.id, "rolling": rolling})
         made = await self._make(turn, model, shorter, [], was=prefix.first)
-        self.cuts.tell(session.guid)
+        self.cuts.notify(session.guid)
         return made
 
     async def read_utterances(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:

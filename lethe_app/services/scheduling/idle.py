@@ -32,7 +32,7 @@ class Idleness:
         """Record an action of the user: a key, a click, a message."""
         if self._last_action is not None:
             self._last_action = now()
-        self.user_active.tell(None)
+        self.user_active.notify(None)
 
     def set_composing(self, *, has_text: bool) -> None:
         """Record whether the input field contains text; a user who has begun to write counts as present."""

@@ -29,7 +29,7 @@ class BackgroundPriority:
         """Hold back background work while the context is open."""
         self._turn_count += 1
         self._no_turn.clear()
-        self.turn_started.tell(None)
+        self.turn_started.notify(None)
         try:
             yield
         finally:

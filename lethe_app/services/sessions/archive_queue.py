@@ -280,12 +280,12 @@ class ArchiveQueue:
 
     def _notify_changed(self, session: ChatSession) -> None:
         self._indexing.background.wake()
-        self._sessions_changed.tell(session.persona_id)
+        self._sessions_changed.notify(session.persona_id)
 
     def _report(self, progress: ArchiveProgress) -> None:
         if progress != self.progress:
             self.progress = progress
-            self.changed.tell(progress)
+            self.changed.notify(progress)
 
 
 def fields_of(part: SessionPart, value: object) -> dict[str, object]:

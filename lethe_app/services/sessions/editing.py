@@ -190,7 +190,7 @@ class SessionEditing:
         await self.still([guid])
         session = await self._session_store.session(guid)
         await self._sessions.delete(guid)
-        self.reshaped.tell(SessionsChanged(session.persona_id, (), (guid,)))
+        self.reshaped.notify(SessionsChanged(session.persona_id, (), (guid,)))
 
     # Invalidation
 
@@ -208,11 +208,11 @@ class SessionEditing:
             await self._stable_prefixes.drop(guid)
         persona_id = (await self._session_store.session(guids[0])).persona_id
         await self._changed(persona_id)
-        self.reshaped.tell(SessionsChanged(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
+        self.reshaped.notify(SessionsChanged(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
 
     async def _changed(self, persona_id: str) -> None:
         await self._archive_queue.renew(persona_id)
-        self._sessions.changed.tell(persona_id)
+        self._sessions.changed.notify(persona_id)
 
 
 def _words(greeting: Message | None) -> tuple[str, list[str]] | None:

@@ -35,11 +35,11 @@ class RollingSummary:
         self._priority = priority
         self._waiting: dict[UUID, None] = {}
         self.background = BackgroundLoop(self.finish)
-        self._forget = stable_prefixes.cuts.add(self._was_cut)
+        self._unsubscribe = stable_prefixes.cuts.add(self._was_cut)
 
     async def close(self) -> None:
         """Stop the background loop; a summary under way is discarded."""
-        self._forget()
+        self._unsubscribe()
         await self.background.close()
 
     async def finish(self) -> None:

@@ -72,7 +72,7 @@ class SessionService:
 
     async def _reopened(self, session: ChatSession) -> ChatSession:
         reopened = await self._session_timeout.reopen(session)
-        self.changed.tell(session.persona_id)
+        self.changed.notify(session.persona_id)
         return reopened
 
     async def open(self, guid: UUID) -> ChatSession:
@@ -105,7 +105,7 @@ class SessionService:
         if greeting := opening(cast.persona, session, scene):
             await self._session_store.add_message(greeting)
         self._begin_ending(persona_id)
-        self.changed.tell(persona_id)
+        self.changed.notify(persona_id)
         return await self._session_store.session(session.guid)
 
     async def wait_until_archived(self, persona_id: str) -> None:
@@ -141,7 +141,7 @@ class SessionService:
         )
         fresh = await self._session_store.add_session(fresh)
         self._begin_ending(session.persona_id)
-        self.changed.tell(session.persona_id)
+        self.changed.notify(session.persona_id)
         return fresh.guid
 
     async def add_user_message(self, turn: TurnContext, text: str) -> Message:
@@ -149,7 +149,7 @@ class SessionService:
         session, participants = turn.session, turn.participants
         scene = await self._fill(participants.scene(session, now()), MacroPosition(session, participants), [text])
         message = await self._session_store.add_message(user_message_of(session, participants, expand(text, scene)))
-        self.changed.tell(session.persona_id)
+        self.changed.notify(session.persona_id)
         return message
 
     def writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
@@ -183,21 +183,21 @@ class SessionService:
         """Set whether the summary of a session is in every prompt of its persona."""
         session = await self._session_store.change_session(guid, sticky=sticky)
         await self._archive_queue.renew(session.persona_id)
-        self.changed.tell(session.persona_id)
+        self.changed.notify(session.persona_id)
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, and remove it from all prompts."""
         session = await self._session_store.session(guid)
         await self._session_store.delete_session(guid)
         await self._archive_queue.renew(session.persona_id)
-        self.changed.tell(session.persona_id)
+        self.changed.notify(session.persona_id)
 
     async def restore(self, guid: UUID) -> None:
         """Restore a session from the trash."""
         await self._session_store.restore_session(guid)
         session = await self._session_store.session(guid)
         await self._archive_queue.renew(session.persona_id)
-        self.changed.tell(session.persona_id)
+        self.changed.notify(session.persona_id)
 
     async def outline(self, guid: UUID) -> Sequence[MessageOutline]:
         """Return the outline of all messages on the displayed branch, oldest first."""

@@ -58,7 +58,7 @@ class ToolRegistry:
         fault = PluginFault(tool_set.plugin or tool_set.title, reason, in_use=True)
         if fault not in self.faults:
             self.faults.append(fault)
-            self.changed.tell(None)
+            self.changed.notify(None)
 
     def tools_of(self, persona: Persona) -> list[Tool]:
         active_names = set(self.set_names_of(persona))

@@ -228,7 +228,7 @@ class WebGate:
             log[position] = request
         day.received += request.received
         await self._save_log()
-        self.changed.tell(request)
+        self.changed.notify(request)
 
     async def _load_log(self) -> deque[OutgoingRequest]:
         if self._log is None:

@@ -115,7 +115,7 @@ class ResearchService:
         if inquiry.is_running:
             raise LetheError("The research is still running.", "Stop it first.")
         await self._app_state.set(SCOPE, str(inquiry_id), None)
-        self.changed.tell(None)
+        self.changed.notify(None)
         return inquiry
 
     async def restore(self, inquiry: Inquiry) -> None:
@@ -215,7 +215,7 @@ class ResearchService:
         await self._app_state.set(SCOPE, str(inquiry.id), inquiry.model_dump(mode="json"))
         if inquiry.state is not InquiryState.RUNNING:
             await self._delete_oldest()
-        self.changed.tell(inquiry)
+        self.changed.notify(inquiry)
         return inquiry
 
     async def _delete_oldest(self) -> None:

@@ -29,7 +29,7 @@ class WorldPurge:
     async def purge_persona(self, persona_id: str) -> None:
         """Delete all stored prompts of a persona."""
         await self._receipts.delete_prompts(persona_id)
-        self.purged.tell(persona_id)
+        self.purged.notify(persona_id)
 
 
 def find_withdrawn_entries(old_world: World | None, new_world: World | None) -> set[UUID]:

@@ -142,7 +142,7 @@ class WorldService:
                 await self._library.trash_part(self._deleted_parts[0])
                 del self._deleted_parts[0]
         except LetheError as error:
-            self.saved.tell(WorldSaved(self._deleted_parts[0].unique_name, error))
+            self.saved.notify(WorldSaved(self._deleted_parts[0].unique_name, error))
             return False
         return True
 
@@ -169,11 +169,11 @@ class WorldService:
             await self._world_purge.purge_withdrawn(previous, world)
             self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
         except LetheError as error:
-            self.saved.tell(WorldSaved(stem, error))
+            self.saved.notify(WorldSaved(stem, error))
             return False
         if self._unsaved.get(stem) is world:
             del self._unsaved[stem]
-        self.saved.tell(WorldSaved(stem, replaced=replaced))
+        self.saved.notify(WorldSaved(stem, replaced=replaced))
         return True
 
     async def _trash_external_version(self, stem: str) -> Path | None:

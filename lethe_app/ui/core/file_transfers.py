@@ -38,16 +38,16 @@ class FileTransfers:
         self._count += 1
         key = f"transfer {self._count}"
         self._transfers[key] = FileTransfer(key, title, fraction, stop)
-        self.changed.tell(None)
+        self.changed.notify(None)
         return key
 
     def report_progress(self, key: str, fraction: float) -> None:
         """Set the progress of a transfer. One that was removed stays removed, because reports from a thread may arrive late."""
         if key in self._transfers:
             self._transfers[key] = replace(self._transfers[key], fraction=fraction)
-            self.changed.tell(None)
+            self.changed.notify(None)
 
     def remove_transfer(self, key: str) -> None:
         """Remove a transfer that is complete or was cancelled."""
         if self._transfers.pop(key, None) is not None:
-            self.changed.tell(None)
+            self.changed.notify(None)

@@ -166,7 +166,7 @@ async def test_what_a_story_had_replaced_holds_again(services: AppServices):
 async def test_the_users_own_and_pinned_facts_stay_as_they_are(services: AppServices, more: dict[str, object]):
     session = await archived(services, *NUTS)
     (fact,) = [fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT]
-    await services.facts.put_back([fact.model_copy(update=more)])
+    await services.facts.restore_facts([fact.model_copy(update=more)])
 
     await tick(services, session, True)
 
@@ -216,7 +216,7 @@ async def test_reading_again_gives_facts_from_before_their_kind_and_key(services
     await services.archive_queue.archive_session(session.guid)
     (fact,) = [fact for fact in await services.facts.all(HER) if "Porto" in fact.fact]
     assert fact.source_messages == [line]
-    await services.facts.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
+    await services.facts.restore_facts([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
 
     await services.archive_queue.update(session.guid, [SessionPart.FACTS])
 

@@ -421,7 +421,7 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: Ap
     await services.facts.edit(third.guid, "Tomas writes.")
     await services.facts.forget_fact(third.guid)
     added = await services.facts.add(HER, "Tomas sings.")
-    await services.facts.put_back(before, [added.guid])
+    await services.facts.restore_facts(before, [added.guid])
 
     assert sorted(await services.facts.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
     assert await services.core.fact_store.tombstones_of(HER) == []

@@ -79,14 +79,14 @@ async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         status, archive_queue, indexing = scene.window.chat.status, scene.services.archive_queue, scene.services.indexing
         archive_queue.progress = ArchiveProgress(now_id(scene), "First night", None, 2, 7)
-        archive_queue.changed.tell(archive_queue.progress)
+        archive_queue.changed.notify(archive_queue.progress)
         assert "archiving First night, 3 of 7" in status.full_text
         archive_queue.progress = ArchiveProgress()
         indexing.progress = IndexingProgress(changes=500, without_meaning=1)
-        indexing.changed.tell(indexing.progress)
+        indexing.changed.notify(indexing.progress)
         assert "501" in status.full_text
         indexing.progress = IndexingProgress()
-        indexing.changed.tell(indexing.progress)
+        indexing.changed.notify(indexing.progress)
         assert "memories" not in status.full_text
 
 

@@ -94,7 +94,7 @@ async def test_loading_ends_every_other_word(tmp_path, echo_model, qtbot):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
         status.show_thinking()
-        scene.services.models.changed.tell(ModelLoading("Mistral", 0.4))
+        scene.services.models.changed.notify(ModelLoading("Mistral", 0.4))
         assert status.full_text == "Loading Mistral… 40 %"
         qtbot.wait(1_200)
         assert "Thinking" not in status.full_text

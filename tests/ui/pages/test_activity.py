@@ -351,7 +351,7 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
             PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title.")
         )
         services.tool_registry.faults.append(PluginFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
-        services.tool_registry.changed.tell(None)
+        services.tool_registry.changed.notify(None)
 
         await until(lambda: len(page.problem_list.problem_texts) == 3)
         assert page.problem_list.problem_texts == [

@@ -118,7 +118,7 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         await FeedbackStore(scene.services.core.database).save_feedback(
             Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that.")
         )
-        scene.services.feedback.changed.tell("mira")
+        scene.services.feedback.changed.notify("mira")
         show(page, FEEDBACK)
         await until(lambda: page.feedback_rows.visible_rows)
         page.feedback_table.select_row(page.feedback_rows.key_of(page.feedback_rows.visible_rows[0]))

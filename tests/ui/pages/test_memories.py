@@ -247,7 +247,7 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         session = ChatSession(persona_id="mira", name="First night", content="They met.")
         await scene.services.core.session_store.add_session(session)
-        scene.services.sessions.changed.tell("mira")
+        scene.services.sessions.changed.notify("mira")
         await until(lambda: page.rows.row_total == 6)
         assert page.table.select_row(str(session.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == session.guid)

@@ -59,7 +59,7 @@ async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tm
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
 
-        trust.changed.tell(poor)
+        trust.changed.notify(poor)
 
         assert not page.card.memory_label.isHidden()
         assert "built from your own words" in page.card.memory_label.text()

@@ -153,7 +153,7 @@ async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
         path.write_bytes(b"\xff")
-        scene.services.mind.notebooks.changed.tell("mira")
+        scene.services.mind.notebooks.changed.notify("mira")
 
         await until(lambda: "cooking.md" in page.problem_label.text())
         assert titles(page) == ["Garden"]

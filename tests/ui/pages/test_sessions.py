@@ -248,9 +248,9 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         session = await talk(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
-        scene.services.archive_queue.changed.tell(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
+        scene.services.archive_queue.changed.notify(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
         assert author_of(page, SessionPart.SUMMARY) == "generating…"
-        scene.services.archive_queue.changed.tell(ArchiveProgress())
+        scene.services.archive_queue.changed.notify(ArchiveProgress())
         assert author_of(page, SessionPart.SUMMARY) == "not generated yet"
 
 

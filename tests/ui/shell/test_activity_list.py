@@ -23,13 +23,13 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 def report(archive_queue: ArchiveQueue, progress: ArchiveProgress) -> None:
     """What the queue says when a conversation is on its way."""
     archive_queue.progress = progress
-    archive_queue.changed.tell(progress)
+    archive_queue.changed.notify(progress)
 
 
 def enter_state(models: ModelService, state: ModelState) -> None:
     """What the service says when a model comes or goes."""
     models.state = state
-    models.changed.tell(state)
+    models.changed.notify(state)
 
 
 def test_nothing_at_work_shows_nothing(theme: Theme):

@@ -36,7 +36,7 @@ class FactEdits:
 
         async def redo_step() -> None:
             if added:
-                await fact_service.put_back(added)
+                await fact_service.restore_facts(added)
             else:
                 added.append(await fact_service.add(persona_id, text, pinned=pinned))
             self._fact_to_select = added[0].guid
@@ -75,7 +75,7 @@ class FactEdits:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._context.tasks.start_task(self._fact_service.put_back(facts))
+                self._context.tasks.start_task(self._fact_service.restore_facts(facts))
 
         return undo_forgetting
 
@@ -103,7 +103,7 @@ class FactEdits:
 
         async def undo_step() -> None:
             current = {fact.guid: fact for fact in await fact_service.all(persona_id)}
-            await fact_service.put_back([revert_fact(*both, current.get(both[0].guid)) for both in changed], new)
+            await fact_service.restore_facts([revert_fact(*both, current.get(both[0].guid)) for both in changed], new)
 
         self._commands.run_command(title, run_and_compare, undo_step)
 

@@ -134,7 +134,7 @@ class MindEdits(QObject):
         self._commands.run_command(
             self.tr("setting {dimension}").format(dimension=title),
             redo_step,
-            lambda: mood_service.put_back(persona_id, dimension_id, previous[0]),
+            lambda: mood_service.restore_feeling(persona_id, dimension_id, previous[0]),
         )
 
     def set_moods_enabled(self, persona_id: str, *, enabled: bool) -> None:
