@@ -97,7 +97,6 @@ class BackgroundServices:
     def result_undoers(self) -> dict[ProducedKind, ResultUndo]:
         """Functions that revert what a task made outside its context, by kind."""
         return {
-            ProducedKind.CHANGE: self.dreams.undo_result,
             ProducedKind.NOTEBOOK: self.notebook_undo.revert_run,
             ProducedKind.FACT: self.notebook_undo.revert_fact,
             ProducedKind.REPORT: self.research.revert_run,
@@ -141,7 +140,7 @@ class BackgroundServices:
             self.idleness,
             core.session_timeout,
             PluginFailures(core.app_state, core.preferences),
-            ChangeUndo(self.task_services, self.task_runs, self.result_undoers),
+            ChangeUndo(self.task_services, self.dreams, self.task_runs, self.result_undoers),
             core.activity_log,
         )
 

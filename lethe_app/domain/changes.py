@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple, Self, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.chat import SessionPart
@@ -37,6 +37,12 @@ class ChangedRecords(BaseModel):
 
     memories: list[MemoryUnit] = Field(default_factory=list)
     facts: list[ExtractedFact] = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _wrap_single_memory(cls, value: object) -> object:
+        """Accept the changes of tasks as version 0.1 stored them: one memory by itself."""
+        return {"memories": [value]} if isinstance(value, dict) and "guid" in value else value
 
     @classmethod
     def before(cls, change: RecordedChange) -> Self:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from lethe_app.brain.dreams.consolidation import DREAM, record_text, signature
 from lethe_app.brain.recall.memory_text import one_line
-from lethe_app.domain.agent_runs import ChangeState, ProducedRecord, RecordedChange, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import DREAMT, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -107,26 +106,22 @@ class Dreams:
         await self._changes.save_changes(change)
         self.changed.notify(change.persona_id)
 
-    async def revert_change(self, change_id: UUID) -> RecordedChange:
+    async def revert_change(self, change_id: UUID) -> None:
         """Restore the records before the change. Raise StorageError if the user edited its result since."""
-        reverted = await self._changes.revert_change(change_id)
-        await self._refresh_caches(reverted)
-        return reverted
+        for change in await self._changes.revert_changes([change_id]):
+            await self._refresh_caches(change.persona_id)
 
-    async def undo_result(self, _run: TaskRun, made: ProducedRecord) -> None:
-        """Revert one change that a run made. A proposal is declined; what the user edited since is left alone."""
-        change = await self._changes.get(UUID(made.id))
-        if change is not None and change.what in DREAMT:
-            if change.state is ChangeState.PROPOSED:
-                await self.decline(change.id)
-            elif change.state is ChangeState.APPLIED:
-                with suppress(StorageError):  # what the user changed since stays as they left it
-                    await self.revert_change(change.id)
+    async def undo_changes(self, changes: Sequence[RecordedChange]) -> None:
+        """Revert the changes of one run, newest first, and decline its proposals. What the user edited since is left alone."""
+        for change in changes:
+            await self.decline(change.id)
+        for change in (await self._changes.revert_changes([one.id for one in changes], skip_changed=True))[:1]:
+            await self._refresh_caches(change.persona_id)
 
     async def apply_change(self, change: RecordedChange) -> RecordedChange:
         """Apply a change, in one transaction with its record. Raise StorageError."""
         applied = await self._changes.apply_change(change)
-        await self._refresh_caches(applied)
+        await self._refresh_caches(applied.persona_id)
         return applied
 
     async def propose(self, change: RecordedChange) -> RecordedChange:
@@ -145,13 +140,13 @@ class Dreams:
                 errors.append(error)
         return errors
 
-    async def _refresh_caches(self, change: RecordedChange) -> None:
+    async def _refresh_caches(self, persona_id: str) -> None:
         """Reload caches and notify listeners after records were changed in the database."""
         self._memory_cache.reload()
-        self._memory_cache.changed.notify(change.persona_id)
-        self._memory_cache.forgotten.notify(change.persona_id)
-        await self._facts.renew(change.persona_id)
-        self.changed.notify(change.persona_id)
+        self._memory_cache.changed.notify(persona_id)
+        self._memory_cache.forgotten.notify(persona_id)
+        await self._facts.renew(persona_id)
+        self.changed.notify(persona_id)
 
     async def _load_change(self, change_id: UUID) -> RecordedChange:
         change = await self._changes.get(change_id)

@@ -17,6 +17,7 @@ from lethe_app.brain.proactive.user_return import UserReturnInsert
 from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
+from lethe_app.domain.changes import ChangedRecords
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
@@ -247,7 +248,8 @@ class TaskApi(StoredTaskView):
             raise ChangeRefused(f"“{title_of(memory)}” belongs to the user, so tasks may not change it.")
 
     async def _save_change(self, kind: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
-        change = self._build_change(kind, old.model_dump_json(), new.model_dump_json() if new is not None else "")
+        before, after = (ChangedRecords(memories=[one] if one is not None else []).model_dump_json() for one in (old, new))
+        change = self._build_change(kind, before, after)
         await self._services.changes.save_changes(change)
         return change
 

@@ -1,9 +1,10 @@
-"""Log of the changes that dreams proposed or made to memories and facts, with undo."""
+"""Log of the changes that dreams and other tasks proposed or made to memories and facts, with undo."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from uuid import UUID
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
@@ -56,22 +57,26 @@ class ChangeLog:
 
         return await self._database.run(work)
 
-    async def revert_change(self, change_id: UUID) -> RecordedChange:
-        """Restore the records from before a change and record it as reverted, in one transaction.
+    async def revert_changes(self, change_ids: Sequence[UUID], *, skip_changed: bool = False) -> list[RecordedChange]:
+        """Restore the records from before these changes and record them as reverted, in one transaction; return the changes
+        that were reverted.
 
-        Raise StorageError, without any change, if a record was changed since.
+        Raise StorageError, without any change, if a record was changed since; with `skip_changed` that change stays applied.
         """
 
-        def work(connection: sqlite3.Connection) -> RecordedChange:
-            known = _load_change(connection, change_id)
-            if known is None:
-                raise StorageError("This change is no longer in the log.")
-            if known.state is not ChangeState.APPLIED:
-                return known
-            _revert(connection, known)
-            done = known.model_copy(update={"state": ChangeState.REVERTED})
-            _save(connection, done)
-            return done
+        def work(connection: sqlite3.Connection) -> list[RecordedChange]:
+            reverted: list[RecordedChange] = []
+            for change_id in change_ids:
+                known = _load_change(connection, change_id)
+                if known is None:
+                    raise StorageError("This change is no longer in the log.")
+                if known.state is ChangeState.APPLIED:
+                    # A change that is skipped has written nothing: all records are checked before the first is restored.
+                    with suppress(StorageError) if skip_changed else nullcontext():
+                        _revert(connection, known)
+                        reverted.append(known.model_copy(update={"state": ChangeState.REVERTED}))
+                        _save(connection, reverted[-1])
+            return reverted
 
         return await self._database.run(work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.storage.agents.change_log import ChangeLog
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA, change_persona, keep
 from tests.services.tasks import Clock, Deed, Scripted, employ, leave, newest
@@ -127,6 +129,11 @@ async def test_the_same_words_of_the_user_are_not_replaced_by_a_tasks(services: 
     assert held[own.guid] == own
 
 
+async def remember_tide(scene: TaskContext) -> TaskResult:
+    await scene.memorize(MemoryUnit(content="The tide turns at six."))
+    return TaskResult("Looked.")
+
+
 async def test_edits_and_deletions_are_taken_back_to_what_was_there(services: AppServices, clock: Clock):
     async def remember(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="One", content="The tide turns at six."))
@@ -149,6 +156,27 @@ async def test_edits_and_deletions_are_taken_back_to_what_was_there(services: Ap
 
     assert between == ["The tide turns at seven."]
     assert sorted(await contents(services)) == before
+
+
+async def test_edits_stored_by_an_older_version_are_taken_back(services: AppServices, clock: Clock):
+    async def change(scene: TaskContext) -> TaskResult:
+        (memory,) = await scene.list_memories()
+        await scene.edit_memory(memory.model_copy(update={"content": "The tide turns at seven."}))
+        await scene.forget_memory(memory.guid)
+        return TaskResult("Tidied up.")
+
+    await do(services, clock, remember_tide)
+    clock.go_on(days=1)
+    await do(services, clock, change)
+    run, log = await newest(services), ChangeLog(services.core.database)
+    for stored in await log.changes_of_run(run.id):
+        sides = {side: json.loads(getattr(stored, side))["memories"] for side in ("before", "after")}
+        old = {side: json.dumps(memories[0]) if memories else "" for side, memories in sides.items()}
+        await log.save_changes(stored.model_copy(update=old))
+
+    await services.background_runner.undo(run.id)
+
+    assert await contents(services) == ["The tide turns at six."]
 
 
 async def test_what_the_user_changed_since_is_not_taken_back(services: AppServices, clock: Clock):

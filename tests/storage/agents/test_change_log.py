@@ -67,7 +67,7 @@ async def test_reverting_a_merge_restores_exactly_what_there_was(database: Datab
     assert memories == [WHOLE]
     assert [one.fact for one in facts if not one.superseded] == ["Anna sings."]
 
-    await changes.revert_change(MERGED.id)
+    await changes.revert_changes([MERGED.id])
     assert await records(database) == before
     assert (await changes.get(MERGED.id)).state is ChangeState.REVERTED  # type: ignore[union-attr]
 
@@ -81,7 +81,7 @@ async def test_interrupted_at_any_statement_nothing_is_stored(database: Database
     assert await dump_tables(database) != before
 
     done, back = await dump_tables(database), 2
-    while await fail_at_statement(database, back, lambda: changes.revert_change(MERGED.id)):
+    while await fail_at_statement(database, back, lambda: changes.revert_changes([MERGED.id])):
         assert await dump_tables(database) == done
         back += 1
     assert back > 15
@@ -94,7 +94,7 @@ async def test_recalls_since_the_proposal_are_counted(database: Database, change
     ((whole,), _facts) = await records(database)
     assert whole.trigger_count == 7
 
-    await changes.revert_change(MERGED.id)
+    await changes.revert_changes([MERGED.id])
     held = {one.guid: one for one in (await records(database))[0]}
     assert held[DOG.guid].trigger_count == 4
 
@@ -139,7 +139,7 @@ async def test_a_merged_memory_that_the_user_edited_is_not_reverted(database: Da
     before = await records(database)
 
     with pytest.raises(StorageError, match="changed since"):
-        await changes.revert_change(MERGED.id)
+        await changes.revert_changes([MERGED.id])
 
     assert await records(database) == before
 
@@ -149,7 +149,7 @@ async def test_a_source_that_the_user_restored_and_edited_is_not_overwritten(dat
     await MemoryStore(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
 
     with pytest.raises(StorageError, match="changed since"):
-        await changes.revert_change(MERGED.id)
+        await changes.revert_changes([MERGED.id])
 
     assert "Anna had a dog." in [one.content for one in (await records(database))[0]]
 
@@ -159,4 +159,4 @@ async def test_a_decided_change_is_not_applied_again(changes: ChangeLog):
 
     assert (await changes.apply_change(MERGED)).state is ChangeState.DECLINED
     with pytest.raises(StorageError, match="no longer in the log"):
-        await changes.revert_change(uuid4())
+        await changes.revert_changes([uuid4()])
