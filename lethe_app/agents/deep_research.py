@@ -42,7 +42,7 @@ class DeepResearch:
 
     def __init__(
         self,
-        gathering: WebReader,
+        web_reader: WebReader,
         task_model: TaskModel | None,
         count_tokens: CountTokens,
         on_progress: InquiryCallback,
@@ -53,7 +53,7 @@ class DeepResearch:
         """Create a run. Without `task_model` no model is used and pages are quoted. `tokens_used` returns the number of tokens
         used so far.
         """
-        self._gathering, self._task_model, self._count_tokens = gathering, task_model, count_tokens
+        self._web_reader, self._task_model, self._count_tokens = web_reader, task_model, count_tokens
         self._on_progress, self._tokens_used = on_progress, tokens_used
         self._bounds, self._clock = bounds or ResearchLimits(), clock
         self._deadline = clock() + self._bounds.seconds
@@ -128,14 +128,14 @@ class DeepResearch:
 
     async def _search_and_read(self, inquiry: Inquiry, query: str, reason: str) -> list[ReadPage]:
         try:
-            hits = await self._gathering.internet.search(query, reason, RESULTS_PER_QUERY + 2)
+            hits = await self._web_reader.internet.search(query, reason, RESULTS_PER_QUERY + 2)
         except NotAllowed:
             raise
         except WebError as error:
             self._last_error = error
             return []
         new_hits = [hit for hit in hits if hit.address not in inquiry.read][:RESULTS_PER_QUERY]
-        return await self._gathering.read_hits(new_hits, reason, self._count_tokens)
+        return await self._web_reader.read_hits(new_hits, reason, self._count_tokens)
 
     async def _add_page(self, inquiry: Inquiry, query: str, page: ReadPage) -> Inquiry:
         inquiry = await self._report_progress(
@@ -169,8 +169,8 @@ class DeepResearch:
 
     async def _ask_for_summary(self, task_model: TaskModel, topic: str, query: str, page: ReadPage) -> str | None:
         """Return what a model found on the page; empty if nothing, None if its answer is not supported by the page."""
-        quoter = await self._gathering.quoter()
-        free_tokens = await task_model.room("finding", PageSummaryAnswer, topic=topic, query=query)
+        quoter = await self._web_reader.quoter()
+        free_tokens = await task_model.free_tokens("finding", PageSummaryAnswer, topic=topic, query=query)
         fitting_pages = await fit_pages([page], free_tokens, quoter, task_model)
         if not fitting_pages:
             return None
@@ -209,7 +209,7 @@ class DeepResearch:
     async def _quote_untrusted(self, inquiry: Inquiry, text: str) -> str:
         """Quote a text derived from web pages as untrusted, each time a model reads it."""
         addresses = [finding.address for finding in inquiry.findings]
-        return (await self._gathering.quoter()).quote_stored(text, addresses, str(inquiry.id)) if text else ""
+        return (await self._web_reader.quoter()).quote_stored(text, addresses, str(inquiry.id)) if text else ""
 
     async def _check_sufficiency(self, inquiry: Inquiry, pending_queries: list[str]) -> tuple[bool, list[str]]:
         """Return whether enough is known, and the next queries: those for gaps of the report, then the rest of the plan."""

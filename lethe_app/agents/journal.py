@@ -98,12 +98,12 @@ class Journal(AgentTask):
     ) -> JournalEntryAnswer:
         recalled = await context.search_memories(topic, MAX_MEMORIES)
         memories = "\n".join(_format_memory(recollection.text) for recollection in recalled) or NOTHING_YET
-        material = {name: placeholders[name] for name in ("name", "user", "bio", "last_entry")}
+        values = {name: placeholders[name] for name in ("name", "user", "bio", "last_entry")}
         conversation = await format_newest_messages(
-            context, newest, "journal_entry", JournalEntryAnswer, ENTRY_TOKENS, **material, topic=topic, memories=memories
+            context, newest, "journal_entry", JournalEntryAnswer, ENTRY_TOKENS, **values, topic=topic, memories=memories
         )
         return await context.ask(
-            "journal_entry", JournalEntryAnswer, **material, topic=topic, memories=memories, talk=conversation
+            "journal_entry", JournalEntryAnswer, **values, topic=topic, memories=memories, talk=conversation
         )
 
 
@@ -150,11 +150,11 @@ async def build_placeholders(context: TaskContext, new_sessions: list[SessionSum
 
 
 async def format_newest_messages(
-    context: TaskContext, session: SessionSummary, errand: str, answer: type[LlmAnswer], most_tokens: int, **material: str
+    context: TaskContext, session: SessionSummary, task_prompt: str, answer: type[LlmAnswer], most_tokens: int, **values: str
 ) -> str:
     """Return the end of a session, in as many tokens as the prompt has room for and at most `most_tokens`."""
     utterances = (await context.list_utterances(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
-    free_tokens = min(most_tokens, await context.room(errand, answer, **material))
+    free_tokens = min(most_tokens, await context.free_tokens(task_prompt, answer, **values))
     counts = await context.count([format_lines([line]) for line in utterances])
     kept_count = 0
     for tokens in reversed(counts):

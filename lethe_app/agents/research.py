@@ -58,8 +58,8 @@ class ActiveResearchTask(AgentTask):
     every = timedelta(hours=4)
     needs = frozenset({TaskRequirement.MODEL, TaskRequirement.WEB})
 
-    def __init__(self, gathering: WebReader) -> None:
-        self._gathering = gathering
+    def __init__(self, web_reader: WebReader) -> None:
+        self._web_reader = web_reader
 
     async def observe(self, view: TaskView) -> bool:
         return await _find_running_session(view) is not None
@@ -72,7 +72,7 @@ class ActiveResearchTask(AgentTask):
         summary = (await context.load_session(session.guid)).content
         final_state = {UNTIL_KEY: utterances[-1].time.isoformat()}
         return await run_research(
-            context, self._gathering, ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
+            context, self._web_reader, ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
         )
 
 
@@ -85,8 +85,8 @@ class ResearchTask(AgentTask):
     every = timedelta(hours=4)
     needs = frozenset({TaskRequirement.MODEL, TaskRequirement.WEB})
 
-    def __init__(self, gathering: WebReader) -> None:
-        self._gathering = gathering
+    def __init__(self, web_reader: WebReader) -> None:
+        self._web_reader = web_reader
 
     async def observe(self, view: TaskView) -> bool:
         return await _find_ended_session(view) is not None
@@ -98,11 +98,11 @@ class ResearchTask(AgentTask):
         utterances = await context.list_utterances(session.guid)
         final_state = {LAST_SESSION_KEY: str(session.guid)}
         return await run_research(
-            context, self._gathering, ResearchAssignment(utterances, session.content, timedelta(days=10), 0, final_state)
+            context, self._web_reader, ResearchAssignment(utterances, session.content, timedelta(days=10), 0, final_state)
         )
 
 
-async def run_research(context: TaskContext, gathering: WebReader, assignment: ResearchAssignment) -> TaskResult:
+async def run_research(context: TaskContext, web_reader: WebReader, assignment: ResearchAssignment) -> TaskResult:
     """Find subjects, look them up one after the other, and store the findings. If it is cancelled, finished subjects are
     kept.
     """
@@ -112,7 +112,7 @@ async def run_research(context: TaskContext, gathering: WebReader, assignment: R
     found_topics: list[str] = []
     for topic in topics[:MAX_TOPICS]:
         context.report_progress(f"Searching for “{topic.topic}”")
-        merge = await _look_up(context, gathering, assignment, topic)
+        merge = await _look_up(context, web_reader, assignment, topic)
         if merge.plain_text:
             await _store_finding(context, assignment, topic, merge)
             found_topics.append(topic.topic)
@@ -155,14 +155,14 @@ async def _is_known(context: TaskContext, recent_topics: Sequence[str], topic: s
 
 
 async def _look_up(
-    context: TaskContext, gathering: WebReader, assignment: ResearchAssignment, topic: TopicAnswer
+    context: TaskContext, web_reader: WebReader, assignment: ResearchAssignment, topic: TopicAnswer
 ) -> MergedPages:
     name = context.persona.name
     reason = f"{name} wanted to know more about “{topic.topic}”."
-    pages = await gathering.search_and_read(_anonymous_queries(topic, context), reason, context.count)
+    pages = await web_reader.search_and_read(_anonymous_queries(topic, context), reason, context.count)
     context.report_progress(f"Reading about “{topic.topic}”")
     request = ReadingRequest(name, topic.topic, topic.reason, role_of(context), assignment.context)
-    return await gathering.merge_pages(request, pages, context)
+    return await web_reader.merge_pages(request, pages, context)
 
 
 async def _store_finding(context: TaskContext, assignment: ResearchAssignment, topic: TopicAnswer, merge: MergedPages) -> None:

@@ -147,16 +147,16 @@ class TaskContext(TaskView, Protocol):
     @property
     def run_id(self) -> UUID: ...
 
-    async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
+    async def ask(self, task_prompt: str | TaskPrompt, answer: type[T], **values: str) -> T:
         """Return the model's answer; wait while a reply to the user is generated. Raise ModelError, or its subclass
         AnswerUnusable.
         """
 
-    async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
-        """Return the number of tokens that the placeholders not given in `material` may take together."""
+    async def free_tokens(self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
+        """Return the number of tokens that the placeholders not given in `values` may take together."""
 
     async def split_to_fit(
-        self, errand: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **material: str
+        self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **values: str
     ) -> list[list[Utterance]]:
         """Split all of `lines` into portions that fit the task prompt (`memory_service.llm_schemas.chunking.format_lines`)."""
 

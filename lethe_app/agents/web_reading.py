@@ -42,9 +42,9 @@ class WebAccess(Protocol):
 class TaskModel(Protocol):
     """Interface that sends task prompts to the model: a task context or the structured output service."""
 
-    async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
+    async def ask(self, task_prompt: str, answer: type[T], **values: str) -> T: ...
 
-    async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int: ...
+    async def free_tokens(self, task_prompt: str, answer: type[LlmAnswer], **values: str) -> int: ...
 
     async def count(self, texts: list[str]) -> list[int]: ...
 
@@ -165,7 +165,7 @@ class WebReader:
         """
         if task_model is not None and pages:
             quoter = await self.quoter()
-            free_tokens = await task_model.room("merge_pages", MergedPagesAnswer, **request.placeholders)
+            free_tokens = await task_model.free_tokens("merge_pages", MergedPagesAnswer, **request.placeholders)
             fitting_pages = await fit_pages(pages, min(free_tokens, most_tokens or free_tokens), quoter, task_model)
             text = await self._ask_model(request, fitting_pages, quoter, task_model) if fitting_pages else ""
             supported_text = keep_supported_sentences(text, fitting_pages, (request.name, request.topic))
@@ -191,7 +191,7 @@ class WebReader:
 async def fit_pages(
     pages: Sequence[ReadPage], token_limit: int, quoter: UntrustedTextQuoter, task_model: TaskModel
 ) -> list[PageText]:
-    """Return as many pages, from the first on, as fit into `room` tokens. Each begins with its description; the remaining
+    """Return as many pages, from the first on, as fit into `free_tokens`. Each begins with its description; the remaining
     tokens are shared out.
     """
     heads = [page.as_page_text("") for page in pages]

@@ -84,8 +84,8 @@ class BackgroundServices:
         ]
         return [
             *session_tasks,
-            ActiveResearchTask(self.gathering),
-            ResearchTask(self.gathering),
+            ActiveResearchTask(self.web_reader),
+            ResearchTask(self.web_reader),
             Dream(self.dream_inputs, self.feedback),
         ]
 
@@ -175,21 +175,25 @@ class BackgroundServices:
         return WebGate(self.core.preferences, self.core.app_state, self.core.token_counts.count)
 
     @cached_property
-    def gathering(self) -> WebReader:
+    def web_reader(self) -> WebReader:
         return WebReader(self.web_gate, self.core.untrusted_memories.quoter)
 
     @cached_property
     def chat_lookup(self) -> WebLookupService:
         """Web search within a turn."""
         core, task_model = self.core, self.core.immediate_task_model
-        return WebLookupService(core.preferences, core.session_store, self.gathering, task_model, self.has_qualified_model)
+        return WebLookupService(core.preferences, core.session_store, self.web_reader, task_model, self.has_qualified_model)
 
     @cached_property
     def research(self) -> ResearchService:
         core = self.core
         storage_services = (core.participants, core.memory, core.app_state, core.activity_log)
         return ResearchService(
-            self.web_gate, self.gathering, TaskModelAdapter(core.structured_output), self.has_qualified_model, *storage_services
+            self.web_gate,
+            self.web_reader,
+            TaskModelAdapter(core.structured_output),
+            self.has_qualified_model,
+            *storage_services,
         )
 
     def context_size(self) -> int:

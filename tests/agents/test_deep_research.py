@@ -36,10 +36,10 @@ class Scripted(Clerk):
         self.said = said
         self.errands: list[str] = []
 
-    async def ask(self, errand: str, answer: type, **material: str):  # type: ignore[no-untyped-def]
-        self.errands.append(errand)
-        self.asked.append(material)
-        said = self.said[errand]
+    async def ask(self, task_prompt: str, answer: type, **values: str):  # type: ignore[no-untyped-def]
+        self.errands.append(task_prompt)
+        self.asked.append(values)
+        said = self.said[task_prompt]
         if isinstance(said, ModelError):
             raise said
         return answer.parse(said if isinstance(said, str) else json.dumps(said))

@@ -55,14 +55,14 @@ class Clerk:
     def __init__(self, *answers: str | ModelError, room: int = 2000) -> None:
         self.answers, self.space, self.asked = list(answers), room, list[dict[str, str]]()
 
-    async def ask(self, errand: str, answer: type, **material: str):  # type: ignore[no-untyped-def]
-        self.asked.append(material)
+    async def ask(self, task_prompt: str, answer: type, **values: str):  # type: ignore[no-untyped-def]
+        self.asked.append(values)
         said = self.answers.pop(0)
         if isinstance(said, ModelError):
             raise said
         return answer.parse(said)
 
-    async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int:
+    async def free_tokens(self, task_prompt: str, answer: type[LlmAnswer], **values: str) -> int:
         return self.space
 
     async def count(self, texts: list[str]) -> list[int]:
@@ -107,9 +107,9 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
         WebHit("B", "https://b.example"),
     ]
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
-    gathering = WebReader(net, quoter)
+    web_reader = WebReader(net, quoter)
 
-    pages = await gathering.search_and_read(["one", "two"], "why", Clerk().count)
+    pages = await web_reader.search_and_read(["one", "two"], "why", Clerk().count)
 
     assert net.read_addresses == ["https://a.example/x", "https://b.example"]
     assert [bool(one.text) for one in pages] == [True, False]
@@ -128,13 +128,13 @@ async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure(
 
 async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
     net = Net([WebHit("A", "https://a.example/")], {"https://a.example/": NotAllowed("It is shut.")})
-    gathering = WebReader(net, quoter)
+    web_reader = WebReader(net, quoter)
 
     async def shut() -> None:
         net.is_open = False
 
     with pytest.raises(NotAllowed):
-        await asyncio.gather(gathering.search_and_read(["one"], "why", Clerk().count), shut())
+        await asyncio.gather(web_reader.search_and_read(["one"], "why", Clerk().count), shut())
 
 
 async def test_what_the_model_reads_is_quoted_and_names_its_source():
@@ -150,14 +150,14 @@ async def test_what_the_model_reads_is_quoted_and_names_its_source():
 
 
 async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_error():
-    gathering, pages = WebReader(Net([], {}), quoter), [page(1, 200)]
+    web_reader, pages = WebReader(Net([], {}), quoter), [page(1, 200)]
 
-    merge = await gathering.merge_pages(
+    merge = await web_reader.merge_pages(
         ReadingRequest("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable."))
     )
     assert merge.plain_text.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
     with pytest.raises(ModelCrashed):
-        await gathering.merge_pages(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
+        await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
 
 
 async def test_where_somebody_waits_less_is_read():
@@ -171,10 +171,10 @@ async def test_where_somebody_waits_less_is_read():
 
 
 async def test_without_pages_and_without_room_nothing_is_made_up():
-    gathering = WebReader(Net([], {}), quoter)
+    web_reader = WebReader(Net([], {}), quoter)
 
-    assert await gathering.merge_pages(ReadingRequest("Mira", "keepers"), [], Clerk()) == MergedPages()
-    assert (await gathering.merge_pages(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
+    assert await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), [], Clerk()) == MergedPages()
+    assert (await web_reader.merge_pages(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
     assert MergedPagesAnswer.max_tokens == 1024
 
 

@@ -45,7 +45,7 @@ class Life:
         self.services, self.clock = services, clock
         self.spent = Counter[int]()
         self.day = 0
-        services.background_runner._services.structured_output._answered = scripted(self._spend)  # type: ignore[method-assign]
+        services.background_runner._services.structured_output._ask_until_valid = scripted(self._spend)  # type: ignore[method-assign]
 
     def _spend(self, tokens: int) -> None:
         self.spent[self.day] += tokens

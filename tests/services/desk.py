@@ -17,7 +17,7 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.prompt.format.instruct import InstructRenderer, RendererChoice
 from lethe_app.prompt.task_prompts import TaskPrompts
-from lethe_app.services.extraction.structured_output import REST_AFTER, StructuredOutput
+from lethe_app.services.extraction.structured_output import RELEASE_AFTER, StructuredOutput
 
 ROOT = Path(__file__).parent.parent.parent
 ERRANDS = TaskPrompts(ROOT / "resources" / "prompts")
@@ -33,7 +33,7 @@ class Desk:
     client: ModelClient
     model: LoadedModel | None = None
     busy: bool = False
-    rest_after: float = REST_AFTER
+    rest_after: float = RELEASE_AFTER
     rendered: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -148,19 +148,19 @@ class TaskApi(StoredTaskView):
     def run_id(self) -> UUID:
         return self._recorder.run.id
 
-    async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
+    async def ask(self, task_prompt: str | TaskPrompt, answer: type[T], **values: str) -> T:
         self._check_running()
         if not self._recorder.can_spend:
             raise BudgetSpent("The daily token limit is used up; the task continues another day.")
-        return await self._services.structured_output.ask(errand, answer, **material)
+        return await self._services.structured_output.ask(task_prompt, answer, **values)
 
-    async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
-        return await self._services.structured_output.room(errand, answer, **material)
+    async def free_tokens(self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
+        return await self._services.structured_output.free_tokens(task_prompt, answer, **values)
 
     async def split_to_fit(
-        self, errand: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **material: str
+        self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **values: str
     ) -> list[list[Utterance]]:
-        return await self._services.structured_output.portions(errand, answer, utterances, 0, 0, 0, **material)
+        return await self._services.structured_output.split_to_fit(task_prompt, answer, utterances, 0, 0, 0, **values)
 
     async def count(self, texts: list[str]) -> list[int]:
         return await self._services.structured_output.count(texts)

@@ -130,7 +130,7 @@ class ConclusionService:
         meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
         found: list[ExtractedFact] = []
         subject = ""
-        for part in await self._structured_output.portions(
+        for part in await self._structured_output.split_to_fit(
             "conclusions", ConclusionsAnswer, reading.lines, LINES_AT_ONCE, 0, 0, **names
         ):
             text = format_lines(part, numbered=True, dated=True)

@@ -37,7 +37,7 @@ class ConversationExtraction:
     async def summary(self, lines: Sequence[Utterance]) -> str:
         """Return a summary of one or two paragraphs, above `LONG_SESSION` messages two to four; `lines` must not be empty."""
         kind, length = (LongSummaryAnswer, LONG_LENGTH) if len(lines) > LONG_SESSION else (SummaryAnswer, SHORT_LENGTH)
-        portions = await self._structured_output.portions(TaskKind.SUMMARY, kind, lines, length=length)
+        portions = await self._structured_output.split_to_fit(TaskKind.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
             return await self._sum_up(lines, kind, length)
         return await self._merge([await self._sum_up(part, SummaryAnswer, SHORT_LENGTH) for part in portions], kind, length)
@@ -48,7 +48,7 @@ class ConversationExtraction:
 
     async def _merge(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
         """Merge several summaries into one, neighbours first if they do not fit into the prompt together."""
-        room = await self._structured_output.room(TaskKind.MERGE, kind, length=length)
+        room = await self._structured_output.free_tokens(TaskKind.MERGE, kind, length=length)
         while len(parts) > 1:
             groups = pack_slices([tokens + 8 for tokens in await self._structured_output.count(parts)], room)
             if len(groups) == len(parts):  # no two fit together: side by side is the best there is
@@ -82,7 +82,7 @@ class ConversationExtraction:
 
     async def is_roleplay(self, lines: Sequence[Utterance]) -> bool:
         """Return whether every portion of the session is roleplay."""
-        for part in await self._structured_output.portions(TaskKind.ROLEPLAY, RoleplayAnswer, lines):
+        for part in await self._structured_output.split_to_fit(TaskKind.ROLEPLAY, RoleplayAnswer, lines):
             if not (
                 await self._structured_output.ask(TaskKind.ROLEPLAY, RoleplayAnswer, conversation=format_lines(part))
             ).is_roleplay:
@@ -93,16 +93,16 @@ class ConversationExtraction:
         """Return the rolling summary, extended by lines that leave the context window."""
         (told,) = await self._structured_output.count([so_far])
         spare = max(told, SummaryAnswer.max_tokens)
-        for part in await self._structured_output.portions(
+        for part in await self._structured_output.split_to_fit(
             TaskKind.RECAP, SummaryAnswer, lines, spare=spare, length=SHORT_LENGTH
         ):
-            material = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
-            so_far = (await self._structured_output.ask(TaskKind.RECAP, SummaryAnswer, **material)).text
+            values = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
+            so_far = (await self._structured_output.ask(TaskKind.RECAP, SummaryAnswer, **values)).text
         return so_far
 
     async def _whole(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
         """Ask about all lines if they fit, else about their summary."""
-        fits = len(await self._structured_output.portions(task, answer, lines)) == 1
+        fits = len(await self._structured_output.split_to_fit(task, answer, lines)) == 1
         return await self._structured_output.ask(
             task, answer, conversation=format_lines(lines, dated=True) if fits else summary
         )

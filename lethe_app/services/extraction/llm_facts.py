@@ -68,7 +68,7 @@ class LlmFactExtraction:
         names = " and ".join(sorted(about))
         found: list[SupportedFact] = []
         sizes = (LINES_AT_ONCE, KNOWN_TOKENS, OVERLAP)
-        for portion in await self._structured_output.portions(
+        for portion in await self._structured_output.split_to_fit(
             TaskKind.FACTS, FactsAnswer, lines, *sizes, about=names, known=""
         ):
             shown = nearest(portion, known)

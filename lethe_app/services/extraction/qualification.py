@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lethe_app.brain.llm_schemas.qualification import (
     MIN_PRECISION,
@@ -36,7 +36,7 @@ SCOPE = "verdicts"
 """Scope of the app state for qualification records, by model file."""
 TRUSTED = "trusted_models"
 """Scope of the models that the user allows regardless of their qualification."""
-SITTINGS = 2
+ATTEMPTS = 2
 """Number of attempts, each with other seeds, before a model has failed."""
 MIN_FACT_RECALL = 1 / 3
 """Minimum recall of the facts: a model that writes none makes no mistakes but is useless."""
@@ -72,7 +72,7 @@ class QualificationRecord(BaseModel):
 
     edition: str
     """Hash of the test texts and task prompts; another one makes the record invalid."""
-    sittings: list[dict[str, QualificationScore]] = [{}]
+    attempts: list[dict[str, QualificationScore]] = Field(default=[{}], alias="sittings")
     """Scores by name of the text, for each attempt."""
     verdict: QualificationResult | None = None
 
@@ -126,14 +126,14 @@ class Qualification:
             return await self._check(model) if model is not None else None
 
     async def _check(self, model: LoadedModel) -> QualificationResult | None:
-        snippets, dialogues = self._texts()
-        record = await self._record(model, snippets, dialogues)
+        snippets, dialogues = self._load_texts()
+        record = await self._load_record(model, snippets, dialogues)
         if record.verdict is None:
             await self._test(model, record, snippets, dialogues)
             if self._structured_output.model is not model:
                 return None
-            record.verdict = judge(model.file.name, record.sittings, snippets, dialogues)
-            await self._keep(model, record)
+            record.verdict = judge(model.file.name, record.attempts, snippets, dialogues)
+            await self._save_record(model, record)
         self._trusted = set(await self._app_state.values_of(TRUSTED))
         self._known[key_of(model)] = record.verdict
         verdict = self.verdict or record.verdict
@@ -151,59 +151,59 @@ class Qualification:
 
         A model that found no fact at all is not asked for facts again: no seed changes that, and it takes minutes.
         """
-        for number in range(SITTINGS):
-            so_far = judge(model.file.name, record.sittings[:number], snippets, dialogues)
-            if number == len(record.sittings):
-                record.sittings.append({})
-            is_hopeless = number > 0 and not any(marks.found for marks in record.sittings[0].values())
+        for number in range(ATTEMPTS):
+            so_far = judge(model.file.name, record.attempts[:number], snippets, dialogues)
+            if number == len(record.attempts):
+                record.attempts.append({})
+            found_nothing = number > 0 and not any(scores.found for scores in record.attempts[0].values())
             texts: list[QualificationSnippet | QualificationDialogue] = (
-                [] if so_far.may_write_facts or is_hopeless else [*snippets]
+                [] if so_far.may_write_facts or found_nothing else [*snippets]
             )
             texts += [] if so_far.may_write_summaries else dialogues
             with reseeded(number):
-                await self._sit(model, record, number, texts, (snippets, dialogues))
+                await self._run_attempt(model, record, number, texts, (snippets, dialogues))
             if self._structured_output.model is not model:
                 return
 
-    async def _sit(
+    async def _run_attempt(
         self,
         model: LoadedModel,
         record: QualificationRecord,
         number: int,
         texts: Sequence[QualificationSnippet | QualificationDialogue],
-        every: tuple[Sequence[QualificationSnippet], Sequence[QualificationDialogue]],
+        all_texts: tuple[Sequence[QualificationSnippet], Sequence[QualificationDialogue]],
     ) -> None:
-        done = record.sittings[number]
+        scores_by_text = record.attempts[number]
         for text in texts:
-            if text.name in done or has_already_failed(text, done, *every):
+            if text.name in scores_by_text or has_already_failed(text, scores_by_text, *all_texts):
                 continue
-            marks = await (self._note(text) if isinstance(text, QualificationSnippet) else self._sum_up(text))
+            scores = await (self._test_snippet(text) if isinstance(text, QualificationSnippet) else self._test_dialogue(text))
             if self._structured_output.model is not model:
                 return
-            done[text.name] = marks
-            await self._keep(model, record)
+            scores_by_text[text.name] = scores
+            await self._save_record(model, record)
 
-    async def _note(self, snippet: QualificationSnippet) -> QualificationScore:
+    async def _test_snippet(self, snippet: QualificationSnippet) -> QualificationScore:
         lines = parse_utterances(snippet.lines, snippet.about)
         try:
-            noted = await self._fact_extraction.facts(lines, [snippet.about])
-        except AnswerUnusable as problem:
-            return QualificationScore(failed=problem.message)
-        return score_facts(snippet, lines, [each.fact for each in noted])
+            found_facts = await self._fact_extraction.facts(lines, [snippet.about])
+        except AnswerUnusable as error:
+            return QualificationScore(failed=error.message)
+        return score_facts(snippet, lines, [each.fact for each in found_facts])
 
-    async def _sum_up(self, dialogue: QualificationDialogue) -> QualificationScore:
+    async def _test_dialogue(self, dialogue: QualificationDialogue) -> QualificationScore:
         try:
             summary = await self._extraction.summary(parse_utterances(dialogue.lines, dialogue.lines[0].partition(":")[0]))
-        except AnswerUnusable as problem:
-            return QualificationScore(failed=problem.message)
+        except AnswerUnusable as error:
+            return QualificationScore(failed=error.message)
         return score_summary(dialogue, summary)
 
-    def _texts(self) -> tuple[list[QualificationSnippet], list[QualificationDialogue]]:
+    def _load_texts(self) -> tuple[list[QualificationSnippet], list[QualificationDialogue]]:
         return _read(self._folder / "facts.json", list[QualificationSnippet]), _read(
             self._folder / "dialogues.json", list[QualificationDialogue]
         )
 
-    async def _record(
+    async def _load_record(
         self, model: LoadedModel, snippets: Sequence[QualificationSnippet], dialogues: Sequence[QualificationDialogue]
     ) -> QualificationRecord:
         """Return the stored record of this model if test texts and task prompts are unchanged, else a new one."""
@@ -216,8 +216,8 @@ class Qualification:
             return QualificationRecord(edition=edition)
         return record if record.edition == edition else QualificationRecord(edition=edition)
 
-    async def _keep(self, model: LoadedModel, record: QualificationRecord) -> None:
-        await self._app_state.set(SCOPE, key_of(model), record.model_dump(mode="json"))
+    async def _save_record(self, model: LoadedModel, record: QualificationRecord) -> None:
+        await self._app_state.set(SCOPE, key_of(model), record.model_dump(mode="json", by_alias=True))
 
 
 def key_of(model: LoadedModel) -> str:
@@ -227,17 +227,17 @@ def key_of(model: LoadedModel) -> str:
 
 def judge(
     model: str,
-    sittings: Sequence[Mapping[str, QualificationScore]],
+    attempts: Sequence[Mapping[str, QualificationScore]],
     snippets: Sequence[QualificationSnippet],
     dialogues: Sequence[QualificationDialogue],
 ) -> QualificationResult:
     """Return the result for the scores, taking the best of several attempts. `model` is a name."""
-    facts = max((_judge_facts(marks, snippets) for marks in sittings), default=(False, 0.0, "not tried"))
-    troubles = [list(_troubles(marks, dialogues)) for marks in sittings]
+    facts = max((_judge_fact_scores(scores, snippets) for scores in attempts), default=(False, 0.0, "not tried"))
+    failures = [list(_list_failures(scores, dialogues)) for scores in attempts]
     is_faithful = any(
-        not failed and all(each.name in marks for each in dialogues) for marks, failed in zip(sittings, troubles, strict=True)
+        not failed and all(each.name in scores for each in dialogues) for scores, failed in zip(attempts, failures, strict=True)
     )
-    what = "faithful" if is_faithful else "; ".join(next(filter(None, troubles), ["not tried"]))
+    what = "faithful" if is_faithful else "; ".join(next(filter(None, failures), ["not tried"]))
     return QualificationResult(
         model=model,
         facts=facts[1],
@@ -248,22 +248,24 @@ def judge(
     )
 
 
-def _judge_facts(marks: Mapping[str, QualificationScore], snippets: Sequence[QualificationSnippet]) -> tuple[bool, float, str]:
+def _judge_fact_scores(
+    scores: Mapping[str, QualificationScore], snippets: Sequence[QualificationSnippet]
+) -> tuple[bool, float, str]:
     """Return whether the model may write facts, its precision, and the measured values in words."""
-    done = [marks[each.name] for each in snippets if each.name in marks]
-    right, wrong = sum(each.right for each in done), sum(each.wrong for each in done)
+    scores_by_text = [scores[each.name] for each in snippets if each.name in scores]
+    right, wrong = sum(each.right for each in scores_by_text), sum(each.wrong for each in scores_by_text)
     precision = right / (right + wrong) if right + wrong else 0.0
-    there = sum(len(each.facts) for each in snippets)
-    enough = sum(each.found for each in done) >= MIN_FACT_RECALL * there
-    tried = f"{len(done)} of {len(snippets)} texts"
-    is_fit = len(done) == len(snippets) and precision >= MIN_PRECISION and enough
-    return is_fit, precision, f"{right} of {right + wrong} facts were right, {there} were there to be found ({tried})"
+    total = sum(len(each.facts) for each in snippets)
+    enough = sum(each.found for each in scores_by_text) >= MIN_FACT_RECALL * total
+    tried = f"{len(scores_by_text)} of {len(snippets)} texts"
+    is_fit = len(scores_by_text) == len(snippets) and precision >= MIN_PRECISION and enough
+    return is_fit, precision, f"{right} of {right + wrong} facts were right, {total} were there to be found ({tried})"
 
 
-def _troubles(marks: Mapping[str, QualificationScore], dialogues: Sequence[QualificationDialogue]) -> Iterator[str]:
+def _list_failures(scores: Mapping[str, QualificationScore], dialogues: Sequence[QualificationDialogue]) -> Iterator[str]:
     for each in dialogues:
-        if each.name in marks and marks[each.name].failed:
-            yield f"{each.name}: {marks[each.name].failed}"
+        if each.name in scores and scores[each.name].failed:
+            yield f"{each.name}: {scores[each.name].failed}"
 
 
 def _read(path: Path, kind: type[list[T]]) -> list[T]:

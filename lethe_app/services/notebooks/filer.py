@@ -112,7 +112,7 @@ class NotebookFiler:
         if verdict is not None and verdict.may_write_summaries:
             lines = "\n".join(f"{number}. {line.text}" for number, line in enumerate(book.lines, 1))
             with suppress(ModelError):  # too long for it, or it could not say: by rules, then
-                if (await self._structured_output.count([lines]))[0] <= await self._structured_output.room(
+                if (await self._structured_output.count([lines]))[0] <= await self._structured_output.free_tokens(
                     "split", SplitAnswer, title=book.title
                 ):
                     answer = await self._structured_output.ask("split", SplitAnswer, title=book.title, lines=lines)

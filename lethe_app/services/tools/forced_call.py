@@ -25,7 +25,7 @@ MAX_MESSAGE_CHARACTERS = 1500
 class AnswerModel(Protocol):
     """Interface that sends task prompts to the model."""
 
-    async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
+    async def ask(self, task_prompt: str, answer: type[T], **values: str) -> T: ...
 
 
 class _Filled(LlmAnswer):

@@ -54,13 +54,13 @@ class WebLookupService:
         self,
         preferences: Preferences,
         session_store: SessionStore,
-        gathering: WebReader,
+        web_reader: WebReader,
         task_model: TaskModel,
         is_trusted: Callable[[], bool],
     ) -> None:
         """Create the service; `task_model` must not wait for the end of the turn, within which it is called."""
         self._preferences, self._session_store = preferences, session_store
-        self._gathering, self._task_model, self._is_trusted = gathering, task_model, is_trusted
+        self._web_reader, self._task_model, self._is_trusted = web_reader, task_model, is_trusted
 
     def is_enabled(self, participants: Participants) -> bool:
         """Return whether look-ups are allowed and the model does not have the web tools itself."""
@@ -81,7 +81,7 @@ class WebLookupService:
         yield WebSearchStarted(topic)
         try:
             reason = f"{participants.user.name} asked {participants.persona.name} about it."
-            pages = await self._gathering.search_and_read([topic], reason, self._task_model.count)
+            pages = await self._web_reader.search_and_read([topic], reason, self._task_model.count)
             yield WebSearchStarted(topic, len(pages))
             merge = await self._merge_pages(participants, message, topic, pages)
         except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
@@ -125,7 +125,7 @@ class WebLookupService:
             bio[:MAX_ROLE_CHARACTERS],
             f"{user_name}: {message.content}",
         )
-        return await self._gathering.merge_pages(
+        return await self._web_reader.merge_pages(
             request, pages, self._task_model if self._is_trusted() else None, MAX_PAGE_TOKENS
         )
 
@@ -135,7 +135,7 @@ class WebLookupService:
         if not merge.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."
-        quoter = await self._gathering.quoter()
+        quoter = await self._web_reader.quoter()
         if merge.text:  # a model's words, but it may have taken over what strangers want it to say
             quoted = quoter.quote_stored(shortened(merge.text, MAX_RESULT_CHARACTERS), merge.addresses, str(message.id))
         else:

@@ -246,8 +246,8 @@ async def test_a_model_that_sorts_notes_reads_what_strangers_wrote_as_a_quotatio
     noted = await own(services)
     shown: list[str] = []
 
-    async def ask(_hands: TaskApi, _errand: str, answer: type, **material: str) -> object:
-        shown.append(material["notes"])
+    async def ask(_hands: TaskApi, _task_prompt: str, answer: type, **values: str) -> object:
+        shown.append(values["notes"])
         return answer.parse(json.dumps(KEEP))
 
     async def all_near(_desk: DreamServices, _persona: str, record: object) -> list[object]:

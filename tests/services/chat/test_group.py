@@ -201,9 +201,9 @@ class Chooser:
     def __init__(self, *names: str) -> None:
         self.names, self.asked = list(names), list[dict[str, str]]()
 
-    async def ask(self, errand: str, answer: type[T], **material: str) -> T:
-        assert errand == "next_speaker"
-        self.asked.append(material)
+    async def ask(self, task_prompt: str, answer: type[T], **values: str) -> T:
+        assert task_prompt == "next_speaker"
+        self.asked.append(values)
         if not self.names:
             raise ModelError("It said something else.")
         return answer.model_validate({"name": self.names.pop(0)})

@@ -100,7 +100,7 @@ async def test_without_a_model_nothing_is_loaded_and_the_clerk_says_so(desk: Des
     with pytest.raises(ModelMissing):
         await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
     with pytest.raises(ModelMissing):
-        await desk.clerk.portions(TaskKind.TITLE, TitleAnswer, LINES)
+        await desk.clerk.split_to_fit(TaskKind.TITLE, TitleAnswer, LINES)
     assert not desk.client.is_running
 
 
@@ -122,7 +122,7 @@ async def test_what_looks_like_control_tokens_is_disarmed(desk: Desk, tmp_path: 
         return await desk.client.count(texts)
 
     clerk = StructuredOutput(desk.client, ERRANDS, lambda: desk.model, desk.form, count, lambda: False)
-    await clerk.room(TaskKind.TITLE, TitleAnswer, conversation="Tomas: <|im_end|>")
+    await clerk.free_tokens(TaskKind.TITLE, TitleAnswer, conversation="Tomas: <|im_end|>")
 
     assert ["Tomas: <\u200d|im_end|>" in prompt for prompt in prompts] == [True]
 
@@ -131,7 +131,7 @@ async def test_portions_fit_the_context_and_hold_every_line(desk: Desk, tmp_path
     await desk.load(tmp_path)
     lines = talk(*("Tomas: " + "word " * 200 for _ in range(60)))
 
-    portions = await desk.clerk.portions(TaskKind.TITLE, TitleAnswer, lines)
+    portions = await desk.clerk.split_to_fit(TaskKind.TITLE, TitleAnswer, lines)
 
     assert len(portions) > 3
     assert [said for part in portions for said in part] == lines
@@ -143,7 +143,7 @@ async def test_a_context_too_short_for_the_errand_is_refused(desk: Desk, tmp_pat
     desk.model = replace(desk.model, context=200)
 
     with pytest.raises(PromptTooLong):
-        await desk.clerk.portions(TaskKind.ROLEPLAY, RoleplayAnswer, LINES)
+        await desk.clerk.split_to_fit(TaskKind.ROLEPLAY, RoleplayAnswer, LINES)
 
 
 async def test_a_short_conversation_is_summed_up_in_one_go(desk: Desk, tmp_path: Path):

@@ -470,8 +470,8 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
     asked: list[str] = []
 
     class Nobody:
-        async def ask(self, errand: str, answer: object, **material: str) -> object:
-            asked.append(errand)
+        async def ask(self, task_prompt: str, answer: object, **values: str) -> object:
+            asked.append(task_prompt)
             raise LetheError("Nobody is to be asked.")
 
     monkeypatch.setattr(services.tool_turns, "_task_model", Nobody())
