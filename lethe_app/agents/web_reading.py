@@ -191,8 +191,8 @@ class WebReader:
 async def fit_pages(
     pages: Sequence[ReadPage], token_limit: int, quoter: UntrustedTextQuoter, task_model: TaskModel
 ) -> list[PageText]:
-    """Return as many pages, from the first on, as fit into `token_limit`. Each begins with its description; the remaining tokens
-    are shared out.
+    """Return as many pages, from the first on, as fit into `token_limit`. Each begins with its description; the remaining
+    tokens are shared out.
     """
     heads = [page.as_page_text("") for page in pages]
     kept_pages: list[ReadPage] = []
