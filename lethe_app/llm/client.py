@@ -103,16 +103,25 @@ class ModelClient:
         self._reader: threading.Thread | None = None
         self._may_have_state = False
         """True if a prompt with a state location was evaluated, so that there may be a state to save."""
-        self.on_crash: Callable[[ModelCrashed], None] | None = None
-        """Called when the worker process ended without a request of this client."""
+        self._on_crash: Callable[[ModelCrashed], None] | None = None
 
     @property
     def is_running(self) -> bool:
         return self._process is not None and self._process.is_alive()
 
-    async def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> LoadedModel:
-        """Start a worker process and load `file` into it; a process that runs already is terminated first. Raise ModelError."""
+    async def load(
+        self,
+        file: ModelFile,
+        options: LoadOptions,
+        progress: Callable[[float], None],
+        on_crash: Callable[[ModelCrashed], None] | None = None,
+    ) -> LoadedModel:
+        """Start a worker process and load `file` into it; a process that runs already is terminated first. Raise ModelError.
+
+        `on_crash` is called if the process ends without a request of this client.
+        """
         await self.close()
+        self._on_crash = on_crash
         self._start_process()
         request = Load(next(self._jobs), file.path, options)
         async with aclosing(self._stream_reports(request)) as reports:
@@ -327,7 +336,7 @@ class ModelClient:
             inbox.put_nowait(report)
 
     def _handle_exit(self, pipe: Connection, exit_code: int | None) -> None:
-        """Handle the end of the process: unless this client closed it, all pending requests and `on_crash` are notified."""
+        """Handle the end of the process: unless this client closed it, notify all pending requests and the caller of `load`."""
         # A process that was replaced or closed by this client also ends its pipe; only the current one counts as a crash.
         if pipe is not self._pipe:
             return
@@ -335,8 +344,8 @@ class ModelClient:
         pipe.close()
         died = WorkerDied(exit_code)
         self._notify_all(died)
-        if self.on_crash is not None:
-            self.on_crash(crash_error(died))
+        if self._on_crash is not None:
+            self._on_crash(crash_error(died))
 
     def _notify_all(self, died: WorkerDied) -> None:
         for inbox in self._inboxes.values():

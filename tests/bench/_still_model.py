@@ -17,7 +17,6 @@ from typing import Any
 
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import ModelCrashed
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
@@ -79,7 +78,6 @@ class StillModel:
     """Stands where the program has its client: says the replies it was given, and keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.on_crash: Callable[[ModelCrashed], None] | None = None
         self.replies: deque[str] = deque()
         self.calls: list[Call] = []
         self._still: Still | None = None
@@ -93,7 +91,9 @@ class StillModel:
         assert self._still is not None, "no model is loaded"
         return self._still
 
-    async def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> LoadedModel:
+    async def load(
+        self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None], on_crash: object = None
+    ) -> LoadedModel:
         await self.close()
         self._still = Still(file.path, options)
         progress(1.0)
@@ -159,7 +159,9 @@ class Watched(ModelClient):
         """One of them wrote something."""
         self._still: Still | None = None
 
-    async def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> LoadedModel:
+    async def load(
+        self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None], on_crash: object = None
+    ) -> LoadedModel:
         loaded = await super().load(file, options, progress)
         self._still = Still(file.path, options)
         return loaded

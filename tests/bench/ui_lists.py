@@ -280,7 +280,7 @@ class Bench:
         page = self._page
         table = max(page.findChildren(QTableView), key=lambda each: each.model().rowCount())
         fields = [field for field in page.findChildren(SearchField) if field.isVisible()]
-        search = next((field for field in fields if field.focus_on_down is table), fields[0])
+        search = next((field for field in fields if field.parentWidget().isAncestorOf(table)), fields[0])
         search.setFocus()
         times, worked = [], []
         for key in [*TYPED, *[None] * len(TYPED)]:

@@ -26,8 +26,8 @@ def described(path: Path) -> ModelFile:
     return ModelFile(path=path, name=path.stem, size=path.stat().st_size if path.exists() else 0, architecture="echo")
 
 
-async def load(client: ModelClient, path: Path) -> None:
-    await client.load(described(path), LoadOptions(), lambda _fraction: None)
+async def load(client: ModelClient, path: Path, on_crash: Callable[[ModelCrashed], None] | None = None) -> None:
+    await client.load(described(path), LoadOptions(), lambda _fraction: None, on_crash)
 
 
 async def hear(client: ModelClient, prompt: str, **wishes: object) -> tuple[str, Usage]:
@@ -115,12 +115,11 @@ async def test_a_crash_in_the_middle_is_one_clear_error_and_a_new_load_brings_th
     client: ModelClient, echo_model: Callable[..., Path]
 ):
     deaths: list[ModelCrashed] = []
-    client.on_crash = deaths.append
-    await load(client, echo_model("one two three four", crash_after=2))
+    await load(client, echo_model("one two three four", crash_after=2), deaths.append)
 
     with pytest.raises(ModelCrashed, match="The conversation so far is saved"):
         await hear(client, "x")
-    await load(client, echo_model("back again"))
+    await load(client, echo_model("back again"), deaths.append)
     text, _usage = await hear(client, "x")
 
     assert text == "back again"

@@ -41,7 +41,6 @@ class Embedding:
         self.state = Embedder()
         self.changed: Listeners[Embedder] = Listeners()
         self._client = client
-        self._client.on_crash = self._died
         self._memory_index = memory_index
         self._prefixes = EmbeddingPrefixes()
         self._preferences = preferences
@@ -84,7 +83,7 @@ class Embedding:
 
     async def _load(self, chosen: str) -> None:
         file = await asyncio.to_thread(self._file, chosen)
-        model = await self._client.load(file, LoadOptions(), lambda _part: None)
+        model = await self._client.load(file, LoadOptions(), lambda _part: None, self._died)
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
         self._memory_index.set_embedder(self.embed, known_as(file), self.ask)
         self._become(Embedder(model.file.name, known_as(file)))

@@ -32,7 +32,6 @@ class ModelService:
         self.state: ModelState = NoModel()
         self.changed: Listeners[ModelState] = Listeners()
         self._client = client
-        self._client.on_crash = self._on_crash
         self._token_counts = token_counts
         self._preferences = preferences
         self._paths = paths
@@ -130,7 +129,9 @@ class ModelService:
 
     async def _load_file(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:
         options = load_options(self._preferences.current.for_model(file.path.name))
-        model = await self._client.load(file, options, lambda fraction: self._set_state(ModelLoading(file.name, fraction)))
+        model = await self._client.load(
+            file, options, lambda fraction: self._set_state(ModelLoading(file.name, fraction)), self._on_crash
+        )
         counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_SUFFIX else None
         return model, counter
 

@@ -57,14 +57,23 @@ class SessionEditing:
         cache_state: CacheState,
     ) -> None:
         self.reshaped: Listeners[SessionsChanged] = Listeners()
-        self.still: Callable[[Sequence[UUID]], Awaitable[None]] = _nothing_to_end
-        """Stops the generation of replies in sessions that are about to change; set by the window."""
+        self._reply_stoppers: list[Callable[[UUID], Awaitable[None]]] = []
         self._lines = SessionLines(database)
         self._reshaping = SessionReshaping(database)
         self._retelling = ArchivePartUndo(database)
         self._session_store, self._participants, self._sessions = session_store, participants, sessions
         self._archive_queue, self._archiver = archive_queue, archiver
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
+
+    def add_reply_stopper(self, stop_reply: Callable[[UUID], Awaitable[None]]) -> None:
+        """Let `stop_reply` end the generation of a reply in a session that is about to change."""
+        self._reply_stoppers.append(stop_reply)
+
+    async def stop_replies(self, guids: Sequence[UUID]) -> None:
+        """Stop the generation of replies in sessions that are about to change."""
+        for guid in guids:
+            for stop_reply in self._reply_stoppers:
+                await stop_reply(guid)
 
     async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
         """Return the persona's sessions, at most `most`, newest activity first."""
@@ -137,7 +146,7 @@ class SessionEditing:
         old, new = (opening(who, session, Participants(who, user).scene(session, session.added)) for who in (before, after))
         if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
             return
-        await self.still([session.guid])
+        await self.stop_replies([session.guid])
         for message in said:
             await self._reshaping.erase_inserted(message.id)
         if new is not None:
@@ -146,14 +155,14 @@ class SessionEditing:
 
     async def put_in(self, message: Message, above: UUID | None) -> Message:
         """Insert a message unchanged."""
-        await self.still([message.session_id])
+        await self.stop_replies([message.session_id])
         stored = await self._reshaping.insert(message, above)
         await self.retold([message.session_id])
         return stored
 
     async def take_out(self, message: Message) -> None:
         """Undo an insertion."""
-        await self.still([message.session_id])
+        await self.stop_replies([message.session_id])
         await self._reshaping.erase_inserted(message.id)
         await self.retold([message.session_id])
 
@@ -162,7 +171,7 @@ class SessionEditing:
         message = await self._session_store.message(message_id)
         old = await self._session_store.session(message.session_id)
         fresh = ChatSession(added=message.time, last_trigger=message.time, **old.model_dump(include=COPIED))
-        await self.still([old.guid])
+        await self.stop_replies([old.guid])
         before = await self._reshaping.split(message_id, fresh)
         await self.retold(before.resulting)
         if old.archived:
@@ -172,7 +181,7 @@ class SessionEditing:
 
     async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
         """Merge several sessions into one, in the order in which they began; return the state for `undo`."""
-        await self.still(guids)
+        await self.stop_replies(guids)
         before = await self._reshaping.merge(guids)
         await self.retold(before.resulting, gone=[guid for guid in before.sessions if guid != before.kept])
         if await self._archive_queue.parts(before.kept):
@@ -181,13 +190,13 @@ class SessionEditing:
 
     async def undo(self, before: SessionSnapshot) -> None:
         """Restore sessions as they were before a split or merge."""
-        await self.still(before.resulting)
+        await self.stop_replies(before.resulting)
         await self._reshaping.undo(before)
         await self.retold(before.sessions, gone=before.created)
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, also if it is displayed in a window."""
-        await self.still([guid])
+        await self.stop_replies([guid])
         session = await self._session_store.session(guid)
         await self._sessions.delete(guid)
         self.reshaped.notify(SessionsChanged(session.persona_id, (), (guid,)))
@@ -220,7 +229,3 @@ def _words(greeting: Message | None) -> tuple[str, list[str]] | None:
     if greeting is None:
         return None
     return greeting.speaker_name, [wording.content for wording in greeting.alternatives]
-
-
-async def _nothing_to_end(_guids: Sequence[UUID]) -> None:
-    """Do nothing, because no window generates replies."""

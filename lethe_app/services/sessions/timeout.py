@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -41,14 +40,13 @@ class SessionTimeout:
     def __init__(
         self, session_store: SessionStore, archive_queue: ArchiveQueue, preferences: Preferences, priority: BackgroundPriority
     ) -> None:
-        self.is_edited: Callable[[UUID], bool] = lambda _session: False
-        """Predicate: True if a message of the session is open in an editor; set by the window."""
         self._session_store, self._archive_queue, self._preferences, self._priority = (
             session_store,
             archive_queue,
             preferences,
             priority,
         )
+        self._edited_session: UUID | None = None
         self._inputs: dict[UUID, _Inputs] = {}
         self._counted_from: dict[UUID, datetime] = {}
         """Time at which a session was reopened, or one of its messages was last edited."""
@@ -57,10 +55,14 @@ class SessionTimeout:
         self._one_at_a_time = asyncio.Lock()
         self.background = BackgroundLoop(self.archive_timed_out, LOOK_AGAIN)
 
+    def set_edited_session(self, session_id: UUID | None) -> None:
+        """Set the session of which a message is open in an editor; None if there is none."""
+        self._edited_session = session_id
+
     def note_input(self, session_id: UUID) -> None:
         """Record a key, click or scroll in the displayed session; an input after the timeout does not extend it."""
         moment, limit, known = now(), self._limit, self._inputs.get(session_id)
-        if self.is_edited(session_id):
+        if session_id == self._edited_session:
             self._counted_from[session_id] = moment
         if known is not None and (limit is None or moment - known.last < limit):
             known.last = moment
@@ -122,7 +124,7 @@ class SessionTimeout:
     def has_timed_out(self, summary: SessionSummary) -> bool:
         """Return whether a session has been inactive for longer than the setting allows."""
         limit = self._limit
-        if limit is None or summary.messages <= TOO_SHORT or self.is_edited(summary.guid):
+        if limit is None or summary.messages <= TOO_SHORT or summary.guid == self._edited_session:
             return False
         since = max(summary.last_activity, self._counted_from.get(summary.guid, summary.last_activity))
         inputs = self._inputs.get(summary.guid)

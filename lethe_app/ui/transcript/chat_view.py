@@ -36,6 +36,8 @@ class ChatView(TranscriptView):
 
     edit_requested = Signal(UUID)
     edited = Signal(UUID, str)
+    editor_toggled = Signal()
+    """The editor was opened or closed."""
     """Emitted with id and new text when an edit is saved."""
     regenerate_requested = Signal(UUID)
     continue_requested = Signal(UUID)
@@ -315,6 +317,7 @@ class ChatView(TranscriptView):
         self.row_layout.scroll_to_row(row)
         self.update_layout()
         editor.field.setFocus()
+        self.editor_toggled.emit()
 
     def _is_edited(self, row: int) -> bool:
         message_id = self.layout_cache.edited_message_id
@@ -371,4 +374,5 @@ class ChatView(TranscriptView):
         editor.hide()
         # Not deleted at once, because this may run in a slot of one of its own signals.
         editor.deleteLater()
+        self.editor_toggled.emit()
         return message_id

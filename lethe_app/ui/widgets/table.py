@@ -205,7 +205,9 @@ class Table(QTableView, Generic[Row]):
 
 
 class SearchField(QLineEdit):
-    """Search field above a list: Down moves the focus to the list, Esc clears the text first."""
+    """Search field above a list, which takes the focus on `down_pressed`; Esc clears the text first."""
+
+    down_pressed = Signal()
 
     def __init__(self, theme: Theme, placeholder: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -218,8 +220,6 @@ class SearchField(QLineEdit):
             load_icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition
         )
         theme.changed.connect(self._apply_theme)
-        self.focus_on_down: QWidget | None = None
-        """Widget that gets the focus on Down."""
 
     def _apply_theme(self) -> None:
         self._search_icon_action.setIcon(load_icon("search", self._theme.palette.muted))
@@ -229,7 +229,7 @@ class SearchField(QLineEdit):
             self.clear()
         elif event.key() == Qt.Key.Key_Escape:
             event.ignore()
-        elif event.key() == Qt.Key.Key_Down and self.focus_on_down is not None:
-            self.focus_on_down.setFocus()
+        elif event.key() == Qt.Key.Key_Down:
+            self.down_pressed.emit()
         else:
             super().keyPressEvent(event)

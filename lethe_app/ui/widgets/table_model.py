@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 
 Row = TypeVar("Row")
@@ -52,13 +52,16 @@ class Column(Generic[Row]):
     """Text colour of a row as `#rrggbb`, or an empty string for the default."""
     icon: Callable[[Row], Any] | None = None
     is_checked: Callable[[Row], bool] | None = None
-    """Makes it a column of check boxes; `FilteredTableModel.on_row_checked` is called when one is clicked."""
+    """Makes it a column of check boxes; `FilteredTableModel.row_checked` is emitted when one is clicked."""
     is_extra: bool = False
     """True if the column may be hidden when the table is narrow."""
 
 
 class FilteredTableModel(QAbstractTableModel, Generic[Row]):
     """Table model with filter and sorting; `visible_rows` are the rows that pass the filter, in sort order."""
+
+    row_checked = Signal(object, bool)
+    """The user clicked the check box of a row; nothing is checked before the row is replaced."""
 
     def __init__(
         self,
@@ -91,7 +94,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         self._filter_words: tuple[str, ...] = ()
         self._row_filter: Callable[[Row], bool] | None = None
         self.visible_rows: list[Row] = []
-        self.on_row_checked: Callable[[Row, bool], object] = lambda _row, _on: None
 
     # Rows and filter
 
@@ -259,7 +261,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         column = self.columns[index.column()] if index.isValid() else None
         if column is None or column.is_checked is None or role != Qt.ItemDataRole.CheckStateRole:
             return False
-        self.on_row_checked(self.visible_rows[index.row()], Qt.CheckState(value) == Qt.CheckState.Checked)
+        self.row_checked.emit(self.visible_rows[index.row()], Qt.CheckState(value) == Qt.CheckState.Checked)
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:

@@ -144,10 +144,10 @@ async def test_after_a_merge_a_sentence_is_found_in_the_whole(services: AppServi
 async def test_replies_are_ended_before_a_conversation_changes(services: AppServices):
     session, ended = await conversation(services, *LINES), []
 
-    async def still(guids) -> None:
-        ended.extend(guids)
+    async def stop_reply(guid) -> None:
+        ended.append(guid)
 
-    services.session_editing.still = still
+    services.session_editing.add_reply_stopper(stop_reply)
     await services.session_editing.delete(session.guid)
 
     assert ended == [session.guid]

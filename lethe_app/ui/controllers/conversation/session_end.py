@@ -42,22 +42,23 @@ class SessionEnd(QObject):
         self._shown_session: UUID | None = None
         self.ended_line = SessionEndLine(view.viewport())
         self.ended_line.continue_requested.connect(self._continue_session)
-        session_timeout.is_edited = lambda session_id: session_id == self._shown_session and view.editor is not None
         self._unsubscribers = [
             sessions.changed.add(lambda _persona: self._refresh_state()),
             preferences.changed.add(lambda _settings: self._refresh_state()),
             idleness.user_active.add(lambda _none: self._report_input()),
         ]
         replies.session_shown.connect(self._on_session_shown)
+        view.editor_toggled.connect(self._report_editing)
 
     def close(self) -> None:
         """Disconnect from the services."""
         for unsubscribe in self._unsubscribers:
             unsubscribe()
-        self._session_timeout.is_edited = lambda _session: False
+        self._session_timeout.set_edited_session(None)
 
     def _on_session_shown(self, session_id: UUID) -> None:
         self._shown_session = session_id
+        self._report_editing()
         self._update_widgets(has_ended=False)
         self._refresh_state()
 
@@ -85,6 +86,9 @@ class SessionEnd(QObject):
     def _report_input(self) -> None:
         if self._shown_session is not None and not self._chat.is_covered:
             self._session_timeout.note_input(self._shown_session)
+
+    def _report_editing(self) -> None:
+        self._session_timeout.set_edited_session(self._shown_session if self._view.editor is not None else None)
 
     def _continue_session(self) -> None:
         if self._shown_session is not None:

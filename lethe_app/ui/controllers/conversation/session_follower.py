@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from lethe_app.errors import LetheError
 from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
@@ -30,17 +28,13 @@ class SessionFollower:
         tasks: TaskRunner,
     ) -> None:
         self._sessions, self._session_controller = sessions, session_controller
-        self._replies, self._messages, self._tasks = replies, messages, tasks
-        session_editing.still = self._stop_replies
+        self._messages, self._tasks = messages, tasks
+        session_editing.add_reply_stopper(replies.stop_session_reply)
         self._unsubscribe = session_editing.reshaped.add(self._on_session_reshaped)
 
     def close(self) -> None:
         """Disconnect from the service."""
         self._unsubscribe()
-
-    async def _stop_replies(self, guids: Sequence[UUID]) -> None:
-        for guid in guids:
-            await self._replies.stop_session_reply(guid)
 
     def _on_session_reshaped(self, change: SessionsChanged) -> None:
         self._tasks.start_task(self._update_shown_session(change))

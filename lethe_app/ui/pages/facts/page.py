@@ -83,7 +83,7 @@ class FactPage(PersonaListPage):
         self.detail = FactDetail()
         self.empty_state = FactsPlaceholder()
         self.extraction_bar = ExtractionBar(self._context, self._fact_service, self._fact_extraction)
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self._build_layout()
 
     def _build_layout(self) -> None:

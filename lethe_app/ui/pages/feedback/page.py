@@ -76,7 +76,7 @@ class FeedbackPage(PersonaListPage):
         self.table: Table[ObjectionDetails] = Table(
             self.rows, self.theme, tr("Irrelevant memories"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_MEMORY_WIDTH)
         )
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self.search.textChanged.connect(self.rows.set_filter)
         self.table.opened.connect(lambda _one: self.open_message())
         self.table.delete_requested.connect(lambda _ones: self.withdraw_selected())

@@ -101,7 +101,7 @@ class InspectorPage(Page):
         self.tabs.addTab(self.tr("Prompt"))
         self.tabs.addTab(self.tr("Changes"))
         self.search = SearchField(self.theme, self.tr("Search prompt"))
-        self.search.focus_on_down = self.prompt_text
+        self.search.down_pressed.connect(self.prompt_text.setFocus)
         self.search.setMinimumWidth(MIN_SEARCH_WIDTH)
         self.match_count_label = QLabel()
         self.match_count_label.setProperty("small", True)

@@ -203,7 +203,7 @@ class MemoryPage(PersonaListPage):
         )
         self.table.setColumnHidden(DISTANCE, True)
         self.detail = MemoryDetail(self._context, self._memory_lists, self.edits.is_unsaved, self)
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self._build_layout()
 
     def _build_layout(self) -> None:

@@ -66,8 +66,8 @@ class SearchPage(Page):
         self.result_list = ResultList(self.theme, self.tr("Search results"))
         self._empty_text = self.tr("Search messages, summaries, memories, facts and world entries.")
         self.result_list.empty_text = self._empty_text
-        self.search.focus_on_down = self.result_list
-        self.result_list.widget_above = self.search
+        self.search.down_pressed.connect(self.result_list.setFocus)
+        self.result_list.up_pressed.connect(self.search.setFocus)
         self._build_layout()
 
     def _build_layout(self) -> None:

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from lethe_app.domain.list_items import HitKind, Mark, SearchHit
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_4, SPACE_6
@@ -134,12 +134,13 @@ class ResultList(LineList):
 
     opened = Signal(object)
     """The `SearchHit` that was opened."""
+    up_pressed = Signal()
+    """Up was pressed on the first hit."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         model = ResultsModel()
         super().__init__(model, theme, name)
         self.result_model = model
-        self.widget_above: QWidget | None = None
         self.setItemDelegate(_Painter(theme, self))
 
     @property
@@ -167,8 +168,8 @@ class ResultList(LineList):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         first = next((row for row, line in enumerate(self.result_model.result_lines) if line.hit is not None), 0)
-        if event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= first and self.widget_above is not None:
-            self.widget_above.setFocus()
+        if event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= first:
+            self.up_pressed.emit()
         else:
             super().keyPressEvent(event)
 

@@ -199,7 +199,7 @@ class SessionEdits(QObject):
 
         def edit_step(new_text: str) -> Step:
             async def run_edit() -> None:
-                await self._session_editing.still([message.session_id])
+                await self._session_editing.stop_replies([message.session_id])
                 await self._services.message_editing.edit(message.id, new_text)
                 await self._session_editing.retold([message.session_id], reworded=[message.id])
                 self._session_to_select = message.session_id
@@ -212,7 +212,7 @@ class SessionEdits(QObject):
         """Move a message to the trash."""
 
         async def redo_step() -> None:
-            await self._session_editing.still([message.session_id])
+            await self._session_editing.stop_replies([message.session_id])
             await self._services.message_editing.delete(message.session_id, message.id)
             await self._session_editing.retold([message.session_id])
             self._session_to_select = message.session_id

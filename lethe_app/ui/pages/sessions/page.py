@@ -65,7 +65,7 @@ class SessionPage(PersonaListPage):
             self.rows, self.theme, self.tr("Conversations"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TITLE_WIDTH)
         )
         self.detail = SessionDetail(self._context, self._services.sessions, self._services.lookup, self)
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self._build_layout()
 
     def _build_layout(self) -> None:

@@ -69,7 +69,7 @@ class TimelinePage(PersonaListPage):
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
-        self.search.focus_on_down = self.fact_list
+        self.search.down_pressed.connect(self.fact_list.setFocus)
         self.search.textChanged.connect(lambda _text: self._update_rows())
         for chip in (self.oldest_first_chip, self.include_others_chip):
             chip.toggled.connect(lambda _on: self._update_rows())

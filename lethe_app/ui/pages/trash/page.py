@@ -96,7 +96,7 @@ class TrashPage(ListPage):
         self.table: Table[Trashed] = Table(
             self.rows, self.theme, self.tr("Trash"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_ITEM_WIDTH)
         )
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self.hint = build_small_label("")
         chips = QWidget()
         self._flow = FlowLayout(chips, spacing=SPACE_1)

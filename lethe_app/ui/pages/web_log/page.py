@@ -83,7 +83,7 @@ class WebLogPage(ListPage):
         self.table: Table[OutgoingRequest] = Table(
             self.rows, self.theme, self.tr("Network log"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
         )
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self.detail = QLabel()
         self.detail.setObjectName("outgoing_detail")
         self.detail.setTextFormat(Qt.TextFormat.PlainText)

@@ -72,7 +72,7 @@ class EntryTableView(Table[WorldEntry]):
         elif event.key() == Qt.Key.Key_Space and self.selected_rows:
             is_checked = self.table_model.columns[0].is_checked
             first = self.selected_rows[0]
-            self.table_model.on_row_checked(first, not (is_checked is not None and is_checked(first)))
+            self.table_model.row_checked.emit(first, not (is_checked is not None and is_checked(first)))
         else:
             super().keyPressEvent(event)
 
@@ -100,7 +100,7 @@ class EntryTable(QWidget):
         self._theme, self._book, self.rows = theme, book, rows
         self.search = SearchField(theme, self.tr("Search entries"))
         self.table = EntryTableView(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
-        self.search.focus_on_down = self.table
+        self.search.down_pressed.connect(self.table.setFocus)
         self.search.textChanged.connect(self._filter)
         self.count_label = QLabel()
         self.count_label.setProperty("small", True)
@@ -151,7 +151,7 @@ class EntryTable(QWidget):
         table.move_requested.connect(lambda down: self.move_selected(downwards=down))
         self.rows.modelReset.connect(self._update_order_button)
         self.rows.moved.connect(book.reorder)
-        self.rows.on_row_checked = self._set_enabled
+        self.rows.row_checked.connect(self._set_enabled)
 
     def show_world(self, world: World | None, *, is_new_world: bool) -> None:
         self.rows.show_world(world, is_new_world=is_new_world)
