@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import ElidedLabel
 
 
@@ -31,18 +33,18 @@ class Page(QFrame):
         self.theme = theme
         self.undo_stack = QUndoStack(self)
         self._icon_updates: list[Callable[[], None]] = []
-        self.back = QToolButton()
-        self.back.setIconSize(QSize(ICON, ICON))
-        self.back.setToolTip(self.tr("Back  Esc"))
-        self.back.setAccessibleName(self.tr("Back"))
+        text, name = self.tr("Back  Esc"), self.tr("Back")
+        self.back = IconButton(theme, "chevron-left", text, accessible_name=name, colour=attrgetter("text"))
         self.back.clicked.connect(self.back_requested)
         self.title = ElidedLabel(min_width=120)
         self.title.setProperty("title", True)
         self.title.set_full_text(title)
         self.subtitle = ElidedLabel()
         self.subtitle.setProperty("quiet", True)
-        self._undo_button = self._build_stack_button("undo", self.tr("Undo"), self.undo_stack.undo)
-        self._redo_button = self._build_stack_button("redo", self.tr("Redo"), self.undo_stack.redo)
+        self._undo_button = IconButton(theme, "undo", self.tr("Undo"))
+        self._undo_button.clicked.connect(self.undo_stack.undo)
+        self._redo_button = IconButton(theme, "redo", self.tr("Redo"))
+        self._redo_button.clicked.connect(self.undo_stack.redo)
         self.body = QVBoxLayout()
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
@@ -57,7 +59,6 @@ class Page(QFrame):
         self.undo_stack.undoTextChanged.connect(self._update_undo_buttons)
         theme.changed.connect(self.apply_theme)
         self._update_undo_buttons()
-        self.apply_theme()
 
     def _build_head(self) -> None:
         self._head = QFrame()
@@ -100,14 +101,6 @@ class Page(QFrame):
             self._head_row.removeWidget(self._head_buttons)
             self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
 
-    def _build_stack_button(self, icon_name: str, title: str, slot: Callable[[], None]) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(ICON, ICON))
-        button.setAccessibleName(title)
-        button.clicked.connect(slot)
-        self._icon_updates.append(lambda: button.setIcon(load_icon(icon_name, self.theme.palette.muted)))
-        return button
-
     # For subclasses
 
     def add_button(self, title: str, slot: Callable[[], object], icon_name: str = "", *, primary: bool = False) -> QPushButton:
@@ -143,8 +136,7 @@ class Page(QFrame):
         return False
 
     def apply_theme(self) -> None:
-        """Apply the icons of the current theme."""
-        self.back.setIcon(load_icon("chevron-left", self.theme.palette.text))
+        """Apply the colours and text size of a theme that was chosen while the page is open."""
         for update_icon in self._icon_updates:
             update_icon()
 

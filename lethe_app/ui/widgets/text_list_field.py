@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 
@@ -70,13 +71,8 @@ class TextListField(QWidget):
         self._column.insertWidget(self._column.count() - 1, row)
         return field
 
-    def _create_tool_button(self, icon_name: str, tooltip: str, slot: object) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        button.setProperty("drawing", icon_name)
-        button.setIcon(load_icon(icon_name, self._theme.palette.muted))
-        button.setToolTip(tooltip)
-        button.setAccessibleName(tooltip)
+    def _create_tool_button(self, icon_name: str, tooltip: str, slot: object) -> IconButton:
+        button = IconButton(self._theme, icon_name, tooltip, size=ICON - SPACE_1)
         button.clicked.connect(slot)
         return button
 
@@ -106,5 +102,3 @@ class TextListField(QWidget):
 
     def _apply_theme(self) -> None:
         self._add_button.setIcon(load_button_icon("plus", self._theme.palette.muted))
-        for button in self.findChildren(QToolButton):
-            button.setIcon(load_icon(str(button.property("drawing")), self._theme.palette.muted))

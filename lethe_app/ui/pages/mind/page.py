@@ -97,7 +97,7 @@ class MindPage(Page):
             services.library.changed.add(lambda _none: self._reload_timer.start()),
             services.preferences.changed.add(lambda _settings: self._reload_timer.start()),
         ]
-        self.theme.changed.connect(self._apply_theme_to_rows)
+        self.theme.changed.connect(self.mood_card.apply_theme)
         self.persona_selector.chosen.connect(self._show_persona)
         self.mood_card.mood_chosen.connect(self._set_mood)
         self.mood_card.moods_toggled.connect(
@@ -127,13 +127,6 @@ class MindPage(Page):
             writing_list.forget_requested.connect(
                 lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one.memory, truncate_text(one.title))
             )
-
-    def _apply_theme_to_rows(self) -> None:
-        self.mood_card.apply_theme()
-        for reminder in self.reminder_form.rows:
-            reminder.apply_theme()
-        for writing in (*self.goal_list.rows, *self.journal_list.rows):
-            writing.apply_theme()
 
     def first_focus_widget(self) -> QWidget:
         return self.persona_selector

@@ -7,15 +7,15 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import format_due_date, format_time_of_day, format_weekday
 from lethe_app.ui.widgets.datetime_field import DateTimeField
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
@@ -41,10 +41,9 @@ class ReminderRow(QWidget):
         text_column.addWidget(text_label)
         text_column.addWidget(date_label)
         name = memory.name
-        self._theme = theme
-        self.edit_button = _build_icon_button(self.tr("Edit “{name}”").format(name=name))
+        self.edit_button = IconButton(theme, "edit", self.tr("Edit “{name}”").format(name=name))
         self.edit_button.clicked.connect(lambda: self.edit_requested.emit(self.memory))
-        self.delete_button = _build_icon_button(self.tr("Delete “{name}”").format(name=name))
+        self.delete_button = IconButton(theme, "trash", self.tr("Delete “{name}”").format(name=name))
         self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.memory))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -52,12 +51,6 @@ class ReminderRow(QWidget):
         row.addLayout(text_column, 1)
         row.addWidget(self.edit_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.delete_button, 0, Qt.AlignmentFlag.AlignTop)
-        self.apply_theme()
-
-    def apply_theme(self) -> None:
-        """Apply the theme's colours to the icons."""
-        self.edit_button.setIcon(load_icon("edit", self._theme.palette.muted))
-        self.delete_button.setIcon(load_icon("trash", self._theme.palette.muted))
 
 
 class ReminderForm(QWidget):
@@ -191,11 +184,3 @@ class _Line(QLineEdit):
             self.entered.emit()
         else:
             super().keyPressEvent(event)
-
-
-def _build_icon_button(name: str) -> QToolButton:
-    button = QToolButton()
-    button.setIconSize(QSize(ICON, ICON))
-    button.setAccessibleName(name)
-    button.setToolTip(name)
-    return button

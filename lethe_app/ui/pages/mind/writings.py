@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
@@ -36,16 +36,13 @@ class WritingRow(QWidget):
 
     def __init__(self, theme: Theme, writing: MindNote, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.writing, self._theme = writing, theme
+        self.writing = writing
         self._title, self._note = QLabel(writing.title), QLabel(writing.note)
         self._title.setProperty("field", True)
         self._title.setWordWrap(True)
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._note.setProperty("small", True)
-        self.delete_button = QToolButton()
-        self.delete_button.setIconSize(QSize(ICON, ICON))
-        self.delete_button.setAccessibleName(self.tr("Delete “{name}”").format(name=writing.title))
-        self.delete_button.setToolTip(self.tr("Delete “{name}”").format(name=writing.title))
+        self.delete_button = IconButton(theme, "trash", self.tr("Delete “{name}”").format(name=writing.title))
         self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.writing))
         self.field = TextAreaField(writing.title, 1, 16)
         self.field.set_text(writing.memory.content)
@@ -63,17 +60,12 @@ class WritingRow(QWidget):
         column.setSpacing(SPACE_1)
         column.addLayout(head)
         column.addWidget(self.field)
-        self.apply_theme()
 
     def show_writing(self, writing: MindNote) -> None:
         """Show title and note. The text is set separately, because the field may have text that is not stored yet."""
         self.writing = writing
         self._title.setText(writing.title)
         self._note.setText(writing.note)
-
-    def apply_theme(self) -> None:
-        """Apply the theme's colour to the icon."""
-        self.delete_button.setIcon(load_icon("trash", self._theme.palette.muted))
 
 
 class WritingList(QWidget):

@@ -16,11 +16,11 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import format_fit_level
 from lethe_app.ui.pages.models.services import ModelPageServices
-from lethe_app.ui.pages.page import Page
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import SearchField, Table
@@ -30,12 +30,12 @@ MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
 
 
-class ModelPage(Page):
+class ModelPage(ListPage):
     """Page with two tabs, local models and downloads. No network connection is made before the user starts a download."""
 
     def __init__(self, context: PageContext, services: ModelPageServices) -> None:
-        super().__init__(context.theme, self.tr("Models"))
-        self._context, self._services = context, services
+        super().__init__(context, self.tr("Models"))
+        self._services = services
         self._models: list[ModelFile] = []
         self._offer_cards: dict[str, DownloadOffer] = {}
         self.tabs = QTabBar()
@@ -73,7 +73,9 @@ class ModelPage(Page):
         self._measure_timer.timeout.connect(self._update_fits)
         self._measure_timer.start()
         self._show_tab(0)
-        self._spawn(self._load_models(), "models page")
+        self.subtitle.set_full_text(self.tr("searching for models…"))
+        self._schedule_reload()
+        context.tasks.start_task(self._load_offers())
 
     def _build_table(self) -> None:
         columns = [
@@ -110,19 +112,21 @@ class ModelPage(Page):
     def close_page(self) -> None:
         self._measure_timer.stop()
         self.card.close_card()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close_page()
 
     # Local models.
 
-    async def _load_models(self) -> None:
-        self.subtitle.set_full_text(self.tr("searching for models…"))
+    async def _reload(self) -> None:
         self._models = await self._services.models.list_all_models()
         self._update_fits()
+        if self.table.current_row is not None:
+            return
         state = self._services.models.state
         loaded_path = state.model.file.path if isinstance(state, ModelReady) else None
         if not self.table.select_row(loaded_path) and self.rows.visible_rows:
             self.table.select_row(self.rows.visible_rows[0].model.path)
+
+    async def _load_offers(self) -> None:
         free = await asyncio.to_thread(free_memory)
         for model in await self._services.downloads.list_recommended():
             offer = DownloadOffer(model, free)
@@ -173,11 +177,7 @@ class ModelPage(Page):
     def _on_download_progress(self, progress: DownloadProgress) -> None:
         self._update_offers()
         if progress.path is not None:
-            self._spawn(self._reload_models(), "models page")
-
-    async def _reload_models(self) -> None:
-        self._models = await self._services.models.list_all_models()
-        self._update_fits()
+            self._schedule_reload()
 
     def _update_offers(self) -> None:
         downloads = self._services.downloads
@@ -209,14 +209,14 @@ class ModelPage(Page):
         path = await ask_for_model_file(self._context.dialog_parent)
         if path is not None:
             await self._services.models.load(path)
-            await self._reload_models()
+            await self._reload()
             self.table.select_row(path)
 
     async def _pick_folder(self) -> None:
         folder = await ask_for_model_folder(self._context.dialog_parent)
         if folder is not None:
             await self._services.models.add_folder(folder)
-            await self._reload_models()
+            await self._reload()
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._context.tasks.start_task(work, key=lane)

@@ -11,10 +11,10 @@ from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_4
+from lethe_app.ui.core.palette import ICON
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.labels import build_small_label
@@ -22,14 +22,14 @@ from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 
-class UserPersonasPage(Page):
+class UserPersonasPage(ListPage):
     """Page with the list of user personas; Enter edits, Del deletes, and a button uses the selected one in new
     conversations.
     """
 
     def __init__(self, context: PageContext, library: Library, preferences: Preferences, deletion: PersonaDeletion) -> None:
-        super().__init__(context.theme, self.tr("User personas"))
-        self.context, self._library, self._preferences, self._deletion = context, library, preferences, deletion
+        super().__init__(context, self.tr("User personas"))
+        self._library, self._preferences, self._deletion = library, preferences, deletion
         columns = [
             Column[Persona](self.tr("Name"), lambda one: one.name, width=220, icon=self._avatar_icon),
             Column[Persona](self.tr("Tagline"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
@@ -48,11 +48,8 @@ class UserPersonasPage(Page):
         self._use_button = self.add_button(self.tr("Use this persona"), self.use_selected, "user")
         self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.table.current_row), "edit")
         self.new_button: QPushButton = self.add_button(self.tr("New"), lambda: self._open_editor(""), "plus", primary=True)
-        hint = build_small_label(
-            self.tr("New conversations use the selected user persona. Existing conversations keep theirs.")
-        )
-        hint.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
-        self.body.addWidget(hint)
+        hint = self.tr("New conversations use the selected user persona. Existing conversations keep theirs.")
+        self._add_head(build_small_label(hint))
         self.body.addWidget(self.table, 1)
         self._unsubscribers = [
             library.changed.add(lambda _nothing: self._schedule_reload()),
@@ -62,16 +59,6 @@ class UserPersonasPage(Page):
 
     def first_focus_widget(self) -> QWidget:
         return self.table
-
-    def close_page(self) -> None:
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-        self.context.tasks.cancel("selves")
-
-    # what is shown
-
-    def _schedule_reload(self) -> None:
-        self.context.tasks.start_task(self._reload(), key="selves")
 
     async def _reload(self) -> None:
         self.rows.set_rows(await self._library.user_personas())
@@ -117,10 +104,10 @@ class UserPersonasPage(Page):
             self._open_editor(persona.unique_name)
 
     def _open_editor(self, persona_id: str) -> None:
-        self.context.navigator.open(PersonaRoute(persona_id, is_user=True))
+        self._context.navigator.open(PersonaRoute(persona_id, is_user=True))
 
     def _delete_persona(self, persona: Persona) -> None:
-        self.context.tasks.start_task(self._confirm_and_delete(persona), key="delete")
+        self._context.tasks.start_task(self._confirm_and_delete(persona), key="delete")
 
     async def _confirm_and_delete(self, persona: Persona) -> None:
         if await self._deletion.confirm_deletion(persona):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.core.icons import load_button_icon, load_icon
-from lethe_app.ui.core.palette import ICON
+from lethe_app.ui.core.icons import load_button_icon
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -24,6 +24,7 @@ from lethe_app.ui.pages.personas.loader import PersonaLoader
 from lethe_app.ui.pages.personas.preview_updater import PersonaPreviewUpdater
 from lethe_app.ui.pages.personas.services import PersonaEditorServices
 from lethe_app.ui.pages.undo_commands import UndoGuard
+from lethe_app.ui.widgets.icon_button import IconButton
 
 PREVIEW_MIN_LINES, BOTH_MIN_LINES, LONG_LABEL_MIN_LINES, SECTIONS_MIN_LINES = 74, 60, 52, 40
 """Page widths as multiples of the line height.
@@ -98,12 +99,7 @@ class PersonaPage(PersonaEditor):
         self.body.addLayout(row, 1)
 
     def _add_tool_button(self, icon_name: str, text: str) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(ICON, ICON))
-        button.setToolTip(text)
-        button.setAccessibleName(text)
-        self._icon_updates.append(lambda: button.setIcon(load_icon(icon_name, self.theme.palette.text)))
-        self._icon_updates[-1]()
+        button = IconButton(self.theme, icon_name, text, colour=attrgetter("text"))
         self._buttons.addWidget(button)
         return button
 
@@ -188,13 +184,11 @@ class PersonaPage(PersonaEditor):
 
     def apply_theme(self) -> None:
         super().apply_theme()
-        # The constructor of Page calls this method before the fields exist.
-        if hasattr(self, "sheet"):
-            self.sheet.fit_sections()
-            self.sheet.avatar.apply_theme()
-            self._update_save_icon()
-            self.show_picture()
-            self._update_layout()
+        self.sheet.fit_sections()
+        self.sheet.avatar.apply_theme()
+        self._update_save_icon()
+        self.show_picture()
+        self._update_layout()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_message_count
-from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
@@ -26,6 +25,7 @@ from lethe_app.ui.widgets.card_column import create_card, create_placeholder, cr
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import ElidedLabel, build_small_label
 
 MIN_WIDTH, WIDTH = 330, 480
@@ -48,7 +48,6 @@ class SessionDetail(QStackedWidget):
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
-        self._icon_updates: list[Callable[[], None]] = []
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
         self.setMinimumWidth(MIN_WIDTH)
         self.form = Form(_form_specs(self), context.theme)
@@ -77,7 +76,6 @@ class SessionDetail(QStackedWidget):
         self.tabs.tabBar().setAccessibleName(self.tr("View"))
         self.tabs.setDocumentMode(True)
         self.addWidget(self.empty_hint)
-        context.theme.changed.connect(self._apply_theme)
         self.transcript.message_selected.connect(lambda _message: self._update_message_buttons())
         self._update_message_buttons()
 
@@ -89,7 +87,6 @@ class SessionDetail(QStackedWidget):
         self.tabs.addTab(self._build_details_tab(), self.tr("Details"))
         self.tabs.addTab(self._build_messages_tab(), self.tr("Messages"))
         self.addWidget(self.tabs)
-        self._apply_theme()
 
     # what is shown
 
@@ -153,10 +150,6 @@ class SessionDetail(QStackedWidget):
         self.insert_button.setEnabled(self.session is not None)
         self.insert_button.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
 
-    def _apply_theme(self) -> None:
-        for update_icon in self._icon_updates:
-            update_icon()
-
     # Building the pane.
 
     def _build_details_tab(self) -> QWidget:
@@ -212,13 +205,9 @@ class SessionDetail(QStackedWidget):
         column.addWidget(foot)
         return page
 
-    def _build_regenerate_button(self, part: SessionPart) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        button.setAccessibleName(self.tr("Regenerate: {part}").format(part=format_part(part)))
-        button.setToolTip(self.tr("Regenerate from the messages"))
-        self._icon_updates.append(lambda: button.setIcon(load_icon("refresh", self._context.theme.palette.muted)))
-        self._icon_updates[-1]()
+    def _build_regenerate_button(self, part: SessionPart) -> IconButton:
+        text, name = self.tr("Regenerate from the messages"), self.tr("Regenerate: {part}").format(part=format_part(part))
+        button = IconButton(self._context.theme, "refresh", text, accessible_name=name, size=ICON - SPACE_1)
         button.clicked.connect(lambda: self.regenerate_requested.emit(part))
         return button
 

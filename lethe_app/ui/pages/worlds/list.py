@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.services.worlds.service import OpenWorld
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_2
+from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme, interface_font_size
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -51,10 +52,8 @@ class WorldList(QWidget):
         self.new_button.setProperty("row", True)
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
         self.new_button.clicked.connect(self.create_requested)
-        self.menu_button = QToolButton()
-        self.menu_button.setIconSize(QSize(ICON, ICON))
-        self.menu_button.setAccessibleName(self.tr("World actions"))
-        self.menu_button.setToolTip(self.tr("Rename, duplicate, delete"))
+        text = self.tr("Rename, duplicate, delete")
+        self.menu_button = IconButton(theme, "dots", text, accessible_name=self.tr("World actions"))
         self.menu_button.clicked.connect(
             lambda: self._show_menu(self.menu_button.mapToGlobal(QPoint(0, self.menu_button.height())))
         )
@@ -108,7 +107,6 @@ class WorldList(QWidget):
 
     def _apply_theme(self) -> None:
         self.new_button.setIcon(load_button_icon("plus", self._theme.palette.muted))
-        self.menu_button.setIcon(load_icon("dots", self._theme.palette.muted))
 
 
 def _entry_count(open_world: OpenWorld) -> int:
