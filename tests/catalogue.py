@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import BaseModel
+
+from lethe_app.config.options import ModelChoices
 from lethe_app.config.settings import Settings
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.memory.reason_words import block_templates, reason_templates
 from lethe_app.ui.core.reason_labels import BLOCK_CONTEXT, REASON_CONTEXT
 from lethe_app.ui.transcript.message_actions import MESSAGE_ACTIONS
@@ -25,6 +32,11 @@ ROOT = Path(__file__).resolve().parents[1]
 WINDOW = ROOT / "lethe_app" / "ui"
 ANYWHERE = "QObject"
 """Where a word is asked for through another object: whatever that is, it looks here at last."""
+FORM_MODELS: tuple[type[BaseModel], ...] = (
+    *(Settings, ModelChoices, Persona, MemoryUnit, World, WorldEntry),
+    *(SamplerPreset, InstructPreset, SystemPreset),
+)
+"""Records whose fields are edited in forms."""
 WITH_CONTEXT = {"translate", "tr", "QT_TRANSLATE_NOOP"}
 
 
@@ -94,15 +106,18 @@ def words() -> set[tuple[str, str]]:
 
 
 def declared() -> Iterator[tuple[str, str]]:
-    """What stands in tables without Qt: reasons and settings, which the terminal has too, and the actions on a message."""
+    """What stands outside the window's code: reasons, actions on a message, and the fields of settings and records."""
     for context, templates in ((REASON_CONTEXT, reason_templates()), (BLOCK_CONTEXT, block_templates())):
         yield from ((context, template) for template in templates)
     for deed in MESSAGE_ACTIONS:
         yield "Deed", deed.title
-    for setting in Settings.model_fields.values():
-        for text in (setting.title, setting.description):
-            if text:
-                yield "Setting", text
+    for model in FORM_MODELS:
+        for declared_field in model.model_fields.values():
+            extra = declared_field.json_schema_extra if isinstance(declared_field.json_schema_extra, dict) else {}
+            options = [extra.get(option) for option in ("unit", "minimum_label", "placeholder")]
+            for text in (declared_field.title, declared_field.description, *options):
+                if text:
+                    yield "Field", str(text)
 
 
 def tool(name: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from lethe_app.config.form_field import SettingSection, setting
 from lethe_app.config.options import RoleplayGoals, SearchProvider
-from lethe_app.config.setting_field import SettingSection, setting
 
 _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 
@@ -136,6 +136,7 @@ class BackgroundSettings(BaseModel):
         "Maximum tokens read from a web page; the rest is ignored.",
         ge=200,
         le=20_000,
+        unit="tokens",
     )
     web_private_addresses: bool = setting(
         SettingSection.WEB, False, "Local network access", "Allow web pages on this computer and the local network."
@@ -156,9 +157,6 @@ class BackgroundSettings(BaseModel):
         max_length=50,
     )
     tools_explained: bool = setting(
-        SettingSection.TOOLS,
-        True,
-        "Explain tools",
-        "Add a short note to the prompt that tells the model how to use its tools.",
+        SettingSection.TOOLS, True, "Explain tools", "Add a short note to the prompt that tells the model how to use its tools."
     )
     tools_always_ask: bool = setting(SettingSection.TOOLS, False, "Always ask permission", "Ask before every tool call.")

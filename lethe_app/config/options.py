@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
+
+from lethe_app.config.form_field import form_field
 
 
 class ThemeOption(StrEnum):
@@ -68,17 +70,36 @@ class ModelChoices(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    context: int | None = Field(default=None, ge=0, le=1_048_576)
-    gpu_layers: int | None = Field(default=None, ge=-1, le=999)
-    threads: int | None = Field(default=None, ge=0, le=256)
-    kv_type: str | None = Field(default=None, pattern="^(f16|q8_0|q4_0)$")
-    flash_attention: bool | None = None
-    instruct: str | None = Field(default=None, max_length=100)
-    thinking_start: str | None = Field(default=None, max_length=100)
-    """Text with which the model's thinking begins, if neither its template nor its format defines it; effective only with
-    `thinking_end`.
-    """
-    thinking_end: str | None = Field(default=None, max_length=100)
+    context: int | None = form_field(
+        None,
+        "Context size",
+        "Tokens the model can see at once; 0 = the model's own limit, up to 8192.",
+        ge=0,
+        le=1_048_576,
+        minimum_label="from settings",
+    )
+    gpu_layers: int | None = form_field(
+        None,
+        "GPU layers",
+        "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
+        ge=-1,
+        le=999,
+        minimum_label="from settings",
+    )
+    threads: int | None = form_field(None, "CPU threads", ge=0, le=256, minimum_label="from settings")
+    kv_type: str | None = form_field(None, "KV cache type", pattern="^(f16|q8_0|q4_0)$")
+    flash_attention: bool | None = form_field(None, "Flash attention")
+    instruct: str | None = form_field(
+        None, "Instruct format", "Preset that replaces the model's chat template, including its thinking tags.", max_length=100
+    )
+    thinking_start: str | None = form_field(
+        None,
+        "Thinking start tag",
+        "Tag that opens a block of thinking; set both tags, which take effect with the next reply.",
+        max_length=100,
+        placeholder="from the format",
+    )
+    thinking_end: str | None = form_field(None, "Thinking end tag", max_length=100, placeholder="from the format")
 
 
 class SearchProvider(StrEnum):

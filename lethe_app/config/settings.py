@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from lethe_app.config.background_settings import BackgroundSettings
+from lethe_app.config.form_field import SettingSection, expert_setting, setting
 from lethe_app.config.options import GroupTurns, ModelChoices, PromptLayout, ProseFont, SessionHandling, ThemeOption
-from lethe_app.config.setting_field import SettingSection, expert_setting, setting
 
 
 class Settings(BackgroundSettings):
@@ -24,7 +24,7 @@ class Settings(BackgroundSettings):
     theme: ThemeOption = setting(
         SettingSection.LOOK, ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default."
     )
-    font_size: int = setting(SettingSection.LOOK, 15, "Text size", "Size of message text in pixels.", ge=12, le=24)
+    font_size: int = setting(SettingSection.LOOK, 15, "Text size", "Size of message text in pixels.", ge=12, le=24, unit="px")
     prose_font: ProseFont = setting(SettingSection.LOOK, ProseFont.SANS, "Message font", "Typeface of messages: sans or serif.")
     background: str = setting(SettingSection.LOOK, "", "Background image", "Image shown faintly behind the chat.")
     notify: bool = setting(
@@ -103,6 +103,7 @@ class Settings(BackgroundSettings):
         " and finally the oldest messages, which are summarised, but never the persona or your new message.",
         ge=0,
         le=1_048_576,
+        minimum_label="model's limit",
     )
     max_reply: int = setting(
         SettingSection.MODEL, 512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384
@@ -114,9 +115,16 @@ class Settings(BackgroundSettings):
         "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
         ge=-1,
         le=999,
+        minimum_label="all layers",
     )
     threads: int = setting(
-        SettingSection.MODEL, 0, "CPU threads", "CPU threads used by the engine; 0 = all physical cores.", ge=0, le=256
+        SettingSection.MODEL,
+        0,
+        "CPU threads",
+        "CPU threads used by the engine; 0 = all physical cores.",
+        ge=0,
+        le=256,
+        minimum_label="all physical cores",
     )
     batch: int = setting(SettingSection.MODEL, 512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192)
     flash_attention: bool = setting(
@@ -142,10 +150,7 @@ class Settings(BackgroundSettings):
         "Keep the weights in RAM, so that the system cannot swap them out.",
     )
     read_ahead: bool = setting(
-        SettingSection.MODEL,
-        True,
-        "Prefill while typing",
-        "Process the prompt while you type, so that replies start sooner.",
+        SettingSection.MODEL, True, "Prefill while typing", "Process the prompt while you type, so that replies start sooner."
     )
     kept_states: int = setting(
         SettingSection.MODEL,
@@ -203,6 +208,7 @@ class Settings(BackgroundSettings):
         "Replace the temperature of the sampler preset; a negative value keeps it.",
         ge=-1.0,
         le=5.0,
+        minimum_label="from preset",
     )
     thinking: bool = setting(
         SettingSection.PROMPT, True, "Thinking", "Let models that support thinking think before they reply."
@@ -236,6 +242,8 @@ class Settings(BackgroundSettings):
         "Minutes without a message or key press after which a conversation ends and is archived; 0 = never.",
         ge=0,
         le=525_600,
+        unit="min",
+        minimum_label="never",
     )
     trash_days: int = setting(
         SettingSection.SESSIONS,
@@ -252,6 +260,7 @@ class Settings(BackgroundSettings):
         "Maximum number of turns of the conversation that are in the prompt word for word; 0 = no limit.",
         ge=0,
         le=10_000,
+        minimum_label="no limit",
     )
     history_target: float = setting(
         SettingSection.SESSIONS,
@@ -263,10 +272,7 @@ class Settings(BackgroundSettings):
         le=0.95,
     )
     scratch: bool = setting(
-        SettingSection.SESSIONS,
-        True,
-        "Conversation notes",
-        "Note the facts of the current conversation as it goes on.",
+        SettingSection.SESSIONS, True, "Conversation notes", "Note the facts of the current conversation as it goes on."
     )
 
     # Memory
@@ -347,11 +353,7 @@ class Settings(BackgroundSettings):
         "Maximum cosine distance at which a newer fact may replace an older one; 0 = calibrated for the embedding model.",
     )
     global_worlds: list[str] = setting(
-        SettingSection.MEMORY,
-        [],
-        "Global worlds (lorebooks)",
-        "Worlds that are active in every conversation.",
-        max_length=100,
+        SettingSection.MEMORY, [], "Global worlds (lorebooks)", "Worlds that are active in every conversation.", max_length=100
     )
     world_tokens: int = setting(
         SettingSection.MEMORY,
@@ -360,6 +362,7 @@ class Settings(BackgroundSettings):
         "Maximum tokens of world entries per turn; 0 = a fifth of the context.",
         ge=0,
         le=65_536,
+        minimum_label="a fifth of the context",
     )
     world_rounds: int = setting(
         SettingSection.MEMORY,
@@ -381,6 +384,7 @@ class Settings(BackgroundSettings):
         "Minimum number of minutes between proactive messages.",
         ge=0,
         le=10_080,
+        unit="min",
     )
     min_message_delay: int = setting(
         SettingSection.PROACTIVE,
@@ -397,6 +401,7 @@ class Settings(BackgroundSettings):
         "Days after which a waiting proactive message is no longer brought up.",
         ge=1,
         le=3650,
+        unit="days",
     )
     hours_before_afk: float = setting(
         SettingSection.PROACTIVE,
@@ -405,6 +410,7 @@ class Settings(BackgroundSettings):
         "Hours of silence after which the persona greets you as returning.",
         ge=0.1,
         le=8760.0,
+        unit="h",
     )
     min_no_recall_days: int = setting(
         SettingSection.PROACTIVE,
@@ -413,6 +419,7 @@ class Settings(BackgroundSettings):
         "Days per priority step after which an unused memory of a decaying type is forgotten.",
         ge=1,
         le=3650,
+        unit="days",
     )
     decaying_types: list[str] = setting(
         SettingSection.PROACTIVE,
@@ -441,10 +448,3 @@ class Settings(BackgroundSettings):
         if chosen is None:
             return self
         return self.model_copy(update=chosen.model_dump(exclude_none=True, include=set(Settings.model_fields)))
-
-
-def section_of(name: str) -> SettingSection:
-    """Return the section of the setting called `name`."""
-    extra = Settings.model_fields[name].json_schema_extra
-    assert isinstance(extra, dict)
-    return SettingSection(str(extra["section"]))

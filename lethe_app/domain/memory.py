@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from lethe_app.config.form_field import form_field
 from lethe_app.domain.clock import now
 
 
@@ -67,53 +68,71 @@ class WordLink(StrEnum):
     """A main keyword, unless every secondary one matches too."""
 
 
+_TAG_PLACEHOLDER = "Type a word, press Enter"
+
+
 class MemoryUnit(BaseModel):
     """One memory of any type. Times have zones; vectors are stored separately, by the embedder's id."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     guid: UUID = Field(default_factory=uuid4)
-    category: MemoryType = MemoryType.GENERAL
-    insertion: MemoryInsertion = MemoryInsertion.TRIGGER
-    name: str = ""
-    content: str = ""
-    reason: str = ""
-    """Why it matters; shown with the memory and used to phrase its insertion."""
-    path: str = ""
+    category: MemoryType = form_field(MemoryType.GENERAL, "Type")
+    insertion: MemoryInsertion = form_field(MemoryInsertion.TRIGGER, "Recall mode")
+    name: str = form_field("", "Name")
+    content: str = form_field("", "Content")
+    reason: str = form_field("", "Why it matters", placeholder="Sent to the model with the memory")
+    path: str = form_field("", "File path")
     """The file behind a memory of type image or file."""
-    added: AwareDatetime = Field(default_factory=now)
+    added: AwareDatetime = Field(
+        default_factory=now, title="Active from", description="Set a future date to recall the memory only from then on."
+    )
     """Time of creation; if it is in the future, the memory is not recalled before it."""
-    end_time: AwareDatetime | None = None
+    end_time: AwareDatetime | None = form_field(None, "Active until")
     """Time from which on it is no longer recalled; None is never."""
     last_trigger: AwareDatetime = Field(default_factory=now)
     trigger_count: int = Field(default=0, ge=0)
-    priority: int = 1
-    position_index: int = Field(default=0, ge=-1)
+    priority: int = form_field(1, "Priority", "Memories with a higher priority are recalled first.", form_minimum=-100)
+    position_index: int = form_field(
+        0,
+        "Insertion depth",
+        "Number of messages above the newest one; 0 = right next to it.",
+        ge=-1,
+        form_maximum=1000,
+        minimum_label="system prompt",
+    )
     """Insertion depth: messages from the newest one (0) upwards; -1 is the system prompt."""
-    duration: int = Field(default=1, ge=1)
+    duration: int = form_field(1, "Sticky (turns)", ge=1)
     """Turns it stays active once it was triggered."""
-    trigger_chance: float = Field(default=1.0, ge=0.0, le=1.0)
-    sticky: bool = False
+    trigger_chance: float = form_field(1.0, "Probability", unit="%", ge=0.0, le=1.0)
+    sticky: bool = form_field(False, "Always included")
     """True if it is always inserted (constant)."""
-    protected: bool = False
+    protected: bool = form_field(False, "Protected", "Prevent automatic changes and removal.")
     """True if only the user may prune, merge or overwrite it."""
-    enabled: bool = True
-    keywords_main: list[str] = Field(default_factory=list)
-    keywords_secondary: list[str] = Field(default_factory=list)
-    word_link: WordLink = WordLink.AND
-    case_sensitive: bool = False
+    enabled: bool = form_field(True, "Enabled")
+    keywords_main: list[str] = form_field(
+        [], "Keywords", "Recall the memory when one of these words is mentioned.", placeholder=_TAG_PLACEHOLDER
+    )
+    keywords_secondary: list[str] = form_field([], "Secondary keywords", placeholder=_TAG_PLACEHOLDER)
+    word_link: WordLink = form_field(WordLink.AND, "Selective logic")
+    case_sensitive: bool = form_field(False, "Case-sensitive")
     meta_info_toggle: bool = False
     meta_info: str = ""
-    filed_under: str = Field(default="", max_length=200)
-    """Category path, chosen by the user or a dream, with levels separated by slashes, such as `user-preferences/timezone`."""
-    tags: list[str] = Field(default_factory=list)
+    filed_under: str = form_field(
+        "",
+        "Category",
+        "Category path with slashes for subcategories; the words of categories and tags recall the memory as well.",
+        max_length=200,
+        placeholder="family/sister",
+    )
+    tags: list[str] = form_field([], "Tags", placeholder=_TAG_PLACEHOLDER)
     sources: list[str] = Field(default_factory=list)
     """Sources: addresses of web pages, and `message:` or `session:` with a guid."""
     made_by: str = ""
     """Name of the task or tool that wrote it, such as `journal`; empty for the user. Only the user changes what the user
     wrote.
     """
-    needs_permission: bool = False
+    needs_permission: bool = form_field(False, "Ask before acting on it")
     """True for an inferred preference about money, safety or secrets: the persona must ask before acting on it."""
 
     @property

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lethe_app.config.form_field import form_field
+
 
 class Weekday(StrEnum):
     """Keys of a weekly schedule."""
@@ -27,42 +29,85 @@ class Persona(BaseModel):
     unique_name: str = ""
     """File name without ending, which is the persona's id. Set by storage when the file is read."""
     is_user: bool = False
-    name: str = Field(min_length=1)
-    tagline: str = ""
-    """A few words shown below the name."""
-    bio: str = ""
-    mini_bio: str = ""
-    """One paragraph for group chats and lists."""
-    scenario: str = ""
-    first_messages: list[str] = Field(default_factory=list)
-    """Greetings; one is chosen for a new session, the others become alternatives of the first message."""
-    example_dialogs: list[str] = Field(default_factory=list)
-    """Lines of dialogue or style rules that show how the persona writes."""
-    system_prompt: str = ""
-    """Replaces the selected system prompt if not empty."""
-    avatar: str = ""
+    name: str = Field(min_length=1, title="Name", description="Name of the persona; {{char}} stands for it in any text.")
+    tagline: str = form_field("", "Tagline", "Short text below the name in the list; never sent to the model.")
+    bio: str = form_field(
+        "",
+        "Bio",
+        "Background, goals, fears and way of speaking of the persona.",
+        placeholder="{{char}} is the navigator of the Petrel. She …",
+    )
+    mini_bio: str = form_field(
+        "", "Short bio", "One paragraph used in group chats, where a full bio would take too many tokens."
+    )
+    scenario: str = form_field("", "Scenario", "Setting and relationship at the start of a conversation.")
+    first_messages: list[str] = form_field(
+        [], "Greetings", "First messages of a new conversation, available as swipes; without any, you write first."
+    )
+    """One is chosen for a new session, the others become alternatives of the first message."""
+    example_dialogs: list[str] = form_field(
+        [],
+        "Style and examples",
+        "Example lines and style rules, one per field: “Asked about the sea: …”, “Never more than three sentences.”",
+    )
+    system_prompt: str = form_field(
+        "",
+        "System prompt",
+        "Replacement for the general system prompt, rarely needed; {{original}} inserts the general one, and empty keeps it.",
+    )
+    avatar: str = form_field("", "Avatar")
     """File name of a picture in the folder of the persona's file."""
-    worlds: list[str] = Field(default_factory=list)
+    worlds: list[str] = form_field(
+        [], "Worlds", "Worlds whose entries are added to the prompt when the conversation mentions their keys."
+    )
     plugins: list[str] = Field(default_factory=list)
-    agent_mode: bool = False
-    agent_tasks: list[str] = Field(default_factory=list)
-    sense_of_time: bool = False
-    dates_in_session_summaries: bool = True
-    self_edit_field: str = ""
-    """Personal thoughts that the persona writes about itself after sessions."""
-    self_edit_tokens: int = Field(default=0, ge=0)
-    disable_bot_guidance: bool = False
-    mood: bool = False
-    schedule_prefix: str = ""
-    schedule: dict[Weekday, str] = Field(default_factory=dict)
-    override_default_toolset: bool = False
-    tools: list[str] = Field(default_factory=list)
-    allowed_samplers: list[str] = Field(default_factory=list)
-    preferred_model: str = ""
+    agent_mode: bool = form_field(
+        False,
+        "Background activity",
+        "Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.",
+    )
+    agent_tasks: list[str] = form_field([], "Background tasks", "If none is ticked, all suitable ones are run.")
+    sense_of_time: bool = form_field(
+        False, "Sense of time", "Add a hidden note with the time and the length of your absence when you return after a while."
+    )
+    dates_in_session_summaries: bool = form_field(
+        True, "Dates in summaries", "Add dates to the summaries of earlier conversations."
+    )
+    self_edit_field: str = form_field(
+        "", "Personal thoughts", "What the persona thinks of itself and of you, always included in the prompt."
+    )
+    self_edit_tokens: int = form_field(
+        0,
+        "Auto-update thoughts",
+        "Maximum tokens when the persona rewrites its thoughts after conversations, while you are away; 200 is a good length.",
+        ge=0,
+        form_maximum=4000,
+        minimum_label="never",
+    )
+    disable_bot_guidance: bool = form_field(
+        False,
+        "No hidden notes",
+        "Disable notes about time, moods and proactive memories; memories you ask for are still recalled.",
+    )
+    mood: bool = form_field(False, "Moods", "Mention the persona's mood when you return.")
+    schedule_prefix: str = form_field(
+        "", "Schedule prefix", "Text before the plan of the day in the note.", placeholder="Plans for today:"
+    )
+    schedule: dict[Weekday, str] = Field(
+        default_factory=dict, description="Plans for this weekday, mentioned in a hidden note when you come back after a while."
+    )
+    override_default_toolset: bool = form_field(
+        False,
+        "Override default tools",
+        "Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.",
+    )
+    tools: list[str] = form_field([], "Tools")
+    allowed_samplers: list[str] = form_field([], "Preferred sampler presets")
+    preferred_model: str = form_field("", "Preferred model")
     tts_voice: str = ""
-    can_initiate_chat: bool = False
+    can_initiate_chat: bool = form_field(False, "Can write first", "Saved with the persona, but not used by Lethe yet.")
     protected: bool = False
     point_system: str = ""
     point_value: int = 0
     lock_settings: bool = False
-    tags: list[str] = Field(default_factory=list)
+    tags: list[str] = form_field([], "Tags", placeholder="Add tag")

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lethe_app.config.form_field import form_field
+
 
 class InstructPreset(BaseModel):
     """Token strings of an instruct format, for models whose own template is missing or overridden."""
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1)
-    bos: str = ""
-    """Text before everything else; empty where the tokenizer adds it."""
-    system_start: str = ""
-    system_end: str = ""
-    user_start: str = ""
-    user_end: str = ""
-    bot_start: str = ""
-    bot_end: str = ""
-    reply_start: str = ""
-    """Header of the reply to be generated while thinking is on, where it differs from that of an earlier reply
-    (`bot_start`).
-    """
-    stop_strings: list[str] = Field(default_factory=list)
-    system_role: bool = True
-    """If False, the system prompt is put at the beginning of the first user message."""
-    add_names: bool = False
-    """True to put `Name: ` before every message."""
-    thinking_start: str = ""
-    thinking_end: str = ""
-    empty_thinking_when_off: bool = False
-    """True to send the start and end of an empty thinking block when thinking is switched off."""
+    name: str = Field(min_length=1, title="Name")
+    bos: str = form_field("", "BOS token", "Text at the beginning of the prompt; leave empty if the tokenizer adds it.")
+    system_start: str = form_field("", "System prefix")
+    system_end: str = form_field("", "System suffix")
+    user_start: str = form_field("", "User prefix")
+    user_end: str = form_field("", "User suffix")
+    bot_start: str = form_field("", "Assistant prefix")
+    bot_end: str = form_field("", "Assistant suffix")
+    reply_start: str = form_field(
+        "",
+        "Assistant prefix when thinking",
+        "Prefix of a new reply with thinking, if it differs from the prefix of past replies.",
+    )
+    stop_strings: list[str] = form_field([], "Stop strings", "Strings that end a reply.")
+    system_role: bool = form_field(
+        True, "Supports system role", "Send the system prompt in its own role instead of in the first user message."
+    )
+    add_names: bool = form_field(False, "Include names", "Add “Name: ” before every message.")
+    thinking_start: str = form_field("", "Thinking start tag")
+    thinking_end: str = form_field("", "Thinking end tag")
+    empty_thinking_when_off: bool = form_field(
+        False, "Empty thinking when off", "Add an empty thinking block for models that would think anyway."
+    )
 
 
 class SamplerPreset(BaseModel):
@@ -39,33 +42,68 @@ class SamplerPreset(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1)
-    temperature: float = Field(default=0.7, ge=0.0, le=5.0)
-    """Temperature; 0 always takes the likeliest token."""
-    top_k: int = Field(default=0, ge=0)
-    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
-    min_p: float = Field(default=0.0, ge=0.0, le=1.0)
-    typical_p: float = Field(default=1.0, gt=0.0, le=1.0)
-    top_n_sigma: float = Field(default=0.0, ge=0.0)
-    repetition_penalty: float = Field(default=1.0, gt=0.0, le=3.0)
-    repetition_range: int = Field(default=0, ge=-1)
-    """Number of last tokens to which the penalties apply; 0 switches them off, -1 is the whole context."""
-    presence_penalty: float = Field(default=0.0, ge=-2.0, le=2.0)
-    frequency_penalty: float = Field(default=0.0, ge=-2.0, le=2.0)
-    dynatemp_range: float = Field(default=0.0, ge=0.0, le=5.0)
-    dynatemp_exponent: float = Field(default=1.0, gt=0.0)
-    xtc_threshold: float = Field(default=0.1, ge=0.0, le=1.0)
-    xtc_probability: float = Field(default=0.0, ge=0.0, le=1.0)
-    dry_multiplier: float = Field(default=0.0, ge=0.0)
-    dry_base: float = Field(default=1.75, ge=1.0)
-    dry_allowed_length: int = Field(default=2, ge=1)
-    dry_range: int = Field(default=-1, ge=-1)
-    dry_breakers: list[str] = Field(default_factory=lambda: ["\n", ":", '"', "*"])
-    mirostat: int = Field(default=0, ge=0, le=2)
-    mirostat_tau: float = Field(default=5.0, ge=0.0)
-    mirostat_eta: float = Field(default=0.1, ge=0.0)
-    seed: int = Field(default=-1, ge=-1)
-    """Seed of the random generator; -1 draws a new seed for every reply."""
+    name: str = Field(min_length=1, title="Name")
+    temperature: float = form_field(
+        0.7, "Temperature", "Randomness of the output; 0 always picks the top token.", ge=0.0, le=5.0
+    )
+    top_k: int = form_field(0, "Top-K", "Keep only this many of the most likely tokens.", ge=0, minimum_label="off")
+    top_p: float = form_field(
+        1.0, "Top-P", "Keep the most likely tokens up to this total probability; 1 = off.", gt=0.0, le=1.0
+    )
+    min_p: float = form_field(
+        0.0, "Min-P", "Minimum probability of a token, relative to the most likely one.", ge=0.0, le=1.0, minimum_label="off"
+    )
+    typical_p: float = form_field(1.0, "Typical-P", "Keep tokens of typical information content; 1 = off.", gt=0.0, le=1.0)
+    top_n_sigma: float = form_field(
+        0.0, "Top-n-sigma", "Keep tokens within this many deviations of the best.", ge=0.0, minimum_label="off"
+    )
+    repetition_penalty: float = form_field(
+        1.0, "Repetition penalty", "Penalty for tokens used before; 1 = off.", gt=0.0, le=3.0
+    )
+    repetition_range: int = form_field(
+        0, "Repetition range", "Number of recent tokens to check; 0 = off.", ge=-1, minimum_label="whole context"
+    )
+    presence_penalty: float = form_field(
+        0.0, "Presence penalty", "Penalty applied once to every token used before.", ge=-2.0, le=2.0
+    )
+    frequency_penalty: float = form_field(
+        0.0, "Frequency penalty", "Penalty applied for every use of a token.", ge=-2.0, le=2.0
+    )
+    dynatemp_range: float = form_field(
+        0.0, "Dynamic temperature range", "Variation of temperature with uncertainty.", ge=0.0, le=5.0, minimum_label="off"
+    )
+    dynatemp_exponent: float = form_field(1.0, "Dynamic temperature exponent", "Steepness of that variation.", gt=0.0)
+    xtc_threshold: float = form_field(
+        0.1, "XTC threshold", "Minimum probability of the tokens that may be removed.", ge=0.0, le=1.0
+    )
+    xtc_probability: float = form_field(
+        0.0, "XTC probability", "Chance that the most likely tokens are removed.", ge=0.0, le=1.0, minimum_label="off"
+    )
+    dry_multiplier: float = form_field(
+        0.0, "DRY multiplier", "Strength of the penalty for repeated phrases.", ge=0.0, minimum_label="off"
+    )
+    dry_base: float = form_field(1.75, "DRY base", "Growth of the penalty with the length of the phrase.", ge=1.0)
+    dry_allowed_length: int = form_field(2, "DRY allowed length", "Phrase length in tokens without a penalty.", ge=1)
+    dry_range: int = form_field(
+        -1, "DRY range", "Number of recent tokens to check for repeated phrases.", ge=-1, minimum_label="whole context"
+    )
+    dry_breakers: list[str] = form_field(
+        ["\n", ":", '"', "*"], "DRY sequence breakers", "Strings at which a repeated phrase ends."
+    )
+    mirostat: int = form_field(
+        0, "Mirostat", "Version 1 or 2; replaces all samplers but temperature.", ge=0, le=2, minimum_label="off"
+    )
+    mirostat_tau: float = form_field(5.0, "Mirostat tau", "Target surprise of the output.", ge=0.0)
+    mirostat_eta: float = form_field(0.1, "Mirostat eta", "Learning rate of Mirostat.", ge=0.0)
+    seed: int = form_field(-1, "Seed", "Number that makes results reproducible.", ge=-1, minimum_label="random")
+
+
+HEADING_HELP = "Leave empty to omit this section from the prompt."
+MEMORIES_HEADING = (
+    "Background, not part of the conversation\n"
+    "What {{char}} remembers from before, with the day and the speaker. {{user}} is not saying any of this now. "
+    "Use what helps, in {{char}}’s own words."
+)
 
 
 class SystemPreset(BaseModel):
@@ -73,21 +111,17 @@ class SystemPreset(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1)
-    prompt: str
-    world_info_title: str = ""
-    scenario_title: str = ""
-    dialogs_title: str = ""
-    session_history_title: str = ""
-    core_facts_title: str = ""
-    memories_title: str = (
-        "Background, not part of the conversation\n"
-        "What {{char}} remembers from before, with the day and the speaker. {{user}} is not saying any of this now. "
-        "Use what helps, in {{char}}’s own words."
-    )
+    name: str = Field(min_length=1, title="Name")
+    prompt: str = Field(title="System prompt", description="Text with macros: {{char}} and {{user}} are replaced by names.")
+    world_info_title: str = form_field("", "World entries", HEADING_HELP)
+    scenario_title: str = form_field("", "Scenario", HEADING_HELP)
+    dialogs_title: str = form_field("", "Style and examples", HEADING_HELP)
+    session_history_title: str = form_field("", "Earlier conversations", HEADING_HELP)
+    core_facts_title: str = form_field("", "Facts", HEADING_HELP)
+    memories_title: str = form_field(MEMORIES_HEADING, "Recalled memories")
     """Heading of the memories recalled for this turn; never empty in the presets that come with Lethe. Without it a small
     model takes the memories for the user's words, or for a text to continue.
     """
-    inner_thoughts_title: str = ""
-    category_separator: str = "#"
-    sub_category_separator: str = "##"
+    inner_thoughts_title: str = form_field("", "Personal thoughts", HEADING_HELP)
+    category_separator: str = form_field("#", "Heading marker")
+    sub_category_separator: str = form_field("##", "Subheading marker")

@@ -6,6 +6,7 @@ from uuid import UUID, uuid5
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from lethe_app.config.form_field import form_field
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 
@@ -17,41 +18,74 @@ class WorldEntry(MemoryUnit):
     """Lorebook entry with its keywords. `sticky` makes it constant: active without any keyword."""
 
     category: MemoryType = MemoryType.WORLD_INFO
-    whole_word: bool = True
-    """True if keywords match whole words only, so that “king” does not match “kingdom”. It has no effect in scripts that put
-    no spaces between words.
-    """
-    scan_depth: int | None = Field(default=None, ge=0)
-    """Number of the newest messages scanned for this entry's keywords; None uses the world's value."""
-    cooldown: int = Field(default=0, ge=0)
+    name: str = form_field("", "Name", placeholder="Entry title")
+    content: str = form_field("", "Content", placeholder="Text added to the prompt when the entry is activated")
+    priority: int = form_field(
+        1, "Priority", "Entries with a higher priority are kept when the token budget is exceeded.", form_minimum=-1000
+    )
+    position_index: int = form_field(0, "Depth", ge=-1, form_maximum=1000, minimum_label="system prompt")
+    duration: int = form_field(1, "Sticky (turns)", ge=1, form_maximum=1000)
+    trigger_chance: float = form_field(
+        1.0, "Probability", "Chance that the entry is activated when a key matches.", unit="%", ge=0.0, le=1.0
+    )
+    sticky: bool = form_field(False, "Constant")
+    keywords_main: list[str] = form_field(
+        [],
+        "Keys",
+        "Words that activate the entry, separated by Enter or a comma; /…/i is a regular expression.",
+        placeholder="word or name",
+    )
+    keywords_secondary: list[str] = form_field(
+        [], "Secondary keys", "Keys that the selective logic above combines with the main keys.", placeholder="word or name"
+    )
+    case_sensitive: bool = form_field(False, "Case-sensitive", "Prevent “Rose” from matching “rose”.")
+    whole_word: bool = form_field(True, "Match whole words", "Prevent “king” from matching “kingdom”.")
+    """True has no effect in scripts that put no spaces between words."""
+    scan_depth: int | None = form_field(
+        None,
+        "Scan depth",
+        "Number of messages to scan for keys, besides the one being sent.",
+        ge=0,
+        form_maximum=200,
+        minimum_label="world default",
+    )
+    cooldown: int = form_field(0, "Cooldown (turns)", ge=0, form_maximum=1000, minimum_label="none")
     """Turns after its `duration` in which it cannot be activated again."""
-    delay: int = Field(default=0, ge=0)
+    delay: int = form_field(0, "Delay (messages)", ge=0, form_maximum=10_000, minimum_label="none")
     """Messages, hidden ones not counted, that a session must have before the entry can be activated."""
-    exclude_recursion: bool = False
+    exclude_recursion: bool = form_field(False, "Exclude from recursion")
     """True if texts of other entries cannot activate it."""
-    prevent_recursion: bool = False
+    prevent_recursion: bool = form_field(False, "Prevent further recursion")
     """True if its text activates no other entry."""
-    delay_until_recursion: int = Field(default=0, ge=0)
-    """Recursion round from which on it can be activated; 0 is the first scan."""
-    groups: list[str] = Field(default_factory=list)
-    """Inclusion groups; at most one entry of a group is active."""
-    group_override: bool = False
+    delay_until_recursion: int = form_field(
+        0,
+        "Recursion level",
+        "First recursion step in which the entry can be activated.",
+        ge=0,
+        form_maximum=10,
+        minimum_label="no delay",
+    )
+    """0 is the first scan, before any recursion."""
+    groups: list[str] = form_field(
+        [], "Inclusion groups", "Groups of which only one entry can be active at a time.", placeholder="group name"
+    )
+    group_override: bool = form_field(False, "Prioritise in group")
     """True if it takes precedence over group members without it; among several such the one with the highest `order` is
     taken.
     """
-    group_weight: int = Field(default=100, ge=0)
+    group_weight: int = form_field(100, "Group weight", ge=0, form_maximum=100_000)
     """Relative probability of being chosen when one entry of a group is drawn."""
-    group_scoring: bool | None = None
+    group_scoring: bool | None = form_field(None, "Use group scoring")
     """True if it yields to group members with more matching keywords; None uses the world's value."""
-    order: int = 100
-    """Insertion order: at one position, a higher order is placed later. `priority` decides which entries exceed the budget,
-    `order` only where an entry is placed.
-    """
-    role: Role = Role.SYSTEM
+    order: int = form_field(
+        100, "Order", "Entries with a higher order are inserted later at the same position.", form_minimum=-100_000
+    )
+    """`priority` decides which entries exceed the budget, `order` only where an entry is placed."""
+    role: Role = form_field(Role.SYSTEM, "Role")
     """Role under which it is inserted among the messages."""
-    ignore_budget: bool = False
+    ignore_budget: bool = form_field(False, "Ignore budget")
     """True if it is inserted regardless of the token budget and does not count towards it."""
-    do_embeds: bool | None = None
+    do_embeds: bool | None = form_field(None, "Recall by meaning")
     """True if it is also recalled by similarity; None uses the world's value."""
 
 
@@ -62,23 +96,34 @@ class World(BaseModel):
 
     unique_name: str = ""
     """File name without ending. Set by storage when the file is read."""
-    name: str = Field(min_length=1)
-    description: str = ""
-    do_embeds: bool = True
-    """True if the entries are recalled by similarity as well as by keyword."""
-    scan_depth: int = Field(default=1, ge=0)
-    """Number of the newest messages scanned for keywords, besides the one being sent."""
-    least_awake: int = Field(default=0, ge=0)
-    """Minimum of activations: while fewer entries are active, older messages are scanned too, one by one. This does not
-    apply to entries with a scan depth of their own.
-    """
-    deepest_scan: int = Field(default=50, ge=0, le=200)
+    name: str = Field(min_length=1, title="Name", json_schema_extra={"placeholder": "World name"})
+    description: str = form_field("", "Description", "Notes for yourself; never sent to the model.")
+    do_embeds: bool = form_field(True, "Recall by meaning", "Activate entries by similar meaning as well as by key.")
+    scan_depth: int = form_field(
+        1,
+        "Scan depth",
+        "Number of messages to scan for keys, besides the one being sent.",
+        ge=0,
+        form_maximum=200,
+        minimum_label="new message only",
+    )
+    least_awake: int = form_field(
+        0,
+        "Min activations",
+        "Number of active entries below which older messages are scanned too, one by one.",
+        ge=0,
+        form_maximum=100,
+        minimum_label="none",
+    )
+    """It does not apply to entries with a scan depth of their own."""
+    deepest_scan: int = form_field(50, "Max scan depth", ge=0, le=200)
     """Maximum number of messages scanned to reach that minimum."""
-    group_scoring: bool = False
-    """True if entries yield to group members with more matching keywords."""
-    recursive: bool = False
-    """True if the texts of its entries can activate each other and entries of other recursive worlds."""
-    token_budget: int | None = Field(default=None, ge=0)
+    group_scoring: bool = form_field(
+        False, "Group scoring", "Choose the entry with the most matching keys in a group instead of a random one by weight."
+    )
+    recursive: bool = form_field(False, "Recursive scanning", "Let the text of active entries activate further entries.")
+    """True also lets them activate entries of other recursive worlds."""
+    token_budget: int | None = form_field(None, "Token budget", unit="tokens", minimum_label="no limit", ge=0)
     """Maximum number of tokens of all its entries in a turn; None sets no limit of its own."""
     entries: list[WorldEntry] = Field(default_factory=list)
 

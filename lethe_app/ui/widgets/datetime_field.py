@@ -25,7 +25,6 @@ class DateTimeField(QWidget):
         """
         super().__init__(parent)
         self.box = QCheckBox(checkbox_label)
-        self.box.setVisible(bool(checkbox_label))
         self.box.toggled.connect(self._on_box_toggled)
         self.edit = _Edit()
         self.edit.setAccessibleName(name)
@@ -38,6 +37,7 @@ class DateTimeField(QWidget):
         row.addWidget(self.box)
         row.addWidget(self.edit)
         row.addStretch(1)
+        self.box.setVisible(bool(checkbox_label))  # not before it has a parent, or it would be shown as a window
         self.setFocusProxy(self.box if checkbox_label else self.edit)
 
     @property

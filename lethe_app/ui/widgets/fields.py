@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
-from pydantic.fields import FieldInfo
-from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt
+from pydantic import BaseModel
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
+from lethe_app.ui.core.labels.fields import field_title, translate_text
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.multi_select import MultiSelect
@@ -40,10 +42,14 @@ class FieldKind(Enum):
     """int from `minimum` to `maximum`."""
     FLOAT = auto()
     """float from `minimum` to `maximum`."""
+    PERCENT = auto()
+    """float from 0 to 1, as an integer from `minimum` to `maximum` percent."""
     CHECKBOX = auto()
     """bool, as a check box."""
     COMBO_BOX = auto()
     """One of `choices`, in a combo box."""
+    OPTIONAL_CHOICE = auto()
+    """str, one of the choices that are set later, or empty, with `placeholder` as label."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,10 @@ class FieldSpec:
     unit: str = ""
     minimum_label: str = ""
     """Text shown in place of the minimum, such as “automatic”."""
+    is_optional: bool = False
+    """True if the minimum or an empty text stands for None, for `INTEGER` and `ESCAPED_TEXT`."""
+    max_length: int = 32767
+    """Maximum length of a text in a single line, by default Qt's own."""
     add_label: str = ""
     """Label of the button that adds a text, for `TEXT_LIST`."""
     splits_at_commas: bool = True
@@ -74,6 +84,51 @@ class FieldSpec:
     """True to mask the text unless it is being edited, for `TEXT`."""
     escapes: bool = False
     """True to escape line breaks as in `ESCAPED_TEXT`, for `TAGS`."""
+
+
+def build_field_spec(model: type[BaseModel], name: str, choices: Sequence[tuple[Any, str]] = ()) -> FieldSpec:
+    """Return the form field of a model's field as its declaration describes it (see `config/form_field`).
+
+    With `choices` it is a combo box, or check boxes for a list. A number that may be None has None below its minimum.
+    """
+    declared = model.model_fields[name]
+    extra = declared.json_schema_extra if isinstance(declared.json_schema_extra, dict) else {}
+    bounds = {
+        key: value for part in declared.metadata for key in ("ge", "le") if (value := getattr(part, key, None)) is not None
+    }
+    types = [part for part in get_args(declared.annotation) if part is not NoneType]
+    is_optional = NoneType in get_args(declared.annotation)
+    kind = _kind_of(types[0] if is_optional else declared.annotation, extra, has_choices=bool(choices))
+    is_fraction, percent = kind is FieldKind.FLOAT, 100 if kind is FieldKind.PERCENT else 1
+    max_length = next(
+        (found for part in declared.metadata if (found := getattr(part, "max_length", None))), FieldSpec.max_length
+    )
+    return FieldSpec(
+        name,
+        field_title(model, name),
+        kind,
+        translate_text(declared.description or ""),
+        translate_text(str(extra.get("placeholder", ""))),
+        choices,
+        minimum=float(str(extra.get("form_minimum", bounds.get("ge", 0)))) * percent - is_optional,
+        maximum=float(str(extra.get("form_maximum", bounds.get("le", 100 if is_fraction else 1_000_000)))) * percent,
+        step=0.05 if is_fraction else 5 if kind is FieldKind.PERCENT else 1,
+        unit=translate_text(str(extra.get("unit", ""))),
+        minimum_label=translate_text(str(extra.get("minimum_label", ""))),
+        is_optional=is_optional,
+        max_length=max_length,
+    )
+
+
+def _kind_of(value_type: Any, extra: Mapping[str, object], *, has_choices: bool) -> FieldKind:  # noqa: ANN401 - any type
+    if value_type == list[str]:
+        return FieldKind.CHECKBOXES if has_choices else FieldKind.TAGS
+    if has_choices:
+        return FieldKind.COMBO_BOX
+    if extra.get("unit") == "%":
+        return FieldKind.PERCENT
+    kinds = {bool: FieldKind.CHECKBOX, int: FieldKind.INTEGER, float: FieldKind.FLOAT}
+    return kinds.get(value_type, FieldKind.TEXT)
 
 
 @dataclass(frozen=True)
@@ -102,6 +157,7 @@ def _create_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any]
     edit = QLineEdit()
     if spec.secret:
         edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
+    edit.setMaxLength(spec.max_length)
     edit.setPlaceholderText(spec.placeholder)
     edit.textEdited.connect(on_change)
 
@@ -114,14 +170,18 @@ def _create_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any]
 
 def _create_escaped_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
+    edit.setMaxLength(spec.max_length)
     edit.setPlaceholderText(spec.placeholder)
-    edit.textEdited.connect(lambda text: on_change(unescape_text(text)))
 
-    def put(value: object) -> None:
-        if unescape_text(edit.text()) != value:
-            edit.setText(escape_text(str(value)))
+    def get() -> str | None:
+        return unescape_text(edit.text()) or (None if spec.is_optional else "")
 
-    return Field(edit, lambda: unescape_text(edit.text()), put)
+    def put(value: str | None) -> None:
+        if get() != value:
+            edit.setText(escape_text(value or ""))
+
+    edit.textEdited.connect(lambda _text: on_change(get()))
+    return Field(edit, get, put)
 
 
 def escape_text(text: str) -> str:
@@ -158,7 +218,8 @@ def _create_tag_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any],
 
 def _create_checkboxes(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     missing = QCoreApplication.translate("MultiSelect", "{name} (missing)")
-    edit = MultiSelect(spec.title, QCoreApplication.translate("MultiSelect", "Nothing to choose from."), missing)
+    empty_text = spec.placeholder or QCoreApplication.translate("MultiSelect", "Nothing to choose from.")
+    edit = MultiSelect(spec.title, empty_text, missing)
     edit.set_choices(spec.choices)
     edit.changed.connect(on_change)
     return Field(edit, lambda: edit.checked_values, edit.set_checked_values)
@@ -175,13 +236,20 @@ def _create_integer_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[A
     spin.setRange(int(spec.minimum), int(spec.maximum))
     spin.setSingleStep(int(spec.step))
     _set_up_spin_box(spin, spec)
-    spin.valueChanged.connect(on_change)
 
-    def put(value: object) -> None:
+    def get() -> float | None:
+        value = spin.value()
+        if spec.is_optional and value == spin.minimum():
+            return None
+        return value / 100 if spec.kind is FieldKind.PERCENT else value
+
+    def put(value: float | None) -> None:
         with QSignalBlocker(spin):
-            spin.setValue(int(str(value)))
+            shown = spin.minimum() if value is None else value
+            spin.setValue(round(shown * 100 if spec.kind is FieldKind.PERCENT else shown))
 
-    return Field(spin, spin.value, put)
+    spin.valueChanged.connect(lambda _value: on_change(get()))
+    return Field(spin, get, put)
 
 
 def _create_float_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
@@ -235,6 +303,12 @@ def _create_combo_box(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any],
     return Field(box, lambda: values[box.currentIndex()] if box.currentIndex() >= 0 else None, put)
 
 
+def _create_optional_choice(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    box = OptionalChoiceBox(spec.placeholder, QCoreApplication.translate("MultiSelect", "{name} (missing)"))
+    box.chosen.connect(on_change)
+    return Field(box, box.currentData, box.set_value)
+
+
 class IgnoresWheel:
     """Mixin that ignores the mouse wheel, so that scrolling the page does not change the value below the pointer."""
 
@@ -259,6 +333,47 @@ class NoWheelComboBox(IgnoresWheel, QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
 
+class OptionalChoiceBox(NoWheelComboBox):
+    """Combo box for one string value or none. A value that is not among the choices is listed as missing."""
+
+    chosen = Signal(str)
+
+    def __init__(self, none_label: str, missing_label: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setMaximumWidth(420)
+        self._none_label, self._missing_label = none_label, missing_label
+        self._choices: list[tuple[str, str]] = []
+        self._value = ""
+        self.currentIndexChanged.connect(self._on_index_changed)
+        self._refresh_items()
+
+    def set_choices(self, choices: Sequence[tuple[str, str]]) -> None:
+        self._choices = list(choices)
+        self._refresh_items()
+
+    def set_value(self, value: str) -> None:
+        """Select a value without emitting `chosen`."""
+        self._value = value
+        self._refresh_items()
+
+    def _refresh_items(self) -> None:
+        items = [("", self._none_label), *self._choices]
+        if self._value and self._value not in dict(self._choices):
+            items.append((self._value, self._missing_label.format(name=self._value)))
+        with QSignalBlocker(self):
+            self.clear()
+            for value, label in items:
+                self.addItem(label, value)
+            self.setCurrentIndex([value for value, _label in items].index(self._value))
+
+    def _on_index_changed(self, _index: int) -> None:
+        value = str(self.currentData() or "")
+        if value != self._value:
+            self._value = value
+            self.chosen.emit(value)
+
+
 _BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {
     FieldKind.TEXT: _create_text_field,
     FieldKind.ESCAPED_TEXT: _create_escaped_text_field,
@@ -268,13 +383,8 @@ _BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], F
     FieldKind.TEXT_LIST: _create_text_list,
     FieldKind.INTEGER: _create_integer_field,
     FieldKind.FLOAT: _create_float_field,
+    FieldKind.PERCENT: _create_integer_field,
     FieldKind.CHECKBOX: _create_checkbox,
     FieldKind.COMBO_BOX: _create_combo_box,
+    FieldKind.OPTIONAL_CHOICE: _create_optional_choice,
 }
-
-
-def value_bounds(field_info: FieldInfo) -> tuple[float, float]:
-    """Return the lowest and the highest value; 0 and a million if not declared."""
-    lowest = next((found for part in field_info.metadata if (found := getattr(part, "ge", None)) is not None), 0)
-    highest = next((found for part in field_info.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
-    return lowest, highest

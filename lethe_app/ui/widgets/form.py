@@ -10,8 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, create_field
+from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, OptionalChoiceBox, create_field
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.multi_select import MultiSelect
+
+NARROW_KINDS = frozenset(
+    {FieldKind.INTEGER, FieldKind.FLOAT, FieldKind.PERCENT, FieldKind.COMBO_BOX, FieldKind.OPTIONAL_CHOICE}
+)
+"""Kinds of fields that do not take the whole width."""
 
 
 class Form(QWidget):
@@ -45,8 +51,8 @@ class Form(QWidget):
         if spec.help:
             column.addWidget(build_small_label(spec.help))
         if spec.kind is not FieldKind.CHECKBOX:
-            narrow = spec.kind in {FieldKind.INTEGER, FieldKind.FLOAT, FieldKind.COMBO_BOX}
-            column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag(0))
+            is_narrow = spec.kind in NARROW_KINDS
+            column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if is_narrow else Qt.AlignmentFlag(0))
         error_label = QLabel()
         error_label.setProperty("complaint", True)
         error_label.setWordWrap(True)
@@ -85,6 +91,12 @@ class Form(QWidget):
     def set_field(self, name: str, value: object) -> None:
         """Show one value without emitting `changed`."""
         self._fields[name].put(value)
+
+    def set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
+        """Set the choices of check boxes or of an optional choice as pairs of value and label."""
+        widget = self._fields[name].widget
+        if isinstance(widget, MultiSelect | OptionalChoiceBox):
+            widget.set_choices(choices)
 
     def value_of(self, name: str) -> Any:  # noqa: ANN401 - as the field's kind says
         return self._fields[name].get()

@@ -18,7 +18,7 @@ from lethe_app.domain.bundle import BundleCounts
 from lethe_app.paths import Paths
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.core import translations
-from lethe_app.ui.core.labels.settings import translate_text
+from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.translations import find_catalogues, install_translations
 from lethe_app.ui.dialogs.bundle_parts import describe_contents
 from lethe_app.ui.shell.main_window import MainWindow

@@ -258,7 +258,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
         assert isinstance(page, PersonaPage)
         await until(lambda: page.is_loaded)
 
-        page.sheet.tasks.box_for("thoughts").click()
+        page.sheet.field("agent_tasks").box_for("thoughts").click()
         await page.persona_actions.save_persona()
 
         assert (await scene.services.library.persona("mira")).agent_tasks == ["gardening", "thoughts"]

@@ -130,7 +130,7 @@ async def test_ten_edits_in_different_fields_are_undone_and_done_again(tmp_path:
         write("tide,")
         tab_to(scene, "Bio")
         write("First. Second...")
-        page.sheet.worlds.box_for("quarr").click()
+        page.sheet.field("worlds").box_for("quarr").click()
         for name in ("mood", "sense_of_time", "can_initiate_chat"):
             page.sheet.field(name).setFocus()
             press(scene, Qt.Key.Key_Space)
@@ -382,7 +382,7 @@ async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: P
         ours = await library.persona("mira")
         await library.save_persona(ours.model_copy(update={"worlds": ["quarr"], "schedule": {Weekday.MONDAY: "Soundings."}}))
         await until(lambda: page.draft.values["worlds"] == ["quarr"])
-        assert page.sheet.worlds.box_for("quarr").isChecked()
+        assert page.sheet.field("worlds").box_for("quarr").isChecked()
         assert page.persona_name == "Mira!"
 
         file = scene.services.paths.personas / "mira.json"  # and another program, which tells nobody

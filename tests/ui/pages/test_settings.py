@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QSpinBox
 
-from lethe_app.config.setting_field import SettingSection
+from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.ui.pages.settings.fields import HIDDEN_SETTINGS, visible_settings
 from lethe_app.ui.pages.settings.page import SettingsPage

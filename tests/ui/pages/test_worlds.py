@@ -190,9 +190,9 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
         pick(field(page, "place"), "In the system prompt")
         pick(field(page, "word_link"), "NOT ANY: a main key and no secondary key")
-        pick(field(page, "embeds"), "no, keys only")
-        pick(field(page, "scoring"), "yes")
-        for name, value in (("priority", "7"), ("chance", "40"), ("duration", "3"), ("cooldown", "2"), ("delay", "4")):
+        pick(field(page, "do_embeds"), "no, keys only")
+        pick(field(page, "group_scoring"), "yes")
+        for name, value in (("priority", "7"), ("trigger_chance", "40"), ("duration", "3"), ("cooldown", "2"), ("delay", "4")):
             number(field(page, name), value)
         for name, value in (("order", "300"), ("group_weight", "5"), ("delay_until_recursion", "1"), ("scan_depth", "6")):
             number(field(page, name), value)
@@ -202,7 +202,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         for name, word in (("keywords_secondary", "/oil{1,2}/"), ("groups", "lights")):
             QTest.keyClicks(line_of(field(page, name)), word)
             QTest.keyClick(line_of(field(page, name)), Qt.Key.Key_Return)
-        QTest.keyClick(form.end_field.check_box, Qt.Key.Key_Space)
+        QTest.keyClick(form.end_field.box, Qt.Key.Key_Space)
         QTest.keyClick(form.enabled_check, Qt.Key.Key_Space)
         await scene.services.worlds.flush()
 
@@ -331,11 +331,11 @@ async def test_of_what_several_entries_differ_in_no_value_is_pretended(tmp_path:
     async with on_page(tmp_path) as (_scene, page):
         await choose(page, 0, 1)
         bulk = page.detail.bulk
-        assert is_mixed(bulk, "chance")
+        assert is_mixed(bulk, "trigger_chance")
         assert not is_mixed(bulk, "priority")
-        number(bulk.field("chance"), "60")
-        bulk.buttons["chance"].click()
-        await until(lambda: not is_mixed(bulk, "chance"))
+        number(bulk.field("trigger_chance"), "60")
+        bulk.buttons["trigger_chance"].click()
+        await until(lambda: not is_mixed(bulk, "trigger_chance"))
         assert [entry.trigger_chance for entry in page.book.world.entries] == [0.6, 0.6]
         QTest.keyClicks(bulk.field("out"), "g")
         bulk.buttons["out"].click()

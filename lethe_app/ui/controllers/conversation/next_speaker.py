@@ -58,7 +58,7 @@ class NextSpeakerController(QObject):
 
     def build_menu(self) -> QMenu:
         """Create the menu in which the user chooses who answers from now on, or lets one participant speak at once."""
-        from lethe_app.ui.core.labels.settings import value_label  # noqa: PLC0415 - not needed to open the window
+        from lethe_app.ui.core.labels.fields import value_label  # noqa: PLC0415 - not needed to open the window
 
         menu = QMenu(self._chat)
         menu.setAccessibleName(self._actions["who_answers"].text())

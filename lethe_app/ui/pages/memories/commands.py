@@ -14,8 +14,8 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.form import field_title
 from lethe_app.ui.pages.memories.table_model import memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
@@ -57,7 +57,7 @@ class MemoryEdits(QObject):
     def change_field(self, memory: MemoryUnit, name: str, value: object) -> None:
         """Set one field; `memory` is the memory before the change."""
         guid = memory.guid
-        title = field_title(name)
+        title = field_title(MemoryUnit, name)
 
         def apply_value(_key: str, new: object) -> None:
             self._unsaved.setdefault(guid, {})[name] = new

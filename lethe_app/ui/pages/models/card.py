@@ -15,11 +15,12 @@ from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from lethe_app.services.models.memory_fit import MemoryEstimate
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.labels import format_fit, model_metadata
 from lethe_app.ui.pages.models.memory_labels import describe_embedder_use, format_qualification, is_in_use
-from lethe_app.ui.pages.models.overrides import apply_form_value, form_values, override_specs
+from lethe_app.ui.pages.models.overrides import override_specs
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
@@ -42,7 +43,6 @@ class ModelCard(CardColumn):
         super().__init__()
         self._context, self._services, self._undo_stack = context, services, undo_stack
         self._form: Form | None = None
-        self._titles: dict[str, str] = {}
         self._shown_path: Path | None = None
         self._model: ModelFile | None = None
         self._overrides = ModelChoices()
@@ -130,10 +130,8 @@ class ModelCard(CardColumn):
         card, column = create_card(
             self.tr("Settings for this model"), self.tr("Changes take effect the next time the model is loaded.")
         )
-        specs = override_specs(formats)
-        self._titles = {spec.name: spec.title for spec in specs}
-        self._form = Form(specs, self._context.theme)
-        self._form.show_values(form_values(self._overrides))
+        self._form = Form(override_specs(formats), self._context.theme)
+        self._form.show_values(dict(self._overrides))
         self._form.changed.connect(lambda name, value: self._change_setting(model, name, value))
         column.addWidget(self._form)
         self.add_widget(card)
@@ -145,16 +143,16 @@ class ModelCard(CardColumn):
     # Settings for this model.
 
     def _change_setting(self, model: ModelFile, name: str, value: object) -> None:
-        before = form_values(self._overrides)[name]
+        before = getattr(self._overrides, name)
         if value != before and self._form is not None:
             apply_setting = partial(self._apply_setting, model)
-            self._undo_stack.push(FieldChange(self._titles[name], name, before, value, apply_setting))
+            self._undo_stack.push(FieldChange(field_title(ModelChoices, name), name, before, value, apply_setting))
 
     def _apply_setting(self, model: ModelFile, name: str, value: object) -> None:
         if self._form is None or self._shown_path != model.path:
             return  # the way back is cleared when another one is shown
         self._form.set_field(name, value)
-        self._overrides = apply_form_value(self._overrides, name, value)
+        self._overrides = ModelChoices.model_validate({**dict(self._overrides), name: value})
         self._spawn(self._save_overrides(model.path.name, self._overrides))
 
     async def _save_overrides(self, name: str, choices: ModelChoices) -> None:

@@ -14,7 +14,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.banner import MessageBanner
 from lethe_app.ui.pages.personas.draft import Draft, StoredDraft, TypingCommand
-from lethe_app.ui.pages.personas.fields import AVATAR, chapters, field_title, user_persona_chapters
+from lethe_app.ui.pages.personas.fields import AVATAR, field_title, persona_sections, user_persona_sections
 from lethe_app.ui.pages.personas.form import PersonaForm
 from lethe_app.ui.pages.personas.pictures import UnsavedAvatars
 from lethe_app.ui.pages.personas.preview import PersonaPreview
@@ -43,7 +43,7 @@ class PersonaEditor(Page):
         self.stored_draft = StoredDraft(draft_file)
         self._is_user_input = False
         self._is_discarded = False
-        self.sheet = PersonaForm(user_persona_chapters() if is_user else chapters(), self.theme)
+        self.sheet = PersonaForm(user_persona_sections() if is_user else persona_sections(), self.theme)
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
         self.sheet.changed.connect(self.change_field)
         self.sheet.unfinished_changed.connect(self.draft_changed)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QListWidget, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QSpinBox, QWidget
 
-from lethe_app.ui.core.palette import SPACE_1, SPACE_4, SPACE_6
+from lethe_app.ui.core.palette import SPACE_4, SPACE_6
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.personas.fields import AVATAR, MODEL, SAMPLERS, TASKS, TOOLS, WORLDS, EditorSection
+from lethe_app.ui.pages.personas.fields import AVATAR, EditorSection
 from lethe_app.ui.widgets.avatar_field import AvatarField
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
-from lethe_app.ui.widgets.combo_field import ComboField
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.multi_select import MultiSelect
 from lethe_app.ui.widgets.tag_field import TagField
 
 MIN_SECTIONS_WIDTH = 180
@@ -30,31 +27,13 @@ class PersonaForm(QWidget):
     unfinished_changed = Signal()
     """Text was entered into a field that applies it on Enter or when it loses focus, or such text was applied."""
 
-    def __init__(self, chapters: Sequence[EditorSection], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, sections: Sequence[EditorSection], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._forms: dict[str, Form] = {}
         self._cards: list[QFrame] = []
         self._is_jumping = self.is_unfinished = False
         self.avatar = AvatarField(theme)
-        missing_format = self.tr("{name} (missing)")
-        self.worlds = MultiSelect(self.tr("Worlds"), self.tr("No worlds yet."), missing_format)
-        self.samplers = MultiSelect(self.tr("Sampler presets"), self.tr("No sampler presets."), missing_format)
-        self.tasks = MultiSelect(self.tr("Background tasks"), self.tr("No background tasks available."), missing_format)
-        self.tools = MultiSelect(self.tr("Tools"), self.tr("No tools available."), missing_format)
-        self.tools.changed.connect(lambda value: self.changed.emit(TOOLS, value))
-        self.tasks.changed.connect(lambda value: self.changed.emit(TASKS, value))
-        self.model = ComboField(self.tr("Preferred model"), self.tr("No preference"), self.tr("{name} (not found)"))
-        self.worlds.changed.connect(lambda value: self.changed.emit(WORLDS, value))
-        self.samplers.changed.connect(lambda value: self.changed.emit(SAMPLERS, value))
-        self.model.chosen.connect(lambda value: self.changed.emit(MODEL, value))
-        self._special_fields: dict[str, tuple[QWidget, Callable[[Any], None]]] = {
-            WORLDS: (self.worlds, self.worlds.set_checked_values),
-            SAMPLERS: (self.samplers, self.samplers.set_checked_values),
-            MODEL: (self.model, self.model.set_value),
-            TASKS: (self.tasks, self.tasks.set_checked_values),
-            TOOLS: (self.tools, self.tools.set_checked_values),
-        }
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
         self.sections.setAccessibleName(self.tr("Sections"))
@@ -67,29 +46,26 @@ class PersonaForm(QWidget):
         row.setSpacing(0)
         row.addWidget(self.sections)
         row.addWidget(self.sheet, 1)
-        for chapter in chapters:
-            self._add_chapter(chapter)
+        for section in sections:
+            self._add_section(section)
         self.fit_sections()
         with QSignalBlocker(self.sections):
             self.sections.setCurrentRow(0)
 
     # building
 
-    def _add_chapter(self, chapter: EditorSection) -> None:
-        card, column = create_card(chapter.title, chapter.description)
-        for name in chapter.fields_before:
-            column.addWidget(self._special_widget(name))
-        if chapter.specs:
-            form = Form(chapter.specs, self._theme)
-            form.changed.connect(self.changed)
-            self._forms |= dict.fromkeys(form.field_names, form)
-            form.for_each_field(lambda _name, field: self._watch_unfinished(field))
-            column.addWidget(form)
-        for name in chapter.fields_after:
-            column.addWidget(self._special_widget(name))
+    def _add_section(self, section: EditorSection) -> None:
+        card, column = create_card(section.title, section.description)
+        if section.has_avatar:
+            column.addWidget(self.avatar)
+        form = Form(section.specs, self._theme)
+        form.changed.connect(self.changed)
+        self._forms |= dict.fromkeys(form.field_names, form)
+        form.for_each_field(lambda _name, field: self._watch_unfinished(field))
+        column.addWidget(form)
         self._cards.append(card)
         self.sheet.add_widget(card)
-        self.sections.addItem(chapter.title)
+        self.sections.addItem(section.title)
 
     def _watch_unfinished(self, field: QWidget) -> None:
         line = field.lineEdit() if isinstance(field, QSpinBox) else field.focusProxy()
@@ -113,15 +89,6 @@ class PersonaForm(QWidget):
             words_field.commit_text()
         self._set_unfinished(is_unfinished=False)
 
-    def _special_widget(self, name: str) -> QWidget:
-        if name == AVATAR:
-            return self.avatar
-        titles = {SAMPLERS: self.tr("Preferred sampler presets"), MODEL: self.tr("Preferred model")}
-        titles[TOOLS] = self.tr("Tools")
-        titles[TASKS] = self.tr("Background tasks (if none is ticked, all suitable ones)")
-        widget = self._special_fields[name][0]
-        return _with_label(titles[name], widget) if name in titles else widget
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Hide the list of sections where it does not fit beside the cards."""
         super().resizeEvent(event)
@@ -135,11 +102,14 @@ class PersonaForm(QWidget):
     # values
 
     def set_field(self, name: str, value: object) -> None:
-        """Show the value of a field without emitting `changed`."""
+        """Show the value of a field without emitting `changed`; one without a field is ignored."""
         if name in self._forms:
             self._forms[name].set_field(name, value)
-        elif name in self._special_fields:
-            self._special_fields[name][1](value)
+
+    def set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
+        """Set the choices of a field as pairs of value and label; those of an unknown field are ignored."""
+        if name in self._forms:
+            self._forms[name].set_choices(name, choices)
 
     def show_values(self, values: Mapping[str, object]) -> None:
         for name, value in values.items():
@@ -147,22 +117,17 @@ class PersonaForm(QWidget):
 
     def field(self, name: str) -> QWidget:
         """Return the widget of a field."""
-        if name in self._forms:
-            return self._forms[name].field_widget(name)
-        return self.avatar if name == AVATAR else self._special_fields[name][0]
-
-    def has_field(self, name: str) -> bool:
-        return name in self._forms or name in self._special_fields or name == AVATAR
+        return self.avatar if name == AVATAR else self._forms[name].field_widget(name)
 
     def reveal_field(self, name: str) -> None:
         """Scroll to a field and focus it."""
-        if self.has_field(name):
+        if name == AVATAR or name in self._forms:
             self.sheet.scroll_to_widget(self.field(name))
             self.field(name).setFocus()
 
     @property
     def names(self) -> list[str]:
-        """Names of the fields created by forms."""
+        """Names of the fields but the avatar."""
         return list(self._forms)
 
     def show_note(self, name: str, text: str) -> None:
@@ -191,18 +156,3 @@ class PersonaForm(QWidget):
         current = len(self._cards) - 1 if at_the_end and scrolled else (above[-1] if above else 0)
         with QSignalBlocker(self.sections):
             self.sections.setCurrentRow(current)
-
-
-def _with_label(title: str, widget: QWidget) -> QWidget:
-    """Return a widget with a label above it, as forms show their fields."""
-    row = QWidget()
-    label = QLabel(title)
-    label.setProperty("field", True)
-    label.setBuddy(widget)
-    column = QVBoxLayout(row)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(SPACE_1)
-    column.addWidget(label)
-    is_narrow = isinstance(widget, ComboField)
-    column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if is_narrow else Qt.AlignmentFlag(0))
-    return row

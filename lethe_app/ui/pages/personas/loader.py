@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from lethe_app.ui.pages.personas.draft import Draft
+from lethe_app.ui.pages.personas.fields import MODEL, SAMPLERS, TASKS, TOOLS, WORLDS
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
@@ -33,12 +34,12 @@ class PersonaLoader(QObject):
         shipped = await library.shipped_persona(original) if saved is not None else None
         if page.is_closed:
             return
-        sheet.worlds.set_choices([(name, world.name) for name, world in worlds.items()])
-        sheet.tools.set_choices([(one.name, one.title) for one in self._services.tool_registry.sets])
-        sheet.tasks.set_choices(
-            [(entry.name, entry.task.title) for entry in self._services.background_runner.registry.list_tasks()]
+        sheet.set_choices(WORLDS, [(name, world.name) for name, world in worlds.items()])
+        sheet.set_choices(TOOLS, [(one.name, one.title) for one in self._services.tool_registry.sets])
+        sheet.set_choices(
+            TASKS, [(entry.name, entry.task.title) for entry in self._services.background_runner.registry.list_tasks()]
         )
-        sheet.samplers.set_choices([(name, preset.name) for name, preset in samplers.items()])
+        sheet.set_choices(SAMPLERS, [(name, preset.name) for name, preset in samplers.items()])
         self._set_saved(saved, shipped, rehearsal)
         self._restore_unsaved()
         page.enable_editing()
@@ -49,7 +50,7 @@ class PersonaLoader(QObject):
         """Fill the list of models afterwards, because the search reads the disk."""
         models = await self._services.models.list_chat_models()
         if not self._page.is_closed:
-            self._page.sheet.model.set_choices([(model.path.name, model.name) for model in models])
+            self._page.sheet.set_choices(MODEL, [(model.path.name, model.name) for model in models])
 
     def _set_saved(self, saved: Persona | None, shipped: Persona | None, rehearsal: DraftTest | None) -> None:
         """Set the persona as saved. If a test copy is open, apply its draft as unsaved changes to the original."""

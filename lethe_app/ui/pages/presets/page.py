@@ -19,11 +19,12 @@ from lethe_app.services.models.trial import ModelTrial
 from lethe_app.services.personas.presets import PresetService, StoredPreset
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_token_count
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.presets.fields import GROUP_BUILDERS, suited_preset_key
+from lethe_app.ui.pages.presets.fields import preset_groups, suited_preset_key
 from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_splitter
@@ -105,7 +106,6 @@ class PresetPage(Page):
         self._kind: type[Any] = SamplerPreset
         self._entry: AnyPreset | None = None
         self._forms: list[Form] = []
-        self._titles: dict[str, str] = {}
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._save_timer.timeout.connect(lambda: context.tasks.start_task(self._save_entry()))
         self.tabs = QTabBar()
@@ -216,9 +216,8 @@ class PresetPage(Page):
             if item is not None and (old_widget := item.widget()) is not None:
                 old_widget.hide()
                 old_widget.deleteLater()
-        self._forms, self._titles = [], {}
-        for title, specs in GROUP_BUILDERS[self._kind]():
-            self._titles |= {spec.name: spec.title for spec in specs}
+        self._forms = []
+        for title, specs in preset_groups(self._kind):
             card, column = create_card(title)
             form = Form(specs, self.theme)
             form.changed.connect(self._change_field)
@@ -270,7 +269,7 @@ class PresetPage(Page):
 
     def _change_field(self, name: str, value: object) -> None:
         if self._entry is not None and value != (current := getattr(self._entry.value, name)):
-            self.undo_stack.push(FieldChange(self._titles[name], name, current, value, self._apply_value))
+            self.undo_stack.push(FieldChange(field_title(self._kind, name), name, current, value, self._apply_value))
 
     def _apply_value(self, name: str, value: object) -> None:
         """Show and save a value; an invalid value is marked below its field and not saved."""

@@ -4,100 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from pydantic.fields import FieldInfo
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize
-from PySide6.QtWidgets import QFileDialog, QToolButton
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+from PySide6.QtWidgets import QFileDialog
 
-from lethe_app.config.setting_field import SettingSection
-from lethe_app.config.settings import Settings, section_of
+from lethe_app.config.form_field import SettingSection
+from lethe_app.config.settings import Settings
 from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
-from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.settings import translate_text, value_label
+from lethe_app.ui.core.labels.fields import value_label
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, value_bounds
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
+from lethe_app.ui.widgets.icon_button import IconButton
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
 
 HIDDEN_SETTINGS = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
 """Settings for internal use, or shown on another page."""
-UNITS = {
-    "font_size": "px",
-    "rotation_minutes": "min",
-    "min_insert_delay": "min",
-    "eureka_cut_off_days": "days",
-    "min_no_recall_days": "days",
-    "hours_before_afk": "h",
-    "web_page_tokens": "tokens",
-}
-
 SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
-LOWEST_VALUE_LABELS = {
-    "context": str(QT_TRANSLATE_NOOP("Setting", "model's limit")),
-    "threads": str(QT_TRANSLATE_NOOP("Setting", "all physical cores")),
-    "gpu_layers": str(QT_TRANSLATE_NOOP("Setting", "all layers")),
-    "rotation_minutes": str(QT_TRANSLATE_NOOP("Setting", "never")),
-    "turn_cap": str(QT_TRANSLATE_NOOP("Setting", "no limit")),
-    "world_tokens": str(QT_TRANSLATE_NOOP("Setting", "a fifth of the context")),
-    "temperature_override": str(QT_TRANSLATE_NOOP("Setting", "from preset")),
-    "rag_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
-    "fact_retrieval_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
-    "fact_duplicate_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
-    "fact_update_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
-}
-"""Label of the lowest value where it has a special meaning."""
 
 
 def visible_settings(section: SettingSection) -> list[str]:
     """Return the visible settings of a section, in the order of their declaration."""
-    return [name for name in Settings.model_fields if name not in HIDDEN_SETTINGS and section_of(name) is section]
+    return [name for name in Settings.model_fields if name not in HIDDEN_SETTINGS and _option(name, "section") == section.value]
 
 
 def is_expert(name: str) -> bool:
     """Return whether a setting is shown on request only."""
+    return bool(_option(name, "is_expert"))
+
+
+def _option(name: str, option: str) -> object:
+    """Return an option with which a setting was declared; None if it was not given."""
     extra = Settings.model_fields[name].json_schema_extra
-    return isinstance(extra, dict) and bool(extra.get("is_expert"))
+    return extra.get(option) if isinstance(extra, dict) else None
 
 
 def build_spec(name: str, choices: Choices) -> FieldSpec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
-    field_info = Settings.model_fields[name]
-    title, help_text = translate_text(field_info.title or name), translate_text(field_info.description or "")
-    options = choices.get(name) or fixed_choices(name, field_info)
-    lowest, highest = value_bounds(field_info)
-    is_integer = field_info.annotation is int
-    return FieldSpec(
-        name=name,
-        title=title,
-        kind=field_kind(field_info, has_choices=bool(options)),
-        help=help_text,
-        choices=options,
-        minimum=lowest,
-        maximum=highest,
-        step=1 if is_integer else 0.005 if is_expert(name) else 0.05 if highest <= 1 else 0.5,
-        decimals=3 if is_expert(name) else 2,
-        unit=UNITS.get(name, ""),
-        minimum_label=translate_text(LOWEST_VALUE_LABELS.get(name, "")),
-        secret=name in SECRET_SETTINGS,
-    )
-
-
-def field_kind(field_info: FieldInfo, *, has_choices: bool) -> FieldKind:
-    """Return the kind of form field for the type of a setting."""
-    if field_info.annotation == list[str]:
-        return FieldKind.CHECKBOXES if has_choices else FieldKind.TAGS
-    if has_choices:
-        return FieldKind.COMBO_BOX
-    kinds: dict[Any, FieldKind] = {bool: FieldKind.CHECKBOX, int: FieldKind.INTEGER, float: FieldKind.FLOAT}
-    return kinds.get(field_info.annotation, FieldKind.TEXT)
+    spec = build_field_spec(Settings, name, choices.get(name) or fixed_choices(name, Settings.model_fields[name]))
+    if is_expert(name):
+        return replace(spec, step=0.005, decimals=3)
+    if spec.kind is FieldKind.FLOAT and spec.maximum > 1:
+        return replace(spec, step=0.5)
+    return replace(spec, secret=name in SECRET_SETTINGS)
 
 
 def fixed_choices(name: str, field_info: FieldInfo) -> list[tuple[Any, str]]:
@@ -128,9 +86,9 @@ class PathKind:
     """True if the setting is a list, to which the chosen path is appended."""
 
 
-MODEL_FILE = PathKind(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
+MODEL_FILE = PathKind(str(QT_TRANSLATE_NOOP("Field", "Models")), ("gguf",))
 PATH_KINDS = {
-    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Images")), tuple(IMAGE_EXTENSIONS)),
+    "background": PathKind(str(QT_TRANSLATE_NOOP("Field", "Images")), tuple(IMAGE_EXTENSIONS)),
     "model_path": MODEL_FILE,
     "embedder_path": MODEL_FILE,
     "model_folders": PathKind(is_list=True),
@@ -138,30 +96,25 @@ PATH_KINDS = {
 """Kind of file or folder that can be chosen for a setting."""
 
 
-class PathButton(QToolButton):
+class PathButton(IconButton):
     """Button that opens a file dialog; `set_value` is called with the setting's new value."""
 
     def __init__(
         self, context: PageContext, name: str, title: str, get_value: Callable[[], object], set_value: Callable[[object], None]
     ) -> None:
-        super().__init__()
-        self._context, self._path_kind, self._title = context, PATH_KINDS[name], title
+        tr, kind = QCoreApplication.translate, PATH_KINDS[name]
+        file_text, folder_text = tr("PathButton", "{title}: choose a file…"), tr("PathButton", "{title}: choose a folder…")
+        text = file_text if kind.extensions else folder_text
+        super().__init__(context.theme, "folder", text.format(title=title), size=ICON - SPACE_1)
+        self._context, self._path_kind, self._title = context, kind, title
         self._get_value, self._set_value = get_value, set_value
-        text = self.tr("{title}: choose a file…") if self._path_kind.extensions else self.tr("{title}: choose a folder…")
-        self.setToolTip(text.format(title=title))
-        self.setAccessibleName(text.format(title=title))
-        self.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        self.apply_theme()
         self.clicked.connect(lambda: context.tasks.start_task(self.pick_path(), key="settings path"))
-
-    def apply_theme(self) -> None:
-        self.setIcon(load_icon("folder", self._context.theme.palette.muted))
 
     async def pick_path(self) -> None:
         """Let the user choose a path; nothing changes if the dialog is cancelled."""
         name_filter = ""
         if self._path_kind.extensions:
-            kind = QCoreApplication.translate("Setting", self._path_kind.kind)
+            kind = QCoreApplication.translate("Field", self._path_kind.kind)
             name_filter = f"{kind} ({' '.join(f'*.{ending}' for ending in self._path_kind.extensions)})"
         dialog = QFileDialog(self._context.dialog_parent, self._title, str(Path.home()), name_filter)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile if name_filter else QFileDialog.FileMode.Directory)

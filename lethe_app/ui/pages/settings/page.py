@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
 
-from lethe_app.config.setting_field import SettingSection
+from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
@@ -16,9 +17,8 @@ from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.labels.memories import format_kind
-from lethe_app.ui.core.labels.settings import translate_text
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
@@ -36,6 +36,7 @@ from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.table import SearchField
 
 MIN_SECTIONS_WIDTH = 180
@@ -60,7 +61,6 @@ class SettingsPage(Page):
         self._cards: dict[SettingSection, QFrame] = {}
         self._forms: dict[SettingSection, Form] = {}
         self._resets: dict[str, QToolButton] = {}
-        self._paths: dict[str, PathButton] = {}
         self._form_by_setting: dict[str, Form] = {}
         self._search_texts: dict[str, str] = {}
         self.search = SearchField(self.theme, self.tr("Search settings"))
@@ -122,22 +122,17 @@ class SettingsPage(Page):
 
     def _build_path_button(self, name: str, title: str) -> PathButton:
         preferences = self._preferences
-        button = self._paths[name] = PathButton(
+        return PathButton(
             self._context,
             name,
             title,
             lambda: getattr(preferences.current, name),
             lambda value: self._change_setting(name, value),
         )
-        return button
 
     def _build_reset_button(self, name: str, title: str) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        button.setIcon(load_icon("refresh", self.theme.palette.water))
         text = self.tr("Reset “{title}” to default").format(title=title)
-        button.setToolTip(text)
-        button.setAccessibleName(text)
+        button = IconButton(self.theme, "refresh", text, colour=attrgetter("water"), size=ICON - SPACE_1)
         button.clicked.connect(lambda: self._change_setting(name, default_value(name)))
         size_policy = button.sizePolicy()  # or what lies below would jump away under the pointer
         size_policy.setRetainSizeWhenHidden(True)
@@ -148,17 +143,10 @@ class SettingsPage(Page):
     def apply_theme(self) -> None:
         super().apply_theme()
         self._fit_sections()
-        # The constructor of Page calls this method before these attributes exist.
-        for button in getattr(self, "_resets", {}).values():
-            button.setIcon(load_icon("refresh", self.theme.palette.water))
-        for path in getattr(self, "_paths", {}).values():
-            path.apply_theme()
 
     def _fit_sections(self) -> None:
         """Set the width of the list of sections to its longest title."""
-        sections = getattr(self, "sections", None)
-        if sections is not None:
-            sections.setFixedWidth(max(MIN_SECTIONS_WIDTH, sections.sizeHintForColumn(0) + 2 * SPACE_4))
+        self.sections.setFixedWidth(max(MIN_SECTIONS_WIDTH, self.sections.sizeHintForColumn(0) + 2 * SPACE_4))
 
     # changing and showing
 

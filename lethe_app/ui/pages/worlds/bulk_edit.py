@@ -3,52 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.pages.worlds.fields import WORLD_DEFAULT
 from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import CardColumn
-from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, create_field
+from lethe_app.ui.widgets.fields import Field, FieldSpec, build_field_spec, create_field
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
+SHARED_FIELDS = ("position_index", "priority", "trigger_chance", "duration", "cooldown", "scan_depth")
 ChangedFields = Callable[[WorldEntry, Any], Mapping[str, object]]
 """Function that returns the changed fields of an entry for a value."""
 
 
 def bulk_fields() -> list[tuple[FieldSpec, ChangedFields]]:
     """Return the form fields that apply to several entries, with the change each makes to an entry."""
-    depth = FieldSpec("position", tr("Depth"), FieldKind.INTEGER, minimum=-1, maximum=1000, minimum_label=tr("system prompt"))
-    scan = FieldSpec(
-        "scan_depth", tr("Scan depth"), FieldKind.INTEGER, minimum=-1, maximum=200, minimum_label=tr("world default")
-    )
     return [
-        (depth, lambda _entry, value: {"position_index": value}),
-        (FieldSpec("priority", tr("Priority"), FieldKind.INTEGER, minimum=-1000), lambda _entry, value: {"priority": value}),
-        (
-            FieldSpec("chance", tr("Probability"), FieldKind.INTEGER, maximum=100, unit="%"),
-            lambda _entry, value: {"trigger_chance": value / 100},
-        ),
-        (
-            FieldSpec("duration", tr("Sticky (turns)"), FieldKind.INTEGER, minimum=1, maximum=1000),
-            lambda _entry, value: {"duration": value},
-        ),
-        (
-            FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.INTEGER, maximum=1000, minimum_label=tr("none")),
-            lambda _entry, value: {"cooldown": value},
-        ),
-        (scan, lambda _entry, value: {"scan_depth": None if value == WORLD_DEFAULT else value}),
+        *((build_field_spec(WorldEntry, name), partial(_set_value, name)) for name in SHARED_FIELDS),
         (FieldSpec("group", tr("Add to group"), placeholder=tr("group name")), _add_to_group),
         (FieldSpec("out", tr("Remove from group"), placeholder=tr("group name")), _remove_from_group),
     ]
+
+
+def _set_value(name: str, _entry: WorldEntry, value: object) -> Mapping[str, object]:
+    return {name: value}
 
 
 def _add_to_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
@@ -58,18 +46,6 @@ def _add_to_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
 
 def _remove_from_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
     return {"groups": [group for group in entry.groups if group != name.strip()]}
-
-
-def _panel_values(entry: WorldEntry) -> Mapping[str, object]:
-    """Return the values of an entry as the panel's fields show them."""
-    return {
-        "position": entry.position_index,
-        "priority": entry.priority,
-        "chance": round(entry.trigger_chance * 100),
-        "duration": entry.duration,
-        "cooldown": entry.cooldown,
-        "scan_depth": WORLD_DEFAULT if entry.scan_depth is None else entry.scan_depth,
-    }
 
 
 class BulkEditPanel(QWidget):
@@ -102,14 +78,9 @@ class BulkEditPanel(QWidget):
         column.setSpacing(0)
         column.addLayout(self._build_head())
         column.addWidget(self.sheet, 1)
-        theme.changed.connect(self._apply_theme)
-        self._apply_theme()
 
     def _build_head(self) -> QHBoxLayout:
-        self.back = QToolButton()
-        self.back.setIconSize(QSize(ICON, ICON))
-        self.back.setAccessibleName(self.tr("Back to all entries"))
-        self.back.setToolTip(self.tr("Back to all entries"))
+        self.back = IconButton(self._theme, "chevron-left", self.tr("Back to all entries"), colour=attrgetter("text"))
         self.back.clicked.connect(self.back_requested)
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
@@ -173,12 +144,12 @@ class BulkEditPanel(QWidget):
         self._show_shared_values()
 
     def _show_shared_values(self) -> None:
-        first, *others = [_panel_values(entry) for entry in self._entries]
-        for name, value in first.items():
-            is_mixed = any(other[name] != value for other in others)
+        for name in SHARED_FIELDS:
+            first, *others = [getattr(entry, name) for entry in self._entries]
+            is_mixed = any(other != first for other in others)
             self._mixed_labels[name].setVisible(is_mixed)
             if not is_mixed:
-                self._fields[name][0].put(value)
+                self._fields[name][0].put(first)
 
     def field(self, name: str) -> QWidget:
         return self._fields[name][0].widget
@@ -192,6 +163,3 @@ class BulkEditPanel(QWidget):
     def _set_on_entries(self, title: str, fields: Callable[[WorldEntry], Mapping[str, object]]) -> None:
         text = self.tr("{field} of {count}").format(field=title, count=self.title_label.text())
         self._book.edit_entries(text, [entry.model_copy(update=dict(fields(entry))) for entry in self._entries])
-
-    def _apply_theme(self) -> None:
-        self.back.setIcon(load_icon("chevron-left", self._theme.palette.text))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import INEFFECTIVE_PROBLEMS, KeyIssue, find_regex_error
 from lethe_app.ui.core.formatting import format_count, format_token_count
-from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
+from lethe_app.ui.core.labels.fields import field_title
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.fields import (
@@ -27,9 +29,10 @@ from lethe_app.ui.pages.worlds.fields import (
     text_specs,
 )
 from lethe_app.ui.pages.worlds.labels import format_key_issue
-from lethe_app.ui.pages.worlds.optional_datetime import OptionalDateTimeField
 from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_heading
 
 TEXT_FIELDS = frozenset({"name", "content"})
@@ -53,8 +56,7 @@ class EntryForm(QWidget):
         for form in self._forms:
             form.changed.connect(self._change_field)
         self.start_field, self.end_field = (
-            OptionalDateTimeField(self.tr("Active from")),
-            OptionalDateTimeField(self.tr("Active until")),
+            DateTimeField(title, title) for title in (field_title(WorldEntry, "added"), field_title(WorldEntry, "end_time"))
         )
         self.start_field.changed.connect(lambda moment: self._change_moment("added", moment))
         self.end_field.changed.connect(lambda moment: self._change_moment("end_time", moment))
@@ -80,10 +82,7 @@ class EntryForm(QWidget):
             self.sheet.add_widget(widget)
 
     def _build_head(self) -> QHBoxLayout:
-        self.back = QToolButton()
-        self.back.setIconSize(QSize(ICON, ICON))
-        self.back.setAccessibleName(self.tr("Back to all entries"))
-        self.back.setToolTip(self.tr("Back to all entries"))
+        self.back = IconButton(self._theme, "chevron-left", self.tr("Back to all entries"), colour=attrgetter("text"))
         self.back.clicked.connect(self.back_requested)
         self.enabled_check = QCheckBox(self.tr("Enabled"))
         self.enabled_check.toggled.connect(self._set_enabled)
@@ -121,12 +120,12 @@ class EntryForm(QWidget):
 
     def _build_more_fields(self) -> None:
         """Build the rarely used fields at first use, because they are most of the form."""
-        for section in rare_field_sections():
-            form = Form(section.specs, self._theme)
+        for title, specs in rare_field_sections().items():
+            form = Form(specs, self._theme)
             form.changed.connect(self._change_field)
             self._forms.append(form)
             self._more_column.addSpacing(SPACE_2)
-            self._more_column.addWidget(build_heading(section.title))
+            self._more_column.addWidget(build_heading(title))
             self._more_column.addWidget(form)
             if "duration" in form.field_names:
                 self._more_column.addWidget(self.start_field)
@@ -234,7 +233,6 @@ class EntryForm(QWidget):
 
     def _apply_theme(self) -> None:
         palette = self._theme.palette
-        self.back.setIcon(load_icon("chevron-left", palette.text))
         self.remember_button.setIcon(load_button_icon("memory", palette.amber))
         self.more_button.setIcon(
             load_button_icon("chevron-up" if self.more_button.isChecked() else "chevron-down", palette.muted)

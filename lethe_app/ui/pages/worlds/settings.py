@@ -3,76 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.worldinfo import World
 from lethe_app.services.worlds.service import WorldOwner
-from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.labels.fields import field_title
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import CardColumn
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
-NO_LIMIT = -1
 TEXT_FIELDS = frozenset({"name", "description"})
 
 
 def world_specs() -> list[FieldSpec]:
     """Return the fields of a world."""
-    scoring = tr("Choose the entry with the most matching keys in a group instead of a random one by weight.")
-    recursive = tr("Let the text of active entries activate further entries.")
+    name, description, *others, budget = (
+        build_field_spec(World, name) for name in World.model_fields if name not in {"unique_name", "entries"}
+    )
     return [
-        FieldSpec("name", tr("Name"), placeholder=tr("World name")),
-        FieldSpec(
-            "description",
-            tr("Description"),
-            FieldKind.TEXT_AREA,
-            tr("Notes for yourself; never sent to the model."),
-            lines=2,
-            max_lines=8,
-        ),
-        FieldSpec(
-            "do_embeds",
-            tr("Recall by meaning"),
-            FieldKind.CHECKBOX,
-            tr("Activate entries by similar meaning as well as by key."),
-        ),
-        FieldSpec(
-            "scan_depth",
-            tr("Scan depth"),
-            FieldKind.INTEGER,
-            tr("Number of messages to scan for keys, besides the one being sent."),
-            maximum=200,
-            minimum_label=tr("new message only"),
-        ),
-        FieldSpec(
-            "least_awake",
-            tr("Min activations"),
-            FieldKind.INTEGER,
-            tr("Number of active entries below which older messages are scanned too, one by one."),
-            maximum=100,
-            minimum_label=tr("none"),
-        ),
-        FieldSpec("deepest_scan", tr("Max scan depth"), FieldKind.INTEGER, maximum=200),
-        FieldSpec("group_scoring", tr("Group scoring"), FieldKind.CHECKBOX, scoring),
-        FieldSpec("recursive", tr("Recursive scanning"), FieldKind.CHECKBOX, recursive),
-        FieldSpec(
-            "token_budget",
-            tr("Token budget"),
-            FieldKind.INTEGER,
-            minimum=NO_LIMIT,
-            maximum=1_000_000,
-            step=50,
-            unit=tr("tokens"),
-            minimum_label=tr("no limit"),
-        ),
+        name,
+        replace(description, kind=FieldKind.TEXT_AREA, lines=2, max_lines=8),
+        *others,
+        replace(budget, step=50),
     ]
 
 
@@ -83,7 +45,7 @@ class WorldSettingsForm(QWidget):
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._book = theme, book
+        self._book = book
         self.form = Form(world_specs(), theme)
         self.form.changed.connect(self._change_field)
         self.owner_checks = {owner: QCheckBox() for owner in WorldOwner}
@@ -100,16 +62,11 @@ class WorldSettingsForm(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._build_head())
+        column.addLayout(self._build_head(theme))
         column.addWidget(sheet, 1)
-        theme.changed.connect(self._apply_theme)
-        self._apply_theme()
 
-    def _build_head(self) -> QHBoxLayout:
-        self.back = QToolButton()
-        self.back.setIconSize(QSize(ICON, ICON))
-        self.back.setAccessibleName(self.tr("Back to all entries"))
-        self.back.setToolTip(self.tr("Back to all entries"))
+    def _build_head(self, theme: Theme) -> QHBoxLayout:
+        self.back = IconButton(theme, "chevron-left", self.tr("Back to all entries"), colour=attrgetter("text"))
         self.back.clicked.connect(self.back_requested)
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
@@ -133,9 +90,7 @@ class WorldSettingsForm(QWidget):
 
     def show_world(self, world: World) -> None:
         """Show a version of a world without emitting signals."""
-        values = {**{name: getattr(world, name) for name in self.form.field_names}}
-        values["token_budget"] = NO_LIMIT if world.token_budget is None else world.token_budget
-        self.form.show_values(values)
+        self.form.show_values(dict(world))
         open_world = self._book.open_worlds.get(world.unique_name)
         if open_world is None or not open_world.is_shipped:
             text = self.tr("Saved as {file} in the “worldinfo” folder of your data.")
@@ -181,12 +136,6 @@ class WorldSettingsForm(QWidget):
             self.form.show_error("name", self.tr("Name is required."))
             return
         self.form.show_error("name", "")
-        new_value = None if name == "token_budget" and value == NO_LIMIT else value
-        new_world = world.model_copy(update={name: new_value})
-        title = self.tr("{field} of “{world}”").format(
-            field=self.form.field_widget(name).accessibleName().lower(), world=world.name
-        )
+        new_world = world.model_copy(update={name: value})
+        title = self.tr("{field} of “{world}”").format(field=field_title(World, name).lower(), world=world.name)
         self._book.edit_worlds(title, new_world, merge_key=f"{world.unique_name} {name}" if name in TEXT_FIELDS else "")
-
-    def _apply_theme(self) -> None:
-        self.back.setIcon(load_icon("chevron-left", self._theme.palette.text))

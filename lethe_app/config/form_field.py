@@ -1,0 +1,48 @@
+"""Declaration of form fields: title, help text, bounds and unit are stated once, beside type and default."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+EXTRAS = frozenset({"section", "is_expert", "unit", "minimum_label", "placeholder", "form_minimum", "form_maximum"})
+"""Options of `form_field` that pydantic does not know; forms read them from the field's `json_schema_extra`."""
+
+
+class SettingSection(StrEnum):
+    """Sections of the settings page."""
+
+    YOU = "You"
+    LOOK = "Appearance"
+    CHAT = "Chat"
+    MODEL = "Model"
+    PROMPT = "Prompt"
+    SESSIONS = "Conversations"
+    MEMORY = "Memory"
+    PROACTIVE = "Proactive messages"
+    BACKGROUND = "Background activity"
+    WEB = "Internet"
+    TOOLS = "Tools"
+
+
+def form_field(default: Any, title: str, help_text: str = "", **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type
+    """Declare a field with its title and help text.
+
+    `options` are `unit`, `placeholder`, `minimum_label`, which a form shows in place of the minimum, `form_minimum` and
+    `form_maximum`, which limit the form but not what a file may hold, and keyword arguments of pydantic's `Field` such as `ge`,
+    `le` and `max_length`.
+    """
+    extra = {name: options.pop(name) for name in EXTRAS & options.keys()}
+    return Field(default=default, title=title, description=help_text or None, json_schema_extra=extra, **options)
+
+
+def setting(section: SettingSection, default: Any, title: str, help_text: str, **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type
+    """Declare a setting; `options` are those of `form_field`."""
+    return form_field(default, title, help_text, section=section.value, **options)
+
+
+def expert_setting(section: SettingSection, title: str, help_text: str) -> Any:  # noqa: ANN401 - pydantic's own type
+    """Declare a cosine distance that the settings page shows on request only; 0 means calibrated for the embedding model."""
+    return setting(section, 0.0, title, help_text, is_expert=True, minimum_label="measured value", ge=0.0, le=1.0)
