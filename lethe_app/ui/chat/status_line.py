@@ -55,17 +55,17 @@ class StatusLine(QPushButton):
         words = (
             f"{abbreviate_tokens(used_tokens)} / {context_text}"
             if used_tokens
-            else self.tr("{room} context").format(room=context_text)
+            else self.tr("{size} context").format(size=context_text)
         )
         self._set_model_text(f"● {name} · {words}", self._describe_context_use(name, used_tokens, context_size))
 
     def _describe_context_use(self, name: str, used_tokens: int, context_size: int) -> str:
         locale = QLocale()
         if used_tokens:
-            template = self.tr("This conversation uses {used} of the {room} tokens in the context of {name}.")
+            template = self.tr("This conversation uses {used} of the {size} tokens in the context of {name}.")
         else:
-            template = self.tr("{name} has a context of {room} tokens.")
-        description = template.format(name=name, used=locale.toString(used_tokens), room=locale.toString(context_size))
+            template = self.tr("{name} has a context of {size} tokens.")
+        description = template.format(name=name, used=locale.toString(used_tokens), size=locale.toString(context_size))
         return f"{description}\n{self.tr('A token is a short word or part of a longer one.')}"
 
     def show_background(self, text: str) -> None:

@@ -192,7 +192,7 @@ def _build_shortcut_table(specs: Sequence[ActionSpec]) -> QFormLayout:
     return table
 
 
-class _Whole(QScrollArea):
+class _ContentSizedScrollArea(QScrollArea):
     """Scroll area that requests the size of its whole content, and scrolls if it gets less."""
 
     def sizeHint(self) -> QSize:
@@ -201,7 +201,7 @@ class _Whole(QScrollArea):
 
 
 def _create_scroll_area(content: QWidget) -> QScrollArea:
-    area = _Whole()
+    area = _ContentSizedScrollArea()
     area.setAccessibleName(QCoreApplication.translate("ShortcutsDialog", "All shortcuts"))
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)

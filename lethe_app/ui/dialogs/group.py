@@ -25,7 +25,7 @@ SEARCH_THRESHOLD = 8
 MIN_WIDTH, MAX_HEIGHT = 508, 640
 """Minimum width and maximum height of the dialog, in pixels."""
 
-Face = Callable[[Persona], QPixmap]
+AvatarRenderer = Callable[[Persona], QPixmap]
 
 
 class GroupDialog(QuestionDialog):
@@ -39,7 +39,7 @@ class GroupDialog(QuestionDialog):
         guests: Sequence[str],
         participants: Sequence[Persona],
         other_personas: Sequence[Persona],
-        render_avatar: Face,
+        render_avatar: AvatarRenderer,
     ) -> None:
         """Set up the dialog. `guests` are the file names of the current participants; `participants` lacks those whose files
         cannot be read.
@@ -89,14 +89,14 @@ class GroupDialog(QuestionDialog):
         self.search_field.setHidden(count < SEARCH_THRESHOLD)
         self.column.addWidget(self.search_field)
 
-    def _add_choice(self, persona: Persona, render_avatar: Face) -> None:
+    def _add_choice(self, persona: Persona, render_avatar: AvatarRenderer) -> None:
         description = describe_persona(persona)
         row = GroupMemberRow(
             persona.name, description, render_avatar(persona), self.tr("{name} takes part").format(name=persona.name)
         )
         self._add_selectable_row(row, persona.unique_name)
 
-    def _add_missing(self, name: str, render_avatar: Face) -> None:
+    def _add_missing(self, name: str, render_avatar: AvatarRenderer) -> None:
         """Add a participant whose file is broken or missing: it does not reply until the file is back, and can be removed."""
         description = self.tr("The persona file cannot be read at the moment.")
         avatar = render_avatar(Persona(unique_name=name, name=name))

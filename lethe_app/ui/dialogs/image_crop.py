@@ -103,14 +103,14 @@ class CropView(QWidget):
         return self._image_rect().width() / self._image.width()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        place, scale, frame = self._image_rect(), self._scale(), self.frame.rect
+        image_rect, scale, frame = self._image_rect(), self._scale(), self.frame.rect
         side = frame.width() * scale
-        shown = QRectF(place.x() + frame.x() * scale, place.y() + frame.y() * scale, side, side)
+        shown = QRectF(image_rect.x() + frame.x() * scale, image_rect.y() + frame.y() * scale, side, side)
         painter = QPainter(self)
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(place, self._image)
+        painter.drawImage(image_rect, self._image)
         outside, disc = QPainterPath(), QPainterPath()
-        outside.addRect(place)
+        outside.addRect(image_rect)
         disc.addEllipse(shown)
         shade = QColor(self._theme.palette.background)
         shade.setAlphaF(0.68)

@@ -158,7 +158,7 @@ def rank_commands(commands: Sequence[Command], text: str) -> list[Command]:
             return 0
         return 1 if all(word in title for word in words) else None
 
-    found = [(rank(command), place, command) for place, command in enumerate(commands)]
+    found = [(rank(command), index, command) for index, command in enumerate(commands)]
     return [command for best, _place, command in sorted(entry for entry in found if entry[0] is not None)]
 
 
@@ -184,9 +184,9 @@ class _Painter(QStyledItemDelegate):
         inside = rect.adjusted(SPACE_3, 0, -SPACE_3, 0)
         painter.setFont(option.font)
         keys = str(index.data(SHORTCUT_ROLE) or "")
-        room = inside.width() - (option.fontMetrics.horizontalAdvance(keys) + SPACE_3 if keys else 0)
+        max_width = inside.width() - (option.fontMetrics.horizontalAdvance(keys) + SPACE_3 if keys else 0)
         painter.setPen(QColor(palette.text))
-        title = option.fontMetrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, room)
+        title = option.fontMetrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, max_width)
         painter.drawText(inside, int(Qt.AlignmentFlag.AlignVCenter), title)
         painter.setPen(QColor(palette.muted))
         painter.drawText(inside, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), keys)

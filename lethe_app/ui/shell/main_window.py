@@ -87,8 +87,8 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
         self.memory_panel = MemoryPanel(self.theme)
-        is_panel_wanted = str(self._window_settings.value("memory_panel")).lower() == "true"
-        self.panes = WindowPanes(self.theme, self.sidebar, self.chat, self.memory_panel, is_panel_wanted=is_panel_wanted)
+        is_panel_enabled = str(self._window_settings.value("memory_panel")).lower() == "true"
+        self.panes = WindowPanes(self.theme, self.sidebar, self.chat, self.memory_panel, is_panel_enabled=is_panel_enabled)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
         self.notifier = Notifier(self.pages, self.theme)
@@ -226,7 +226,7 @@ class MainWindow(QMainWindow):
         if self._has_panes and not self.panes.is_narrow:
             self.store_window_value("panes", self.panes.save_state())
         if self._has_panes:
-            self.store_window_value("memory_panel", self.panes.is_panel_wanted)
+            self.store_window_value("memory_panel", self.panes.is_panel_enabled)
         self._window_settings.sync()
         super().closeEvent(event)
         self.closed.emit()

@@ -51,13 +51,13 @@ class WindowPanes(QWidget):
         chat: QWidget,
         panel: QWidget,
         *,
-        is_panel_wanted: bool,
+        is_panel_enabled: bool,
         parent: QWidget | None = None,
     ) -> None:
-        """Arrange the panes; `is_panel_wanted` is whether the right panel was open when the window was closed."""
+        """Arrange the panes; `is_panel_enabled` is whether the right panel was open when the window was closed."""
         super().__init__(parent)
         self._theme, self._sidebar, self._chat, self._panel = theme, sidebar, chat, panel
-        self._is_sidebar_wanted, self._is_panel_wanted = True, is_panel_wanted
+        self._is_sidebar_enabled, self._is_panel_enabled = True, is_panel_enabled
         self._is_narrow, self._is_panel_over = False, False
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
@@ -100,15 +100,15 @@ class WindowPanes(QWidget):
         if self._is_narrow:
             self.close_drawer() if self.is_drawer_open else self.open_drawer()
         else:
-            self._is_sidebar_wanted = not self._is_sidebar_wanted
-            self._sidebar.setVisible(self._is_sidebar_wanted)
-            self.sidebar_shown.emit(self._is_sidebar_wanted)
+            self._is_sidebar_enabled = not self._is_sidebar_enabled
+            self._sidebar.setVisible(self._is_sidebar_enabled)
+            self.sidebar_shown.emit(self._is_sidebar_enabled)
 
     def show_sidebar(self) -> None:
         """Make the sidebar visible."""
         if self._is_narrow:
             self.open_drawer()
-        elif not self._is_sidebar_wanted:
+        elif not self._is_sidebar_enabled:
             self.toggle_sidebar()
 
     def open_drawer(self) -> None:
@@ -132,9 +132,9 @@ class WindowPanes(QWidget):
     # Right panel
 
     @property
-    def is_panel_wanted(self) -> bool:
+    def is_panel_enabled(self) -> bool:
         """Return whether the user wants the panel to be open beside the chat."""
-        return self._is_panel_wanted
+        return self._is_panel_enabled
 
     @property
     def is_panel_open(self) -> bool:
@@ -152,7 +152,7 @@ class WindowPanes(QWidget):
         """Open the panel beside the chat, or over it in a narrow window."""
         if self.is_panel_open:
             return
-        self._is_panel_wanted = True
+        self._is_panel_enabled = True
         if self._is_panel_over:
             self._show_panel_over()
         else:
@@ -165,7 +165,7 @@ class WindowPanes(QWidget):
             return
         focus = QApplication.focusWidget()
         had_focus = focus is not None and self._panel.isAncestorOf(focus)
-        self._is_panel_wanted = False
+        self._is_panel_enabled = False
         self._panel_animation.stop()
         self._panel.hide()
         self._scrim.hide()
@@ -198,9 +198,9 @@ class WindowPanes(QWidget):
         self._panel_animation.stop()
         self.splitter.addWidget(self._panel)
         self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
-        self._panel.setVisible(self._is_panel_wanted)
+        self._panel.setVisible(self._is_panel_enabled)
         set_style_properties(self._panel, over=False)
-        if self._is_panel_wanted:
+        if self._is_panel_enabled:
             self._restore_panel_width()
 
     def _remove_panel_from_splitter(self) -> None:
@@ -298,6 +298,6 @@ class WindowPanes(QWidget):
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([SIDEBAR_WIDTH, self.width() - SIDEBAR_WIDTH])
-        self._sidebar.setVisible(self._is_sidebar_wanted)
+        self._sidebar.setVisible(self._is_sidebar_enabled)
         set_style_properties(self._sidebar, drawer=False)
-        self.sidebar_shown.emit(self._is_sidebar_wanted)
+        self.sidebar_shown.emit(self._is_sidebar_enabled)

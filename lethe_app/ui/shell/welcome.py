@@ -267,8 +267,8 @@ class Welcome(QFrame):
         if columns == self._columns:
             return
         self._columns = columns
-        for place, card in enumerate(self.persona_cards):
-            self._persona_grid.addWidget(card, place // columns, place % columns)
+        for index, card in enumerate(self.persona_cards):
+            self._persona_grid.addWidget(card, index // columns, index % columns)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -294,7 +294,7 @@ def _create_combo_box(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any],
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     box.setMaximumWidth(420)
     values = [value for value, _words in spec.choices]
-    box.currentIndexChanged.connect(lambda place: on_change(values[place]) if 0 <= place < len(values) else None)
+    box.currentIndexChanged.connect(lambda index: on_change(values[index]) if 0 <= index < len(values) else None)
 
     def put(value: object) -> None:
         with QSignalBlocker(box):

@@ -91,11 +91,11 @@ class Table(QTableView, Generic[Row]):
         header.setHighlightSections(False)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
-        for place, column in enumerate(self.table_model.columns):
+        for index, column in enumerate(self.table_model.columns):
             if column.width:
-                header.resizeSection(place, column.width)
+                header.resizeSection(index, column.width)
             else:
-                header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+                header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
 
     # Rows
 
@@ -114,15 +114,15 @@ class Table(QTableView, Generic[Row]):
         """Return all selected rows, from top to bottom."""
         ranges = self.selectionModel().selection()  # which asks the model nothing, unlike `selectedRows`
         runs = [(one.top(), one.bottom()) for one in ranges]  # type: ignore[attr-defined]  # Qt's stubs forget that it is a list
-        places = sorted({place for first, last in runs for place in range(first, last + 1)})
-        return [self.table_model.visible_rows[place] for place in places if place < len(self.table_model.visible_rows)]
+        indices = sorted({index for first, last in runs for index in range(first, last + 1)})
+        return [self.table_model.visible_rows[index] for index in indices if index < len(self.table_model.visible_rows)]
 
     def select_row(self, key: object) -> bool:
         """Make the row with this key current and scroll to it; return False if it is not shown."""
-        place = self.table_model.find_visible_row(cast("Any", key))
-        if place is None:
+        row = self.table_model.find_visible_row(cast("Any", key))
+        if row is None:
             return False
-        index = self.table_model.index(place, 0)
+        index = self.table_model.index(row, 0)
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
         self.scrollTo(index)
@@ -170,15 +170,15 @@ class Table(QTableView, Generic[Row]):
         """Hide extra columns, last ones first, until the stretching columns have their minimum width."""
         header, columns = self.horizontalHeader(), self.table_model.columns
         widths = [
-            header.sectionSize(place) or column.width if column.width else MIN_STRETCH_WIDTH
-            for place, column in enumerate(columns)
+            header.sectionSize(index) or column.width if column.width else MIN_STRETCH_WIDTH
+            for index, column in enumerate(columns)
         ]
         available_width = self.viewport().width()
-        for place in reversed(range(len(columns))):
-            if columns[place].is_extra:
+        for index in reversed(range(len(columns))):
+            if columns[index].is_extra:
                 hidden = sum(widths) > available_width
-                self.setColumnHidden(place, hidden)
-                widths[place] = 0 if hidden else widths[place]
+                self.setColumnHidden(index, hidden)
+                widths[index] = 0 if hidden else widths[index]
 
     # Keys and painting
 

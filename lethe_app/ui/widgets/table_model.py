@@ -120,10 +120,10 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         passing: Sequence[Row] = rows
         if self._filter_words:
             # Only the newest filter state is updated with the new rows; older states would miss them and are dropped.
-            places = self._find_matches(range(start, start + len(rows)))
+            indices = self._find_matches(range(start, start + len(rows)))
             self._filter_states[:] = self._filter_states[-1:]
-            self._filter_states[0][1].extend(places)
-            passing = [self._sorted_rows[place] for place in places]
+            self._filter_states[0][1].extend(indices)
+            passing = [self._sorted_rows[index] for index in indices]
         if self._row_filter is not None:
             passing = list(filter(self._row_filter, passing))
         if passing:
@@ -197,7 +197,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
                     *self._filter_states[1 - MAX_FILTER_STATES :],
                     (self._filter_words, self._find_matches(searched_positions)),
                 ]
-            rows = [rows[place] for place in self._filter_states[-1][1]]
+            rows = [rows[index] for index in self._filter_states[-1][1]]
         self.visible_rows = list(filter(self._row_filter, rows)) if self._row_filter is not None else list(rows)
         self.endResetModel()
 
@@ -218,11 +218,11 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         texts = self._search_texts or []
         first, *others = sorted(self._filter_words, key=len, reverse=True)  # the longest is the rarest
         if len(positions) == len(texts):
-            matches = [place for place, text in enumerate(texts) if first in text]
+            matches = [index for index, text in enumerate(texts) if first in text]
         else:
-            matches = [place for place in positions if first in texts[place]]
+            matches = [index for index in positions if first in texts[index]]
         for word in others:
-            matches = [place for place in matches if word in texts[place]]
+            matches = [index for index in matches if word in texts[index]]
         return matches
 
     # Model interface

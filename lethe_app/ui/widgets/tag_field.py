@@ -93,8 +93,8 @@ class TagField(QFrame):
             item = self._flow.takeAt(0)
             if item is not None and (chip := item.widget()) is not None:
                 chip.deleteLater()
-        for place, word in enumerate(self._words):
-            self._flow.insert_widget(place, self._create_chip(word))
+        for index, word in enumerate(self._words):
+            self._flow.insert_widget(index, self._create_chip(word))
         self._adjust_height()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

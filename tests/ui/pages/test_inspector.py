@@ -207,9 +207,9 @@ def test_only_what_came_and_went_is_shown_with_a_little_around_it():
     told = [(line.change, line.text) for line in lines]
     assert told[0] == (LineChange.SKIPPED, "")
     assert lines[0].count == 41
-    assert (LineChange.WENT, "The lamp is lit.<|im_end|>") in told
-    assert (LineChange.CAME, "The lamp went out.<|im_end|>") in told
-    assert told[-1] == (LineChange.STAYED, "Good evening.")
+    assert (LineChange.REMOVED, "The lamp is lit.<|im_end|>") in told
+    assert (LineChange.ADDED, "The lamp went out.<|im_end|>") in told
+    assert told[-1] == (LineChange.UNCHANGED, "Good evening.")
 
 
 def test_the_first_difference_is_told_by_character_and_part():
@@ -225,8 +225,8 @@ def test_two_prompts_of_thousands_of_like_lines_are_compared():
     old = [PromptSpan(PromptPart.HISTORY, f"line {number}\n<|im_end|>\n") for number in range(1200)]
     new = [PromptSpan(PromptPart.HISTORY, f"other {number}\n<|im_end|>\n") for number in range(1200)]
     changes = [line.change for line in compare_prompts(old, new)]
-    assert changes.count(LineChange.CAME) >= 1200
-    assert changes.count(LineChange.WENT) >= 1200
+    assert changes.count(LineChange.ADDED) >= 1200
+    assert changes.count(LineChange.REMOVED) >= 1200
 
 
 def test_sections_find_their_lines_whatever_signs_stand_before_them(theme: Theme):

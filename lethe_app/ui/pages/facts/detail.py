@@ -53,7 +53,7 @@ class FactDetail(DetailPane):
         column.setSpacing(SPACE_2)
         self.field = TextAreaField(self.tr("Fact text"), 2, 10)
         self.field.edited.connect(lambda _text: self._update_save_button())
-        self.field.focused.connect(lambda there: None if there else self.apply_text())
+        self.field.focused.connect(lambda has_focus: None if has_focus else self.apply_text())
         self.save_button = self._build_button(self.tr("Save changes"), self.apply_text)
         self._metadata_label = build_small_label("")
         for widget in (self.field, self._metadata_label):

@@ -20,7 +20,7 @@ MAX_LABEL_LENGTH = 90
 """Characters of a text beside its radio button; the field below contains the whole text."""
 
 
-class _Wording(QuestionDialog):
+class _TextDialog(QuestionDialog):
     """Dialog with a text field whose primary button is enabled only if there is text."""
 
     def __init__(self, parent: QWidget, title: str, text: str, field_name: str, button: str) -> None:
@@ -40,7 +40,7 @@ class _Wording(QuestionDialog):
         self.primary.setEnabled(bool(self.entered_text))
 
 
-class NewFactDialog(_Wording):
+class NewFactDialog(_TextDialog):
     """Dialog that asks for the text of a new fact."""
 
     def __init__(self, parent: QWidget, persona_name: str) -> None:
@@ -56,7 +56,7 @@ class NewFactDialog(_Wording):
         self.field.setFocus()
 
 
-class MergeFactsDialog(_Wording):
+class MergeFactsDialog(_TextDialog):
     """Dialog that asks for the text of a merged fact: that of one of the facts, or a new one."""
 
     def __init__(self, parent: QWidget, facts: Sequence[ExtractedFact]) -> None:

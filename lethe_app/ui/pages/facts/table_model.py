@@ -26,7 +26,7 @@ class FactListView(StrEnum):
 
     KNOWN = "known"
     PINNED = "pinned"
-    TOLD = "told"
+    CORE = "told"
     MINE = "mine"
     STORY = "story"
     REPLACED = "replaced"
@@ -38,7 +38,7 @@ def format_view(view: FactListView) -> str:
     return {
         FactListView.KNOWN: tr("Fact", "Known"),
         FactListView.PINNED: tr("Fact", "Pinned"),
-        FactListView.TOLD: tr("Fact", "Always included"),
+        FactListView.CORE: tr("Fact", "Always included"),
         FactListView.MINE: tr("Fact", "Added by you"),
         FactListView.STORY: tr("Fact", "Roleplay"),
         FactListView.REPLACED: tr("Fact", "Replaced"),
@@ -61,7 +61,7 @@ def view_predicate(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFa
     return {
         FactListView.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
         FactListView.PINNED: lambda fact: fact.pinned and not fact.superseded,
-        FactListView.TOLD: lambda fact: fact.guid in core,
+        FactListView.CORE: lambda fact: fact.guid in core,
         FactListView.MINE: lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
         FactListView.STORY: lambda fact: fact.in_story and not fact.superseded,
         FactListView.REPLACED: lambda fact: fact.superseded,

@@ -18,9 +18,9 @@ MAX_MATCHED_LINES = 3000
 class LineChange(StrEnum):
     """State of a line in the comparison."""
 
-    STAYED = "stayed"
-    CAME = "came"
-    WENT = "went"
+    UNCHANGED = "unchanged"
+    ADDED = "added"
+    REMOVED = "removed"
     SKIPPED = "skipped"
     """Placeholder for several unchanged lines."""
 
@@ -36,12 +36,12 @@ class DiffLine:
     """Number of lines that a placeholder stands for."""
 
 
-Pieces = list[tuple[str, PromptPart]]
+PromptLines = list[tuple[str, PromptPart]]
 
 
-def split_lines(spans: Sequence[PromptSpan]) -> Pieces:
+def split_lines(spans: Sequence[PromptSpan]) -> PromptLines:
     """Return the lines of a prompt, each with the section that has most characters in it; template tokens count least."""
-    lines: Pieces = []
+    lines: PromptLines = []
     text, weights = "", dict[PromptPart, int]()
     for span in spans:
         for number, piece in enumerate(span.text.split("\n")):
@@ -88,30 +88,30 @@ def compare_prompts(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -
     prefix_length = _common_line_count(old, new)
     suffix_length = _common_line_count(old[prefix_length:][::-1], new[prefix_length:][::-1])
     middle = _diff_lines(old[prefix_length : len(old) - suffix_length], new[prefix_length : len(new) - suffix_length])
-    head = [DiffLine(LineChange.STAYED, *piece) for piece in new[:prefix_length]]
-    tail = [DiffLine(LineChange.STAYED, *piece) for piece in new[len(new) - suffix_length :]]
+    head = [DiffLine(LineChange.UNCHANGED, *line) for line in new[:prefix_length]]
+    tail = [DiffLine(LineChange.UNCHANGED, *line) for line in new[len(new) - suffix_length :]]
     return _fold_unchanged([*head, *middle, *tail])
 
 
-def _common_line_count(old: Pieces, new: Pieces) -> int:
+def _common_line_count(old: PromptLines, new: PromptLines) -> int:
     """Return the number of lines of the common prefix."""
     shortest = min(len(old), len(new))
     return next((number for number in range(shortest) if old[number][0] != new[number][0]), shortest)
 
 
-def _diff_lines(old: Pieces, new: Pieces) -> list[DiffLine]:
+def _diff_lines(old: PromptLines, new: PromptLines) -> list[DiffLine]:
     if max(len(old), len(new)) > MAX_MATCHED_LINES:
-        return [*(DiffLine(LineChange.WENT, *piece) for piece in old), *(DiffLine(LineChange.CAME, *piece) for piece in new)]
+        return [*(DiffLine(LineChange.REMOVED, *line) for line in old), *(DiffLine(LineChange.ADDED, *line) for line in new)]
     lines: list[DiffLine] = []
     # SequenceMatcher's default `autojunk` ignores lines that occur often, such as those of the template; without it the
     # comparison would take minutes.
     matcher = SequenceMatcher(None, [text for text, _part in old], [text for text, _part in new])
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag == "equal":
-            lines += [DiffLine(LineChange.STAYED, *piece) for piece in new[new_start:new_end]]
+            lines += [DiffLine(LineChange.UNCHANGED, *line) for line in new[new_start:new_end]]
         else:
-            lines += [DiffLine(LineChange.WENT, *piece) for piece in old[start:end]]
-            lines += [DiffLine(LineChange.CAME, *piece) for piece in new[new_start:new_end]]
+            lines += [DiffLine(LineChange.REMOVED, *line) for line in old[start:end]]
+            lines += [DiffLine(LineChange.ADDED, *line) for line in new[new_start:new_end]]
     return lines
 
 
@@ -120,12 +120,12 @@ def _fold_unchanged(lines: Sequence[DiffLine]) -> list[DiffLine]:
     context_numbers = {
         close
         for number, line in enumerate(lines)
-        if line.change is not LineChange.STAYED
+        if line.change is not LineChange.UNCHANGED
         for close in range(number - CONTEXT_LINES, number + CONTEXT_LINES + 1)
     }
     folded: list[DiffLine] = []
-    for place, line in enumerate(lines):
-        if line.change is not LineChange.STAYED or place in context_numbers:
+    for index, line in enumerate(lines):
+        if line.change is not LineChange.UNCHANGED or index in context_numbers:
             folded.append(line)
         elif folded and folded[-1].change is LineChange.SKIPPED:
             folded[-1] = DiffLine(LineChange.SKIPPED, "", folded[-1].part, folded[-1].count + 1)

@@ -78,7 +78,7 @@ class InspectorPage(Page):
         self.copy_prompt_button.setToolTip(self.tr("Copy the whole prompt as sent to the model"))
         self.summary = PromptSummary(self.theme)
         self.prompt_text = PromptText(self.theme)
-        self._empty_state = _Nothing()
+        self._empty_state = _EmptyState()
         self._stack = QStackedWidget()
         self._stack.addWidget(self.prompt_text)
         self._stack.addWidget(self._empty_state)
@@ -292,7 +292,7 @@ class InspectorPage(Page):
         return self.summary.table
 
 
-class _Nothing(QWidget):
+class _EmptyState(QWidget):
     """Placeholder for a prompt whose text is not available."""
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ MAX_HIGHLIGHTED = 500
 PARTS = list(PromptPart)
 
 
-class _Inks(QSyntaxHighlighter):
+class _PromptHighlighter(QSyntaxHighlighter):
     """Highlighter that stores the section of a line as its block state and formats the parts of a line in other sections."""
 
     def __init__(self, document: QTextDocument) -> None:
@@ -100,7 +100,7 @@ class PromptText(QPlainTextEdit):
         self.setAccessibleName(self.tr("Prompt text"))
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(SPACE_3)
-        self._highlighter = _Inks(self.document())
+        self._highlighter = _PromptHighlighter(self.document())
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
@@ -125,7 +125,7 @@ class PromptText(QPlainTextEdit):
     def show_lines(self, lines: Sequence[DiffLine]) -> None:
         """Show the lines of a comparison, added lines in green and removed ones in red."""
         palette = self._theme.palette
-        backgrounds = {LineChange.CAME: palette.good, LineChange.WENT: palette.danger}
+        backgrounds = {LineChange.ADDED: palette.good, LineChange.REMOVED: palette.danger}
         stripe_colours = section_colours(palette)
         self.spans = ()
         self._highlighter.starts, self._highlighter.parts = [], []
@@ -253,5 +253,5 @@ def _diff_line_text(line: DiffLine) -> str:
         singular = QCoreApplication.translate("PromptText", "⋯ {n} unchanged line")
         plural = QCoreApplication.translate("PromptText", "⋯ {n} unchanged lines")
         return format_count(line.count, singular, plural)
-    prefix = {LineChange.CAME: "+", LineChange.WENT: "−"}.get(line.change, " ")
+    prefix = {LineChange.ADDED: "+", LineChange.REMOVED: "−"}.get(line.change, " ")
     return f"{prefix} {line.text}"

@@ -68,7 +68,7 @@ class MemoryReader(QObject):
         self._rows, self._context = rows, context
         self._memory_lists = memory_lists
         self._persona = ""
-        self._lane = f"memory list {id(self)}"
+        self._reload_key = f"memory list {id(self)}"
         self._is_loaded = False
         self._is_stale = False
         self.counts: Counter[MemoryType | MemoryInsertion] = Counter()
@@ -84,18 +84,18 @@ class MemoryReader(QObject):
         """Clear the list and load the memories of another persona."""
         self._persona, self._is_loaded, self._is_stale = persona_id, False, False
         self._clear_rows()
-        self._context.tasks.start_task(self._load_all(), key=self._lane)
+        self._context.tasks.start_task(self._load_all(), key=self._reload_key)
 
     def reload(self) -> None:
         """Reload the list because it may be outdated; during the first load, it is reloaded afterwards."""
         if not self._is_loaded:
             self._is_stale = True
         elif self._persona:
-            self._context.tasks.start_task(self._reload_in_background(), key=self._lane)
+            self._context.tasks.start_task(self._reload_in_background(), key=self._reload_key)
 
     def close(self) -> None:
         self._reload_timer.stop()
-        self._context.tasks.cancel(self._lane)
+        self._context.tasks.cancel(self._reload_key)
         for unsubscribe in self._unsubscribers:
             unsubscribe()
         self._clear_rows()

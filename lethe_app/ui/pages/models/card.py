@@ -264,5 +264,5 @@ class ModelCard(CardColumn):
             self.tr("Format: {source}. {verdict}: “{words}”").format(source=result.source, verdict=verdict, words=result.reply)
         )
 
-    def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.tasks.start_task(work, key=lane)
+    def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
+        self._context.tasks.start_task(work, key=key)

@@ -218,8 +218,8 @@ class ModelPage(ListPage):
             await self._services.models.add_folder(folder)
             await self._reload()
 
-    def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.tasks.start_task(work, key=lane)
+    def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
+        self._context.tasks.start_task(work, key=key)
 
 
 def _file_size(entry: ModelEntry) -> int:

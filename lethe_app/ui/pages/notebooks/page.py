@@ -127,16 +127,16 @@ class NotebookPage(PersonaListPage):
 
     def _build(self) -> None:
         columns = [
-            Column[NotebookListItem](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
+            Column[NotebookListItem](self.tr("Subject"), lambda item: item.notebook.title, width=0),
             Column[NotebookListItem](
-                self.tr("Lines"), lambda kept: str(line_count(kept)), line_count, 84, is_right_aligned=True
+                self.tr("Lines"), lambda item: str(line_count(item)), line_count, 84, is_right_aligned=True
             ),
             Column[NotebookListItem](
-                self.tr("Updated"), self._format_updated, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
+                self.tr("Updated"), self._format_updated, lambda item: item.when.timestamp() if item.when else 0.0, 110
             ),
         ]
         self.rows: FilteredTableModel[NotebookListItem] = FilteredTableModel(
-            columns, key=lambda kept: kept.name, search_text=lambda kept: kept.notebook.title
+            columns, key=lambda item: item.name, search_text=lambda item: item.notebook.title
         )
         empty_text = self.tr(
             "No notebooks yet. Recurring subjects get one automatically, or you can create one with “New notebook”."
@@ -145,7 +145,7 @@ class NotebookPage(PersonaListPage):
         self.table.setMinimumWidth(220)
         self.table.current_changed.connect(self._show_notebook)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_buttons())
-        self.table.delete_requested.connect(lambda kept: self._spawn(self._delete_notebooks(kept)))
+        self.table.delete_requested.connect(lambda item: self._spawn(self._delete_notebooks(item)))
         self.editor = NotebookText(self.tr("Notebook text"))
         self.editor.edited.connect(self._on_text_edited)
         self.empty_hint = create_placeholder(self.tr("Select a notebook to read and edit it."))
@@ -216,7 +216,7 @@ class NotebookPage(PersonaListPage):
             return
         if items != self.rows.all_rows:
             self.rows.set_rows(items)
-        if name_to_select == self._notebook_to_select and any(kept.name == name_to_select for kept in items):
+        if name_to_select == self._notebook_to_select and any(item.name == name_to_select for item in items):
             self._notebook_to_select = ""
         if (
             (name_to_select or not self.table.current_row)
@@ -367,8 +367,8 @@ class NotebookPage(PersonaListPage):
             return
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
-    def _spawn(self, work: Coroutine[Any, Any, None], lane: str = "") -> None:
-        self._context.tasks.start_task(work, key=lane)
+    def _spawn(self, work: Coroutine[Any, Any, None], key: str = "") -> None:
+        self._context.tasks.start_task(work, key=key)
 
 
 def line_count(item: NotebookListItem) -> int:

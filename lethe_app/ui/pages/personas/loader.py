@@ -28,9 +28,9 @@ class PersonaLoader(QObject):
         page, sheet, library = self._page, self._page.sheet, self._services.library
         worlds, samplers = await library.worlds(), await library.samplers()
         known_ids = {one.unique_name for one in [*await library.personas(), *await library.user_personas()]}
-        rehearsal = await self._services.draft_chat.draft_of(persona_id) if persona_id else None
-        original = rehearsal.draft.unique_name if rehearsal is not None else persona_id
-        saved = await library.persona(original) if original in known_ids or (original and rehearsal is None) else None
+        draft_test = await self._services.draft_chat.draft_of(persona_id) if persona_id else None
+        original = draft_test.draft.unique_name if draft_test is not None else persona_id
+        saved = await library.persona(original) if original in known_ids or (original and draft_test is None) else None
         shipped = await library.shipped_persona(original) if saved is not None else None
         if page.is_closed:
             return
@@ -40,7 +40,7 @@ class PersonaLoader(QObject):
             TASKS, [(entry.name, entry.task.title) for entry in self._services.background_runner.registry.list_tasks()]
         )
         sheet.set_choices(SAMPLERS, [(name, preset.name) for name, preset in samplers.items()])
-        self._set_saved(saved, shipped, rehearsal)
+        self._set_saved(saved, shipped, draft_test)
         self._restore_unsaved()
         page.enable_editing()
         if not page.is_user:
@@ -52,14 +52,14 @@ class PersonaLoader(QObject):
         if not self._page.is_closed:
             self._page.sheet.set_choices(MODEL, [(model.path.name, model.name) for model in models])
 
-    def _set_saved(self, saved: Persona | None, shipped: Persona | None, rehearsal: DraftTest | None) -> None:
+    def _set_saved(self, saved: Persona | None, shipped: Persona | None, draft_test: DraftTest | None) -> None:
         """Set the persona as saved. If a test copy is open, apply its draft as unsaved changes to the original."""
         page = self._page
         if saved is not None:
             page.saved, page.draft, self._actions.shipped = saved, Draft(saved), shipped
-        if rehearsal is not None:
-            page.replace_fields(rehearsal.draft, self.tr("restoring the draft"))
-            self._actions.show_copy(rehearsal.copy_id)
+        if draft_test is not None:
+            page.replace_fields(draft_test.draft, self.tr("restoring the draft"))
+            self._actions.show_copy(draft_test.copy_id)
 
     def _restore_unsaved(self) -> None:
         page = self._page

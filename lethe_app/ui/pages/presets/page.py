@@ -53,7 +53,7 @@ class PresetPanes(QWidget):
         self._splitter: QSplitter = create_splitter(table, fields, stretch_index=1)
         for preview in previews:
             self._splitter.addWidget(preview)
-        self._splitter.setSizes([220, 560, *(400 for _aside in previews)])
+        self._splitter.setSizes([220, 560, *(400 for _preview in previews)])
         self._splitter.setParent(self)
         self._update_layout()
 
@@ -134,9 +134,9 @@ class PresetPage(Page):
         self._spawn(self._show_kind(SamplerPreset))
 
     def _build_list(self) -> None:
-        columns = [Column[AnyPreset](self.tr("Preset"), lambda kept: kept.value.name, width=0, colour=self._entry_colour)]
+        columns = [Column[AnyPreset](self.tr("Preset"), lambda entry: entry.value.name, width=0, colour=self._entry_colour)]
         self.rows: FilteredTableModel[AnyPreset] = FilteredTableModel(
-            columns, key=lambda kept: kept.key, search_text=lambda kept: kept.value.name
+            columns, key=lambda entry: entry.key, search_text=lambda entry: entry.value.name
         )
         self.table: Table[AnyPreset] = Table(self.rows, self.theme, self.tr("Presets"), self.tr("No presets yet."))
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
@@ -191,7 +191,7 @@ class PresetPage(Page):
         self.rows.set_rows(await self._presets.list_presets(kind))
         setting = getattr(self._preferences.current, SETTING_NAMES[kind])
         used_key = next(
-            (kept.key for kept in self.rows.visible_rows if setting_value(kept) == setting),
+            (entry.key for entry in self.rows.visible_rows if setting_value(entry) == setting),
             suited_preset_key(self._models, kind),
         )
         if not self.table.select_row(key or used_key) and self.rows.visible_rows:
@@ -253,7 +253,7 @@ class PresetPage(Page):
         if self._entry is not None and isinstance(self._entry.value, SamplerPreset):
             self.sampler_preview.show_preset(self._entry.value)
         else:
-            self._spawn(self._render_prompt(), lane="preset preview")
+            self._spawn(self._render_prompt(), key="preset preview")
 
     async def _render_prompt(self) -> None:
         if self._entry is None or isinstance(self._entry.value, SamplerPreset):
@@ -348,8 +348,8 @@ class PresetPage(Page):
         if await run_dialog(dialog):
             await self._presets.write_file(self._entry.value, Path(dialog.selectedFiles()[0]))
 
-    def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.tasks.start_task(work, key=lane)
+    def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
+        self._context.tasks.start_task(work, key=key)
 
 
 def setting_value(entry: AnyPreset) -> str:

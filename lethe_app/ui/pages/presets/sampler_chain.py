@@ -67,7 +67,7 @@ def softmax(lumps: Sequence[TokenGroup], temperature: float = 1.0) -> list[Token
 
 
 def _group_tokens(next_words: NextWords) -> list[TokenGroup]:
-    listed = [TokenGroup(place, logit) for place, (_word, logit) in enumerate(next_words.words)]
+    listed = [TokenGroup(index, logit) for index, (_word, logit) in enumerate(next_words.words)]
     return [*listed, *(TokenGroup(-1, logit, count) for logit, count in next_words.rest)]
 
 

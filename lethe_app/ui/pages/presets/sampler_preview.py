@@ -25,7 +25,7 @@ from lethe_app.ui.widgets.text_area import TextAreaField
 
 QUERY_DELAY_MS = 400
 """Pause in typing, in milliseconds, before the model is queried."""
-LOGITS_LANE, CONTINUATIONS_LANE = "sampler words", "sampler try"
+LOGITS_TASK, CONTINUATIONS_TASK = "sampler words", "sampler try"
 CONTINUATION_COUNT = 2
 
 
@@ -54,7 +54,7 @@ class SamplerPreview(CardColumn):
         self.generate_button = QPushButton(self.tr("Generate two continuations"))
         self.generate_button.setProperty("filled", True)
         self.generate_button.clicked.connect(
-            lambda: context.tasks.start_task(self._generate_continuations(), key=CONTINUATIONS_LANE)
+            lambda: context.tasks.start_task(self._generate_continuations(), key=CONTINUATIONS_TASK)
         )
         self.continuation_labels = [QLabel() for _number in range(CONTINUATION_COUNT)]
         self._build()
@@ -88,8 +88,8 @@ class SamplerPreview(CardColumn):
     def stop_preview(self) -> None:
         """Cancel all work while the preview is not visible."""
         self._query_timer.stop()
-        for lane in (LOGITS_LANE, CONTINUATIONS_LANE):
-            self._context.tasks.cancel(lane)
+        for key in (LOGITS_TASK, CONTINUATIONS_TASK):
+            self._context.tasks.cancel(key)
 
     def start_preview(self) -> None:
         """Query the model because the preview becomes visible."""
@@ -98,7 +98,7 @@ class SamplerPreview(CardColumn):
     def show_preset(self, preset: SamplerPreset) -> None:
         """Show the effect of a preset; continuations generated with other values are removed."""
         if preset.model_dump(exclude={"name"}) != self._preset.model_dump(exclude={"name"}):
-            self._context.tasks.cancel(CONTINUATIONS_LANE)
+            self._context.tasks.cancel(CONTINUATIONS_TASK)
             for label in self.continuation_labels:
                 label.hide()
         self._preset = preset
@@ -107,7 +107,7 @@ class SamplerPreview(CardColumn):
     # the chances
 
     def _query_model(self) -> None:
-        self._context.tasks.start_task(self._load_logits(), key=LOGITS_LANE)
+        self._context.tasks.start_task(self._load_logits(), key=LOGITS_TASK)
 
     async def _load_logits(self) -> None:
         state, text = self._models.state, self.text_field.text

@@ -28,7 +28,7 @@ from lethe_app.ui.widgets.table import SearchField
 
 WORD_DELAY_MS, MEANING_DELAY_MS = 60, 350
 """Pause in typing, in milliseconds, before a search by word and before one by meaning, which costs more."""
-LANE = "find in everything"
+TASK_KEY = "find in everything"
 
 
 class SearchPage(Page):
@@ -101,7 +101,7 @@ class SearchPage(Page):
         return self.search
 
     def close_page(self) -> None:
-        self._context.tasks.cancel(LANE)
+        self._context.tasks.cancel(TASK_KEY)
 
     # what is looked for
 
@@ -120,7 +120,7 @@ class SearchPage(Page):
         """Open the selected result. If typing has not paused yet, search first, so that the whole text counts."""
         if self._search_timer.isActive():
             self._search_timer.stop()
-            self._context.tasks.start_task(self._search_and_open(self.search.text()), key=LANE)
+            self._context.tasks.start_task(self._search_and_open(self.search.text()), key=TASK_KEY)
         elif self.result_list.current is not None:
             self.open_hit(self.result_list.current)
 
@@ -131,7 +131,7 @@ class SearchPage(Page):
 
     def _start_search(self) -> None:
         self._search_timer.stop()
-        self._context.tasks.start_task(self._search(self.search.text()), key=LANE)
+        self._context.tasks.start_task(self._search(self.search.text()), key=TASK_KEY)
 
     async def _search(self, text: str) -> None:
         hits: list[SearchHit] = []

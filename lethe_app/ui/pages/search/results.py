@@ -153,9 +153,9 @@ class ResultList(LineList):
         """Show rows; the selection stays on its hit, or moves to the first one."""
         previous = self.current
         self.result_model.fill(lines)
-        hit_rows = [place for place, line in enumerate(lines) if line.hit is not None]
+        hit_rows = [index for index, line in enumerate(lines) if line.hit is not None]
         first = hit_rows[0] if hit_rows else None
-        row_to_select = next((place for place in hit_rows if previous is not None and lines[place].hit == previous), first)
+        row_to_select = next((index for index in hit_rows if previous is not None and lines[index].hit == previous), first)
         if row_to_select is not None:
             self.setCurrentIndex(self.result_model.index(row_to_select))
             if row_to_select == first:

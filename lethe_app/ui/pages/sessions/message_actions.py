@@ -68,7 +68,7 @@ class RewordMessage(QuestionDialog):
         return self.field.text.strip()
 
 
-LANE = "session dialog"
+TASK_KEY = "session dialog"
 MAX_QUOTE_LENGTH = 200
 """Characters of a message that a confirmation quotes."""
 
@@ -92,7 +92,7 @@ class SessionMessageActions(QObject):
         transcript = detail.transcript
         transcript.action_requested.connect(self.run_action)
         for action, button in detail.message_buttons.items():
-            button.clicked.connect(lambda _checked=False, wish=action: self.run_action(wish, transcript.message))
+            button.clicked.connect(lambda _checked=False, action=action: self.run_action(action, transcript.message))
 
     def run_action(self, action: str, message: UUID | None) -> None:
         """Run one of `WISHES` on a message; without a message only insertion is possible, at the end."""
@@ -102,7 +102,7 @@ class SessionMessageActions(QObject):
         if action in {"above", "below"}:
             is_below = action == "below" and message is not None
             above = self._detail.transcript.next_message(message) if is_below and message is not None else message
-            self._context.tasks.start_task(self._ask_and_insert(session.guid, above), key=LANE)
+            self._context.tasks.start_task(self._ask_and_insert(session.guid, above), key=TASK_KEY)
         elif message is not None:
             self._run_on_message(action, session, message)
 
@@ -113,7 +113,7 @@ class SessionMessageActions(QObject):
             self._context.open_session(session.guid, message)
         else:
             open_dialog = self._ask_and_edit if action == "edit" else self._ask_and_delete
-            self._context.tasks.start_task(self._load_and_ask(message, open_dialog), key=LANE)
+            self._context.tasks.start_task(self._load_and_ask(message, open_dialog), key=TASK_KEY)
 
     async def _load_and_ask(self, message_id: UUID, open_dialog: Callable[[Message], Awaitable[None]]) -> None:
         await open_dialog(await self._sessions.message(message_id))

@@ -117,8 +117,8 @@ class SessionPage(PersonaListPage):
         self.detail.transcript.clear_session()
         super().close_page()
         self.edits.close()
-        for lane in ("detail", "transcript", "dialog"):
-            self._context.tasks.cancel(f"session {lane}")
+        for key in ("detail", "transcript", "dialog"):
+            self._context.tasks.cancel(f"session {key}")
         self._context.tasks.start_task(self.edits.save())
         self._context.tasks.start_task(self.detail.notes.save_notes())
 

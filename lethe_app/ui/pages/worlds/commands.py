@@ -90,7 +90,7 @@ def reorder_entries(entries: Iterable[WorldEntry], moved: Collection[UUID], befo
     ordered = sort_entries(entries)
     moving = [entry for entry in ordered if entry.guid in moved]
     rest = [entry for entry in ordered if entry.guid not in moved]
-    position = next((place for place, entry in enumerate(rest) if entry.guid == before), len(rest))
+    position = next((index for index, entry in enumerate(rest) if entry.guid == before), len(rest))
     orders = _spread_orders(
         rest[position - 1].order if position else None, rest[position].order if position < len(rest) else None, len(moving)
     )
@@ -111,10 +111,10 @@ def _spread_orders(low: int | None, high: int | None, count: int) -> list[int]:
     """Return orders for `count` entries between two others, with gaps if there is room."""
     # 100 is the order of a new entry.
     if low is None:
-        return [(high or 0) - ORDER_STEP * (count - place) for place in range(count)] if high is not None else [100] * count
+        return [(high or 0) - ORDER_STEP * (count - index) for index in range(count)] if high is not None else [100] * count
     gap = high - low if high is not None else ORDER_STEP * (count + 1)
     step = max(1, min(ORDER_STEP, gap // (count + 1)))
-    return [low + step * (place + 1) for place in range(count)]
+    return [low + step * (index + 1) for index in range(count)]
 
 
 def _with_order(entry: WorldEntry, order: int) -> WorldEntry:

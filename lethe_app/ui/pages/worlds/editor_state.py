@@ -52,7 +52,7 @@ class WorldEditorState(QObject):
     def close(self) -> None:
         self._unsubscribe()
         present_guids = (
-            {entry.guid for held in self.open_worlds.values() for entry in held.world.entries}
+            {entry.guid for open_world in self.open_worlds.values() for entry in open_world.world.entries}
             if self._deleted_entries
             else set()
         )
@@ -119,9 +119,9 @@ class WorldEditorState(QObject):
     def duplicate_entries(self, entries: Sequence[WorldEntry]) -> list[WorldEntry]:
         if self.world is None or not entries:
             return []
-        twins = [copy_entry(entry) for entry in entries]
-        self.edit_worlds(self.tr("duplicating entries"), append_entries(self.world, twins))
-        return twins
+        copies = [copy_entry(entry) for entry in entries]
+        self.edit_worlds(self.tr("duplicating entries"), append_entries(self.world, copies))
+        return copies
 
     def delete_entries(self, entries: Sequence[WorldEntry]) -> None:
         if self.world is not None and entries:

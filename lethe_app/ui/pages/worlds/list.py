@@ -33,13 +33,17 @@ class WorldList(QWidget):
         self._theme, self._is_in_use = theme, is_in_use
         scale = interface_font_size(theme.prose_size) / 13
         columns = [
-            Column[OpenWorld](self.tr("World"), lambda held: held.world.name, width=0, icon=self._use_icon),
+            Column[OpenWorld](self.tr("World"), lambda open_world: open_world.world.name, width=0, icon=self._use_icon),
             Column[OpenWorld](
-                self.tr("Entries"), lambda held: str(_entry_count(held)), _entry_count, round(46 * scale), is_right_aligned=True
+                self.tr("Entries"),
+                lambda open_world: str(_entry_count(open_world)),
+                _entry_count,
+                round(46 * scale),
+                is_right_aligned=True,
             ),
         ]
         self.rows: FilteredTableModel[OpenWorld] = FilteredTableModel(
-            columns, lambda held: held.world.unique_name, lambda held: held.world.name
+            columns, lambda open_world: open_world.world.unique_name, lambda open_world: open_world.world.name
         )
         self.table = Table(self.rows, theme, self.tr("Worlds"), self.tr("No worlds yet. Create one below."))
         self.table.horizontalHeader().hide()  # a name and a number say what they are

@@ -107,9 +107,9 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         """Return whether the new version is the same entry and keeps its place among its neighbours."""
         if old_entry.guid != new_entry.guid or order_key(old_entry) == order_key(new_entry) or self._sorted_by is not None:
             return old_entry.guid == new_entry.guid and order_key(old_entry) == order_key(new_entry)
-        place = next((place for place, entry in enumerate(self.all_rows) if entry is old_entry), -1)
-        neighbours = [*self.all_rows[max(0, place - 1) : place], new_entry, *self.all_rows[place + 1 : place + 2]]
-        return place >= 0 and neighbours == sort_entries(neighbours)
+        index = next((index for index, entry in enumerate(self.all_rows) if entry is old_entry), -1)
+        neighbours = [*self.all_rows[max(0, index - 1) : index], new_entry, *self.all_rows[index + 1 : index + 2]]
+        return index >= 0 and neighbours == sort_entries(neighbours)
 
     def _cached_search_text(self, entry: WorldEntry) -> str:
         cached = self._search_text_cache.get(id(entry))
@@ -213,7 +213,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
     def find_step_target(self, moved: Collection[UUID], *, downwards: bool) -> tuple[bool, UUID | None]:
         """Return whether entries can move by one visible row, and before which entry they are then; None is the end."""
         guids = [entry.guid for entry in self.visible_rows]
-        rows = [place for place, guid in enumerate(guids) if guid in moved]
+        rows = [index for index, guid in enumerate(guids) if guid in moved]
         neighbour = (rows[-1] + 1 if downwards else rows[0] - 1) if rows and self.is_in_order else -1
         if not 0 <= neighbour < len(guids):
             return False, None

@@ -142,7 +142,7 @@ def _mark_continued_speech(blocks: list[Block], first: int) -> int:
             break
         end = find_quote_end(closers, unmark_speech(block.spans))
         last += 1
-    if end is not QuotationEnd.LATER:
+    if end is not QuotationEnd.LATER_LINE:
         return first + 1
     for index in range(first, last + 1):
         spans, opens = mark_speech(

@@ -34,8 +34,8 @@ def _find_last_paragraph(tokens: list[Token]) -> int | None:
 
 
 def _has_stray_mark(paragraph: Token) -> bool:
-    stray = any(child.type == "text" and "*" in child.content for child in paragraph.children or [])
-    return stray and _ACTION_START.search(paragraph.content) is not None
+    has_stray_asterisk = any(child.type == "text" and "*" in child.content for child in paragraph.children or [])
+    return has_stray_asterisk and _ACTION_START.search(paragraph.content) is not None
 
 
 def _parse_closed(content: str) -> list[Token] | None:

@@ -30,15 +30,15 @@ class TextSpan:
     text_kind: TextKind = TextKind.NARRATION
     italic: bool = False
     bold: bool = False
-    struck: bool = False
+    strikethrough: bool = False
     code: bool = False
     href: str = ""
     """Address of a link that may be opened; empty if the span is no link."""
 
     def has_same_style(self, other: TextSpan) -> bool:
         """Return whether another span has the same style."""
-        return (self.text_kind, self.italic, self.bold, self.struck, self.code, self.href) == (
-            other.text_kind, other.italic, other.bold, other.struck, other.code, other.href,
+        return (self.text_kind, self.italic, self.bold, self.strikethrough, self.code, self.href) == (
+            other.text_kind, other.italic, other.bold, other.strikethrough, other.code, other.href,
         )  # fmt: skip
 
 
@@ -108,12 +108,12 @@ def _iter_styled_spans(children: Iterable[Token]) -> Iterator[TextSpan]:
 
 
 def _update_style(style: TextSpan, token: Token) -> TextSpan:
-    """Return the style after a token that opens or closes bold or struck text."""
+    """Return the style after a token that opens or closes bold or strikethrough text."""
     match token.type:
         case "strong_open" | "strong_close":
             return replace(style, bold=token.nesting > 0)
         case "s_open" | "s_close":
-            return replace(style, struck=token.nesting > 0)
+            return replace(style, strikethrough=token.nesting > 0)
         case _:
             return style
 

@@ -21,10 +21,10 @@ _CLOSERS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "�
 class QuotationEnd(Enum):
     """Where a quotation ends, seen from its start."""
 
-    HERE = "on its own line"
-    LATER = "on a later line"
+    SAME_LINE = "on its own line"
+    LATER_LINE = "on a later line"
     OPEN = "not in this paragraph, but nothing speaks against a later one"
-    NOWHERE = "an action or another quotation comes first"
+    NONE = "an action or another quotation comes first"
 
 
 def mark_speech(
@@ -65,14 +65,14 @@ def find_quote_end(
             if mark == LINE_BREAK:
                 is_own_line = False
             elif is_own_line and mark in closers:
-                return QuotationEnd.HERE
+                return QuotationEnd.SAME_LINE
             elif not is_own_line:
                 is_end = mark in closers and not _is_opening_mark(span.text[at - 1] if at else previous_character, mark)
-                return QuotationEnd.LATER if is_end and not has_action else QuotationEnd.NOWHERE
+                return QuotationEnd.LATER_LINE if is_end and not has_action else QuotationEnd.NONE
             if mark == LINE_BREAK and has_action:
-                return QuotationEnd.NOWHERE
+                return QuotationEnd.NONE
         previous_character = span.text[-1:]
-    return QuotationEnd.NOWHERE if has_action else QuotationEnd.OPEN
+    return QuotationEnd.NONE if has_action else QuotationEnd.OPEN
 
 
 def _is_opening_mark(previous_character: str, mark: str) -> bool:
@@ -85,7 +85,7 @@ class _Reader:
 
     def __init__(self, spans: Sequence[TextSpan], closers: str, *, continues_later: bool) -> None:
         self._spans, self._closers, self._continues_later = spans, closers, continues_later
-        self._quote_end = QuotationEnd.LATER if closers else QuotationEnd.NOWHERE
+        self._quote_end = QuotationEnd.LATER_LINE if closers else QuotationEnd.NONE
         self._previous_character = ""
         self.open_closers = ""
 
@@ -94,7 +94,7 @@ class _Reader:
             if span.code:
                 yield span
             else:
-                if span.text_kind is TextKind.ACTION and self._quote_end is not QuotationEnd.HERE:
+                if span.text_kind is TextKind.ACTION and self._quote_end is not QuotationEnd.SAME_LINE:
                     self._closers = ""
                 yield from self._split_span(number, span)
             self._previous_character = span.text[-1:]
@@ -117,7 +117,7 @@ class _Reader:
         yield replace(span, text=span.text[start:], text_kind=TextKind.SPEECH if self._closers else span.text_kind)
 
     def _is_quote_end(self, mark: str) -> bool:
-        return self._quote_end is not QuotationEnd.LATER if mark == LINE_BREAK else mark in self._closers
+        return self._quote_end is not QuotationEnd.LATER_LINE if mark == LINE_BREAK else mark in self._closers
 
     def _open_quote(self, mark: str, span: TextSpan, at: int, number: int) -> None:
         self._closers = _CLOSERS[mark]
@@ -125,4 +125,4 @@ class _Reader:
         self._quote_end = find_quote_end(self._closers, rest, mark, is_own_line=True)
         self.open_closers = self._closers if self._quote_end is QuotationEnd.OPEN else ""
         if self._quote_end is QuotationEnd.OPEN and self._continues_later:
-            self._quote_end = QuotationEnd.LATER
+            self._quote_end = QuotationEnd.LATER_LINE

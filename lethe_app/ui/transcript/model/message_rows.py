@@ -66,7 +66,7 @@ class MessageRows:
 
     def insert_above(self, outline: MessageOutline, next_message_id: UUID) -> None:
         """Insert an outline right above another message, which must exist."""
-        position = next(place for place, each in enumerate(self.all_outlines) if each.id == next_message_id)
+        position = next(index for index, each in enumerate(self.all_outlines) if each.id == next_message_id)
         self.all_outlines.insert(position, outline)
         self.rebuild_rows()
 

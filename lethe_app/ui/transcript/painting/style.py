@@ -75,7 +75,7 @@ class MessageStyle:
         self, span: TextSpan, kind: BlockKind = BlockKind.PARAGRAPH, level: int = 0, is_muted: bool = False
     ) -> QTextCharFormat:
         """Return the format of a span in a block of this kind; `is_muted` is for notes and thinking."""
-        key = (span.text_kind, span.italic, span.bold, span.struck, span.code, span.href, kind, level, is_muted)
+        key = (span.text_kind, span.italic, span.bold, span.strikethrough, span.code, span.href, kind, level, is_muted)
         if key not in self._char_formats:
             if len(self._char_formats) > 500:  # one entry for each address ever linked would grow for ever
                 self._char_formats.clear()
@@ -96,7 +96,7 @@ class MessageStyle:
             char_format.setProperty(QTextFormat.Property.FontPixelSize, round(self.pixels * 0.9))
         char_format.setFontItalic(span.italic)
         char_format.setFontWeight(self._font_weight(span, kind))
-        char_format.setFontStrikeOut(span.struck)
+        char_format.setFontStrikeOut(span.strikethrough)
         if span.href:
             char_format.setAnchor(True)
             char_format.setAnchorHref(span.href)

@@ -61,8 +61,8 @@ class ToolList:
 
     def _heading_text(self) -> str:
         """Return the heading, elided to the width: “Kept a memory · rolled 2d6: 7”."""
-        room = self._width - self._text_left - ARROW_SIZE - SPACE_1
-        return self._metrics.elidedText(format_tool_results(self.results), Qt.TextElideMode.ElideRight, room)
+        max_width = self._width - self._text_left - ARROW_SIZE - SPACE_1
+        return self._metrics.elidedText(format_tool_results(self.results), Qt.TextElideMode.ElideRight, max_width)
 
     def _iter_text_blocks(self) -> Iterator[tuple[QRect, str, bool]]:
         top = SPACE_2 + self._row_height
