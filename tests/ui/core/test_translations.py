@@ -15,14 +15,17 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.bundle import BundleCounts
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.worldinfo import World
 from lethe_app.paths import Paths
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.core import translations
-from lethe_app.ui.core.labels.fields import translate_text
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.translations import find_catalogues, install_translations
 from lethe_app.ui.dialogs.bundle_parts import describe_contents
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.sidebar import Sidebar
+from lethe_app.ui.widgets.fields import build_field_spec
 from tests import catalogue
 from tests.conftest import Silence
 
@@ -167,7 +170,10 @@ def test_the_gathered_catalogue_covers_every_way_of_translating(tmp_path: Path, 
     assert describe_contents(BundleCounts(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
     assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
     assert window.tr("editing a fact") == "⟦editing a fact⟧"  # asked through another object
-    assert translate_text(str(Settings.model_fields["theme"].title)) == "⟦Theme⟧"  # a setting
+    assert field_title(Settings, "theme") == "⟦Theme⟧"  # a setting
+    budget = build_field_spec(World, "token_budget")  # a record
+    assert (budget.title, budget.unit, budget.minimum_label) == ("⟦Token budget⟧", "⟦tokens⟧", "⟦no limit⟧")
+    assert build_field_spec(Persona, "bio").placeholder == "⟦{{char}} is the navigator of the Petrel. She …⟧"
     heir.deleteLater()
     window.deleteLater()
 

@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QSpinBox, QVBoxLayout
 
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.routes import PersonaRoute, Route
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -122,6 +124,33 @@ def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
     QTest.keyClick(box, Qt.Key.Key_Space)
 
     assert told == [("name", "Mira!"), ("mood", False)]
+
+
+def test_a_field_is_built_from_the_declaration_in_the_model(theme: Theme):
+    specs = {name: build_field_spec(World, name) for name in ("token_budget", "scan_depth")}
+    specs |= {"trigger_chance": build_field_spec(MemoryUnit, "trigger_chance")}
+    specs |= {"tags": build_field_spec(MemoryUnit, "tags"), "sticky": build_field_spec(MemoryUnit, "sticky")}
+    form = Form(list(specs.values()), theme)
+    budget, chance = form.field_widget("token_budget"), form.field_widget("trigger_chance")
+    assert isinstance(budget, QSpinBox)
+    assert isinstance(chance, QSpinBox)
+    told: list[tuple[str, object]] = []
+    form.changed.connect(lambda name, value: told.append((name, value)))
+
+    form.show_values({"token_budget": None, "trigger_chance": 0.35})
+    shown = [budget.text(), chance.text(), form.value_of("token_budget"), form.value_of("trigger_chance")]
+    budget.setValue(500)
+    budget.setValue(-1)
+    chance.setValue(40)
+
+    assert shown == ["no limit", "35 %", None, 0.35]
+    assert told == [("token_budget", 500), ("token_budget", None), ("trigger_chance", 0.4)]
+    assert [spec.kind for spec in specs.values()] == [
+        *(FieldKind.INTEGER, FieldKind.INTEGER, FieldKind.PERCENT, FieldKind.TAGS, FieldKind.CHECKBOX)
+    ]
+    scan_depth = specs["scan_depth"]
+    assert (scan_depth.title, scan_depth.minimum, scan_depth.maximum) == ("Scan depth", 0, 200)
+    assert scan_depth.help.startswith("Number of messages to scan for keys")
 
 
 def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
