@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
@@ -30,7 +32,13 @@ class PluginFault:
 
 def find_entry_points(group: str) -> list[EntryPoint]:
     """Return the installed entry points of a group, sorted by name."""
-    return sorted(entry_points(group=group), key=lambda entry: entry.name)
+    return list(_read_entry_points(group, tuple(sys.path)))
+
+
+@lru_cache
+def _read_entry_points(group: str, _search_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    # Reads the metadata of every installed distribution, which takes milliseconds each time.
+    return tuple(sorted(entry_points(group=group), key=lambda entry: entry.name))
 
 
 def load_plugins(

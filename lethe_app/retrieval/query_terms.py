@@ -89,6 +89,8 @@ class QueryTerms:
 
 def fold(text: str) -> str:
     """Return the text in lower case without accents: “Zoë” becomes “zoe”."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", text).casefold()  # both, twice: each may leave something for the other
     decomposed = unicodedata.normalize("NFKD", plain).casefold()
     return "".join(character for character in decomposed if not unicodedata.combining(character))

@@ -93,7 +93,7 @@ def parse_subjects(texts: Iterable[str]) -> SubjectStems:
     for line in (line.strip() for text in texts for line in text.splitlines()):
         title, colon, words = line.partition(":")
         if colon and not line.startswith("#"):
-            roots = (root for word in words.split() if "-" not in word for root in content_words(word))
+            roots = content_words(" ".join(word for word in words.split() if "-" not in word))
             found.setdefault(" ".join(title.split()), set()).update(roots)
     return SubjectStems({title: frozenset(roots) for title, roots in found.items() if title})
 

@@ -13,6 +13,7 @@ from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 _NOT = re.compile(r"(?:\b(?:ca|wo|sha))?n't\b|\bcannot\b")
 _DENIALS = frozenset({"no", "not", "never", "none", "neither", "nor", "without", "nobody", "nothing", "nowhere"})
+_SKIPPED_WORDS = STOP_WORDS | _DENIALS
 _NUMBERS = {word: str(number) for number, word in enumerate(SPELLED_NUMBERS)}
 
 
@@ -64,7 +65,7 @@ def _fold_words(text: str) -> list[str]:
 
 
 def _content_stems(folded: list[str]) -> list[str]:
-    words = (_NUMBERS.get(word, word) for word in folded if word not in STOP_WORDS | _DENIALS)
+    words = (_NUMBERS.get(word, word) for word in folded if word not in _SKIPPED_WORDS)
     return [word if _is_number(word) else root(word) for word in words]
 
 
