@@ -7,6 +7,8 @@ import json
 import logging
 import multiprocessing
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -22,6 +24,12 @@ from tests.sweep import IS_WHOLE, examples
 TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 put_up()
+
+# In memory where there is room: a database syncs to disk at every commit, and tests would wait for that half of their time.
+IN_MEMORY = Path("/dev/shm")
+MIN_FREE = 4 << 30
+if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free >= MIN_FREE and "TMPDIR" not in os.environ:
+    tempfile.tempdir = os.environ["TMPDIR"] = str(IN_MEMORY)
 
 # How long an example takes says how busy the machine is.
 hypothesis.settings.register_profile("lethe", deadline=None, max_examples=examples())
@@ -76,11 +84,11 @@ class Silence(logging.Handler):
 @pytest.fixture(autouse=True)
 def quiet_log(request: pytest.FixtureRequest) -> Iterator[Silence]:
     """Any record of level WARNING or above fails the test, unless it clears `quiet_log.records` because it expected it."""
-    heard = Silence()
-    logging.getLogger().addHandler(heard)
-    yield heard
-    logging.getLogger().removeHandler(heard)
-    assert not heard.records, [record.getMessage() for record in heard.records]
+    received = Silence()
+    logging.getLogger().addHandler(received)
+    yield received
+    logging.getLogger().removeHandler(received)
+    assert not received.records, [record.getMessage() for record in received.records]
 
 
 @pytest.fixture(autouse=True)
