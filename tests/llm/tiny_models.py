@@ -111,6 +111,36 @@ def write_llama(path: Path) -> Path:
     return write(path, "llama", settings, tensors | attention(0) | feed_forward(0), layers=1)
 
 
+def write_smol(path: Path, vocabulary: Path) -> Path:
+    """Two layers with the tokenizer of the model `vocabulary`: every text has the same tokens, and is read in a fraction of
+    the time. Its heads are as wide as the blocks of a quantised cache.
+    """
+    width, inner, heads, head = 64, 128, 2, 32
+    reader = gguf.GGUFReader(vocabulary)
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name("Tiny llama")
+    writer.add_context_length(4096)
+    writer.add_embedding_length(width)
+    writer.add_block_count(LAYERS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(heads)
+    writer.add_rope_dimension_count(head)
+    for field in reader.fields.values():
+        if field.name.startswith("tokenizer."):
+            kind, *inner_kinds = field.types
+            writer.add_key_value(field.name, field.contents(), kind, *inner_kinds[-1:])
+    (token_count,) = (tensor.shape[1] for tensor in reader.tensors if tensor.name == "token_embd.weight")
+    tensors: dict[str, tuple[int, ...]] = {"token_embd.weight": (int(token_count), width), "output_norm.weight": (width,)}
+    for layer in range(LAYERS):
+        names = {f"attn_{name}": (width, width) for name in ("q", "k", "v", "output")}
+        names |= {"ffn_gate": (inner, width), "ffn_up": (inner, width), "ffn_down": (width, inner)}
+        norms = {"attn_norm": (width,), "ffn_norm": (width,)}
+        tensors |= {f"blk.{layer}.{name}.weight": shape for name, shape in (names | norms).items()}
+    return write_tensors(writer, tensors, path)
+
+
 def attention(layer: int) -> dict[str, tuple[int, ...]]:
     """As most models have it."""
     taking = {f"blk.{layer}.attn_{name}.weight": (HEADS * HEAD, WIDTH) for name in "qkv"}
@@ -165,6 +195,11 @@ def write(
     writer.add_token_types(KINDS)
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
+    return write_tensors(writer, tensors, path)
+
+
+def write_tensors(writer: gguf.GGUFWriter, tensors: dict[str, tuple[int, ...]], path: Path) -> Path:
+    """Write the file with random weights in these shapes."""
     dice = np.random.default_rng(7)
     for name, shape in tensors.items():
         writer.add_tensor(name, weights(dice, name, shape))

@@ -103,7 +103,7 @@ class Chance:
         self.tokens = tokens if len(tokens) > 1 else [1, *self.words(100)]
         return self.tokens
 
-    def wishes(self) -> ReuseOptions:
+    def options(self) -> ReuseOptions:
         dice = self.dice
         return ReuseOptions(dice.random() < 0.9, dice.choice([32, 32, 64, 256]), exact=dice.random() < 0.15)
 
@@ -144,16 +144,16 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
 
 def read(rig: Rig, chance: Chance) -> None:
     """A prompt, which costs no more than was foreseen."""
-    cache, wishes, wanted = rig.cache, chance.wishes(), list(chance.change())
-    spared = cache.count_reusable(cache.tokens, cache.seams, wanted, wishes)
+    cache, options, wanted = rig.cache, chance.options(), list(chance.change())
+    spared = cache.count_reusable(cache.tokens, cache.seams, wanted, options)
     try:
-        evaluated = cache.evaluate(wanted, chance.until(rig.engine), wishes)
+        evaluated = cache.evaluate(wanted, chance.until(rig.engine), options)
     except ModelError:
         return
     if not rig.engine.stop.is_set():
         assert cache.tokens == wanted
         assert evaluated <= len(wanted) - spared
-        assert not cache.seams or (wishes.surgery and not wishes.exact)
+        assert not cache.seams or (options.surgery and not options.exact)
 
 
 def fail_after(batches: int, patch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def test_text_that_only_repeats_itself_keeps_its_place(period: int):
     assert len(runs) == 2
 
 
-def test_the_end_of_an_errand_is_not_kept_behind_another_text():
+def test_the_end_of_a_task_is_not_kept_after_another_text():
     instructions, closing = text(200, 1), text(60, 2)
 
     runs = check(instructions + text(1500, 3) + closing, instructions + text(1400, 4) + closing + [7])
@@ -155,7 +155,7 @@ def test_a_text_of_one_repeated_word_is_planned_soon():
     assert sum(run.length for run in runs) == 8050
 
 
-def test_cutting_a_note_leaves_a_joint_and_rewinding_takes_it_away():
+def test_cutting_a_note_leaves_an_edit_and_rewinding_removes_it():
     joints = compute_seams([], [TokenRun(0, 0, 3000), TokenRun(3150, 3000, 120)])
 
     assert joints == [Seam(3000, 150)]
@@ -163,7 +163,7 @@ def test_cutting_a_note_leaves_a_joint_and_rewinding_takes_it_away():
     assert compute_seams(joints, [TokenRun(0, 0, 3000)]) == []
 
 
-def test_joints_move_with_their_text():
+def test_edits_move_with_their_text():
     joints = [Seam(3000, 150), Seam(3400, 100)]
 
     moved = compute_seams(joints, [TokenRun(0, 0, 700), TokenRun(1600, 850, 2000)])
@@ -171,7 +171,7 @@ def test_joints_move_with_their_text():
     assert moved == [Seam(850, 1050), Seam(2250, 150), Seam(2650, 100)]
 
 
-def test_joints_in_what_is_cut_away_are_remembered_by_the_joint_that_takes_their_place():
+def test_edits_in_what_is_cut_away_are_recorded_by_the_edit_that_replaces_them():
     joints = [Seam(100, 10), Seam(800, 20), Seam(1600, 30), Seam(1700, 40)]
 
     assert compute_seams(joints, [TokenRun(0, 0, 700), TokenRun(1600, 700, 500)]) == [
@@ -202,7 +202,7 @@ def test_a_short_stretch_behind_a_cut_stays_whole():
     assert shorten_runs(runs, compute_seams([], runs)) == (runs, [Seam(3000, 150)])
 
 
-def test_joints_that_stood_in_what_is_mended_become_one_behind_it():
+def test_edits_within_what_is_repaired_become_one_after_it():
     old = [Seam(2400, 30), Seam(2300 + MAX_RECOMPUTED, 5), Seam(3000, 70)]
     runs = [TokenRun(0, 0, 700), TokenRun(2300, 700, 1500)]
 

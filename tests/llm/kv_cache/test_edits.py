@@ -6,6 +6,7 @@ import ctypes
 import math
 import random
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, RequestPriority
+from tests.llm.kv_cache.conftest import BOTH_MODELS
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 NOISE = 0.01
@@ -91,9 +93,9 @@ def divergence(true: list[float], other: list[float]) -> float:
 
 
 @pytest.fixture(scope="module")
-def table(starter_model: Path) -> Iterator[Table]:
+def table(chat_model: Path) -> Iterator[Table]:
     engine = LlamaEngine()
-    engine.load(starter_model, LoadOptions(context=640, batch=64, threads=1), lambda _fraction: None)
+    engine.load(chat_model, LoadOptions(context=640, batch=64, threads=1), lambda _fraction: None)
     yield Table(engine)
     engine.close()
 
@@ -121,6 +123,7 @@ def test_what_is_put_into_the_middle_costs_only_itself(table: Table):
     assert table.agrees()
 
 
+@BOTH_MODELS
 def test_put_in_and_cut_out_again_the_model_says_what_it_said(table: Table):
     old, put_in, said = table.piece(0, 100), table.piece(300, 40), table.piece(100, 100)
     true = table.next_word_after(old + said)
@@ -133,6 +136,7 @@ def test_put_in_and_cut_out_again_the_model_says_what_it_said(table: Table):
     assert table.cache._seams == [Seam(100, 80)]
 
 
+@BOTH_MODELS
 def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
     wanted = table.piece(0, 100) + table.piece(150, 120)
     true = table.next_word_after(wanted)
@@ -232,7 +236,7 @@ def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table
     assert table.cache.drift == 0
 
 
-def test_a_stretch_too_short_to_be_wished_for_is_computed_anew(table: Table):
+def test_a_stretch_below_the_minimum_is_computed_again(table: Table):
     table.begin(table.piece(0, 250))
 
     evaluated = table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent, ReuseOptions(min_run_length=101))
@@ -286,13 +290,15 @@ def test_a_stop_between_batches_loses_nothing_that_was_cached(table: Table, exac
 def test_a_stop_in_the_middle_of_anything_leaves_one_story(table: Table):
     dice = random.Random(5)
     tokens = table.piece(0, 260)
+    started = time.perf_counter()
     table.begin(tokens)
+    reading_seconds = time.perf_counter() - started
 
     for _round in range(14):
         place, size = dice.randrange(20, len(tokens)), dice.randrange(50)
         new = table.piece(dice.randrange(300), dice.randrange(50))
         tokens = (tokens[:place] + new + tokens[place + (size if len(tokens) > 200 else 0) :])[:400]
-        timer = threading.Timer(dice.random() * 0.5, table.engine.stop.set)
+        timer = threading.Timer(dice.random() * reading_seconds / 3, table.engine.stop.set)
         timer.start()
         table.cache.evaluate(tokens, silent, ReuseOptions(exact=dice.random() < 0.3))
         timer.cancel()
@@ -333,8 +339,8 @@ def test_a_reply_says_how_often_the_cache_was_cut(table: Table):
     table.engine.stop.clear()
     note = "<|im_start|>system\nIt is late in the evening, and it rains.<|im_end|>\n"
     asked = "Who counted the pears, and why did she do it twice? Tell me in one short sentence, and then tell me the rest."
-    told = f"<|im_start|>user\n{STORY}<|im_end|>\n<|im_start|>assistant\nA fine story.<|im_end|>\n"
-    prompts = [f"{told}{late}<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n" for late in (note, "")]
+    reported = f"<|im_start|>user\n{STORY}<|im_end|>\n<|im_start|>assistant\nA fine story.<|im_end|>\n"
+    prompts = [f"{reported}{late}<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n" for late in (note, "")]
 
     for prompt in prompts:
         usage = table.engine.generate(Generate(1, prompt, GREEDY, 4), silent, lambda _text: None)

@@ -19,6 +19,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, StateLocation
+from tests.llm.kv_cache.conftest import BOTH_MODELS
 from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -39,11 +40,11 @@ def short_conversations_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_engine(starter_model: Path) -> Iterator[Opening]:
+def open_engine(chat_model: Path) -> Iterator[Opening]:
     """Loads the model; everything opened is closed in the end."""
     opened: list[LlamaEngine] = []
 
-    def load(options: LoadOptions = OPTIONS, path: Path = starter_model) -> LlamaEngine:
+    def load(options: LoadOptions = OPTIONS, path: Path = chat_model) -> LlamaEngine:
         engine = LlamaEngine()
         engine.load(path, options, lambda _fraction: None)
         opened.append(engine)
@@ -99,6 +100,7 @@ def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, pla
     assert usage.evaluated_tokens < 20 < all_of_it.evaluated_tokens == all_of_it.prompt_tokens
 
 
+@BOTH_MODELS
 def test_it_says_to_the_last_bit_what_it_would_have_said(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     reading(engine, TOLD, place)
@@ -149,6 +151,7 @@ def test_another_conversation_comes_between_and_neither_is_read_again(open_engin
     assert second.evaluated_tokens <= 2
 
 
+@BOTH_MODELS
 def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     say(engine, ASKED, place)
@@ -289,7 +292,7 @@ def test_without_memory_for_a_copy_nothing_is_kept(open_engine: Opening, place: 
     engine = open_engine()
     reading(engine, TOLD, place)
     room = native_model.psutil.virtual_memory()
-    monkeypatch.setattr(native_model.psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
+    monkeypatch.setattr(native_model.psutil, "virtual_memory", lambda: room._replace(available=100_000))
 
     keep(engine)
 

@@ -58,7 +58,7 @@ def test_whichever_bit_is_turned_it_is_seen():
 
 
 @pytest.mark.parametrize("noise", [b"", b"GGUF", b"LETHEKV1", b"LETHEKV1" + b"\xff" * 60, b"\0" * 5000])
-def test_what_is_no_bookmark_is_seen(noise: bytes):
+def test_a_file_that_is_no_saved_state_is_recognised(noise: bytes):
     assert read(io.BytesIO(noise), "this model") is None
     assert read_head(io.BytesIO(noise), "this model") is None
 

@@ -31,11 +31,11 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name.split(".")[0] for path in folder.iterdir()) if folder.exists() else []
 
 
-def put(shelf: StateStore, folder: Path, *names: str, limit: int = 1 << 30) -> None:
+def put(store: StateStore, folder: Path, *names: str, limit: int = 1 << 30) -> None:
     """Written one after the other, each a second younger than the one before."""
     for number, name in enumerate(names):
-        shelf.save(at(folder, name, limit), MARK, shelf.last_deletion)
-        assert shelf.wait_until_written(never)
+        store.save(at(folder, name, limit), MARK, store.last_deletion)
+        assert store.wait_until_written(never)
         for path in folder.glob(f"{name}.*"):
             os.utime(path, (1000 + number, 1000 + number))
 
@@ -51,19 +51,19 @@ def test_what_was_put_there_is_found_by_another_process(tmp_path: Path):
 def test_it_is_at_hand_before_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     held = threading.Event()
     monkeypatch.setattr(shelves, "write", lambda *_: held.wait(10))
-    shelf = StateStore("this model")
+    store = StateStore("this model")
 
-    shelf.save(at(tmp_path, "her-talk"), MARK, 0)
-    found, head = shelf.load(at(tmp_path, "her-talk")), shelf.load_head(at(tmp_path, "her-talk"))
-    is_written = shelf.wait_until_written(lambda: True)
+    store.save(at(tmp_path, "her-talk"), MARK, 0)
+    found, head = store.load(at(tmp_path, "her-talk")), store.load_head(at(tmp_path, "her-talk"))
+    is_written = store.wait_until_written(lambda: True)
     held.set()
 
     assert found is head is MARK
     assert not is_written
-    assert shelf.wait_until_written(never)
+    assert store.wait_until_written(never)
 
 
-def test_other_models_have_bookmarks_of_their_own(tmp_path: Path):
+def test_other_models_have_their_own_saved_states(tmp_path: Path):
     put(StateStore("this model"), tmp_path, "her-talk")
     other = StateStore("another model")
 
@@ -73,39 +73,39 @@ def test_other_models_have_bookmarks_of_their_own(tmp_path: Path):
 
 
 def test_a_spoilt_one_is_removed(tmp_path: Path):
-    shelf = StateStore("this model")
-    put(shelf, tmp_path, "her-talk")
+    store = StateStore("this model")
+    put(store, tmp_path, "her-talk")
     path = next(tmp_path.iterdir())
     path.write_bytes(path.read_bytes()[:-1] + b"?")
 
-    assert shelf.load(at(tmp_path, "her-talk")) is None
+    assert store.load(at(tmp_path, "her-talk")) is None
     assert files(tmp_path) == []
 
 
 def test_the_least_recently_used_leaves_first(tmp_path: Path):
-    shelf, room = StateStore("this model"), 3 * (SIZE + 2000)
-    put(shelf, tmp_path, "a-1", "a-2", "a-3", limit=room)
-    shelf.load(at(tmp_path, "a-1"))
+    store, room = StateStore("this model"), 3 * (SIZE + 2000)
+    put(store, tmp_path, "a-1", "a-2", "a-3", limit=room)
+    store.load(at(tmp_path, "a-1"))
 
-    put(shelf, tmp_path, "a-4", limit=room)
+    put(store, tmp_path, "a-4", limit=room)
 
     assert files(tmp_path) == ["a-1", "a-3", "a-4"]
 
 
 def test_the_same_conversation_takes_its_own_place(tmp_path: Path):
-    shelf, room = StateStore("this model"), 2 * (SIZE + 2000)
-    put(shelf, tmp_path, "a-1", "a-2", limit=room)
+    store, room = StateStore("this model"), 2 * (SIZE + 2000)
+    put(store, tmp_path, "a-1", "a-2", limit=room)
 
-    put(shelf, tmp_path, "a-2", limit=room)
+    put(store, tmp_path, "a-2", limit=room)
 
     assert files(tmp_path) == ["a-1", "a-2"]
 
 
 def test_what_never_fits_throws_nothing_out(tmp_path: Path):
-    shelf = StateStore("this model")
-    put(shelf, tmp_path, "a-1")
+    store = StateStore("this model")
+    put(store, tmp_path, "a-1")
 
-    put(shelf, tmp_path, "a-2", limit=SIZE // 2)
+    put(store, tmp_path, "a-2", limit=SIZE // 2)
 
     assert files(tmp_path) == ["a-1"]
 
@@ -143,33 +143,33 @@ def test_what_an_ended_process_left_half_written_is_cleared_away(tmp_path: Path)
 
 
 def test_forgetting_takes_all_that_share_a_part_of_their_names(tmp_path: Path):
-    shelf = StateStore("this model")
-    put(shelf, tmp_path, "anna-1", "anna-2", "bela-3")
+    store = StateStore("this model")
+    put(store, tmp_path, "anna-1", "anna-2", "bela-3")
     put(StateStore("another model"), tmp_path, "anna-1")
 
-    shelf.delete(tmp_path, "anna-")
+    store.delete(tmp_path, "anna-")
 
     assert files(tmp_path) == ["bela-3"]
 
 
 def test_forgetting_nothing_in_particular_takes_everything_and_no_foreign_file(tmp_path: Path):
-    shelf = StateStore("this model")
-    put(shelf, tmp_path, "anna-1", "bela-3")
+    store = StateStore("this model")
+    put(store, tmp_path, "anna-1", "bela-3")
     (tmp_path / "readme.txt").write_text("not ours")
 
-    shelf.delete(tmp_path, "")
+    store.delete(tmp_path, "")
 
     assert files(tmp_path) == ["readme"]
 
 
 def test_what_was_read_before_something_was_forgotten_is_not_written_after(tmp_path: Path):
-    shelf = StateStore("this model")
-    seen = shelf.last_deletion
-    shelf.delete(tmp_path, "-1")
+    store = StateStore("this model")
+    seen = store.last_deletion
+    store.delete(tmp_path, "-1")
 
     for name in ("anna-1", "anna-2"):
-        shelf.save(at(tmp_path, name), MARK, seen)
-    shelf.wait_until_written(never)
+        store.save(at(tmp_path, name), MARK, seen)
+    store.wait_until_written(never)
 
     assert files(tmp_path) == ["anna-2"]
 
@@ -182,15 +182,15 @@ def test_what_is_forgotten_while_it_is_written_never_comes_to_lie_there(tmp_path
         return go_on.wait(10) and write(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(shelves, "write", slowly)
-    shelf = StateStore("this model")
-    shelf.save(at(tmp_path, "anna-1"), MARK, 0)
+    store = StateStore("this model")
+    store.save(at(tmp_path, "anna-1"), MARK, 0)
     begun.wait(10)
 
-    shelf.delete(tmp_path, "anna-")
-    is_at_hand = shelf.load_head(at(tmp_path, "anna-1"))
+    store.delete(tmp_path, "anna-")
+    is_at_hand = store.load_head(at(tmp_path, "anna-1"))
     go_on.set()
-    shelf.save(at(tmp_path, "bela-1"), MARK, shelf.last_deletion)
-    shelf.wait_until_written(never)
+    store.save(at(tmp_path, "bela-1"), MARK, store.last_deletion)
+    store.wait_until_written(never)
 
     assert is_at_hand is None
     assert files(tmp_path) == ["bela-1"]

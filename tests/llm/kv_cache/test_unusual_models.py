@@ -125,12 +125,12 @@ def test_they_tell_what_they_cannot_do(tmp_path: Path):
 
 def test_a_recurrent_model_reads_two_turns_and_not_the_conversation(recurrent: Opening):
     """With a note above the newest words that is gone the next time, as in every turn."""
-    engine, told, costs = recurrent(), STORY[:600], []
+    engine, reported, costs = recurrent(), STORY[:600], []
     for number in range(8):
-        prompt = f"{told}(Note {number}.) {LINE}"
+        prompt = f"{reported}(Note {number}.) {LINE}"
         reply, usage = say(engine, prompt)
         costs.append(usage.evaluated_tokens)
-        told += LINE + reply
+        reported += LINE + reply
 
     turn = len(LINE) + 40
     assert costs[0] > 600
@@ -138,13 +138,13 @@ def test_a_recurrent_model_reads_two_turns_and_not_the_conversation(recurrent: O
 
 
 def test_a_recurrent_model_that_reads_ahead_reads_little_when_spoken_to(recurrent: Opening):
-    engine, told = recurrent(), STORY[:600]
+    engine, reported = recurrent(), STORY[:600]
     costs = []
     for number in range(5):
-        read(engine, told)
-        reply, usage = say(engine, f"{told}(Note {number}.) {LINE}")
+        read(engine, reported)
+        reply, usage = say(engine, f"{reported}(Note {number}.) {LINE}")
         costs.append(usage.evaluated_tokens)
-        told += LINE + reply
+        reported += LINE + reply
 
     assert max(costs) < len(LINE) + 20
 
@@ -154,27 +154,27 @@ ASKS, NOTED = "<user> ", "<notes> It rains. <user> "
 
 
 def test_notes_above_the_words_that_were_waited_for_have_nothing_read_again(unusual: Opening):
-    engine, told = unusual(), STORY[:900]
+    engine, reported = unusual(), STORY[:900]
     costs = []
     for _turn in range(4):
-        read(engine, told + ASKS)
-        reply, usage = say(engine, told + NOTED + LINE)
+        read(engine, reported + ASKS)
+        reply, usage = say(engine, reported + NOTED + LINE)
         costs.append(usage.evaluated_tokens)
-        told += ASKS + LINE + reply
+        reported += ASKS + LINE + reply
 
     assert max(costs) < len(NOTED + LINE) + 20
 
 
 def test_a_conversation_opened_again_is_read_ahead_at_once_and_answered_as_soon(unusual: Opening, place: StateLocation):
     """What was kept is just what is read ahead then, to the last token."""
-    engine, told = unusual(), STORY[:900]
-    read(engine, told + ASKS, place)
+    engine, reported = unusual(), STORY[:900]
+    read(engine, reported + ASKS, place)
     keep(engine)
 
     again = unusual()
-    opened = read(again, told + ASKS, place)
-    said, answered = say(again, told + NOTED + LINE, place)
-    fresh, _usage = say(unusual(), told + NOTED + LINE)
+    opened = read(again, reported + ASKS, place)
+    said, answered = say(again, reported + NOTED + LINE, place)
+    fresh, _usage = say(unusual(), reported + NOTED + LINE)
 
     assert opened.evaluated_tokens < 20
     assert answered.evaluated_tokens < len(NOTED + LINE) + 20
@@ -182,14 +182,14 @@ def test_a_conversation_opened_again_is_read_ahead_at_once_and_answered_as_soon(
 
 
 def test_a_conversation_that_was_left_at_a_reply_is_kept_up_to_where_notes_stood(unusual: Opening, place: StateLocation):
-    engine, told = unusual(), STORY[:900]
-    read(engine, told + ASKS, place)
-    reply, _usage = say(engine, told + NOTED + LINE, place)
+    engine, reported = unusual(), STORY[:900]
+    read(engine, reported + ASKS, place)
+    reply, _usage = say(engine, reported + NOTED + LINE, place)
     keep(engine)
-    told += ASKS + LINE + reply
+    reported += ASKS + LINE + reply
 
-    said, answered = say(unusual(), told + NOTED + LINE, place)
-    fresh, _usage = say(unusual(), told + NOTED + LINE)
+    said, answered = say(unusual(), reported + NOTED + LINE, place)
+    fresh, _usage = say(unusual(), reported + NOTED + LINE)
 
     assert answered.evaluated_tokens < 2 * len(NOTED + LINE) + len(reply) + 20
     assert said == fresh
