@@ -30,7 +30,7 @@ from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMes
 from lethe_app.ui.pages.worlds.remember import RememberDialog
 from tests.life_pictures import JOURNAL
 from tests.ui.window_scene import Scene, until
-from tests.workshop_pictures import FACTS, MIRA, settle
+from tests.workshop_pictures import FACTS, MIRA, wait_for_layout
 
 if TYPE_CHECKING:
     from tests.screenshots import Studio
@@ -183,7 +183,7 @@ async def dialogs(studio: Studio, script: str) -> None:
         scene.window.resize(1280, 820)
         for theme, light in NIGHT_AND_DAY:
             await scene.services.preferences.set(theme=theme)
-            await settle(0.3)
+            await wait_for_layout(0.3)
             for name, make in DIALOGS.items():
                 await dialog(studio, scene, f"dialog-{name}-{light}", make)
             await commands(studio, scene, light)
@@ -194,7 +194,7 @@ async def dialog(studio: Studio, scene: Scene, name: str, make: Make) -> None:
     """One of them, as it opens."""
     asking = await make(scene)
     asking.open()
-    await settle(0.2)
+    await wait_for_layout(0.2)
     studio.keep(asking.grab(), name)
     asking.close()
     asking.deleteLater()
@@ -202,7 +202,7 @@ async def dialog(studio: Studio, scene: Scene, name: str, make: Make) -> None:
 
 async def commands(studio: Studio, scene: Scene, light: str) -> None:
     scene.window.window_actions["palette"].trigger()
-    await settle(0.3)
+    await wait_for_layout(0.3)
     studio.keep(scene.window.grab(), f"palette-{light}")
     scene.controller.command_palette.hide()
 
@@ -211,7 +211,7 @@ async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
     """The page as it opens."""
     scene.window.window_actions["new_persona"].trigger()
     await until(lambda: scene.page is not None)
-    await settle(0.8)
+    await wait_for_layout(0.8)
     studio.keep(scene.window.grab(), f"new-persona-{light}")
     scene.controller.pages.navigator.close_all_pages()
-    await settle(0.3)
+    await wait_for_layout(0.3)

@@ -244,13 +244,13 @@ async def fill_home(paths: Paths) -> dict[str, str]:
     database = await Database.open(paths.database)
     chats = SessionStore(database)
     sessions = {}
-    for talk in TALKS:
-        began = moment(talk.day, talk.lines[0].clock)
-        about = {"name": talk.title, "added": began, "last_trigger": began, "guests": list(talk.guests)}
-        session = ChatSession(persona_id=talk.persona, user_id="tomas", **about)
+    for conversation in TALKS:
+        began = moment(conversation.day, conversation.lines[0].clock)
+        about = {"name": conversation.title, "added": began, "last_trigger": began, "guests": list(conversation.guests)}
+        session = ChatSession(persona_id=conversation.persona, user_id="tomas", **about)
         await chats.add_session(session)
-        await chats.add_messages([message(session.guid, talk.day, line, names) for line in talk.lines])
-        sessions[talk.title] = str(session.guid)
+        await chats.add_messages([message(session.guid, conversation.day, line, names) for line in conversation.lines])
+        sessions[conversation.title] = str(session.guid)
     await database.close()
     return sessions
 

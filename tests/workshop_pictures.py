@@ -71,7 +71,7 @@ PAGES = {
 """Picture → wish."""
 
 
-async def settle(seconds: float = 0.6) -> None:
+async def wait_for_layout(seconds: float = 0.6) -> None:
     """Let everything that is under way come to rest."""
     for _ in range(int(seconds / 0.02)):
         QApplication.processEvents()
@@ -118,12 +118,12 @@ async def remembering(studio: Studio, script: str) -> None:
         await until(lambda: not scene.is_replying, 30)
         scene.window.chat.status.clear_activity()
         scene.window.window_actions["memory_panel"].trigger()
-        await settle()
+        await wait_for_layout()
         scene.controller.view.go_to_end()
-        await settle()
+        await wait_for_layout()
         studio.keep(scene.window.grab(), "remembering-night")
         await scene.services.preferences.set(theme="light")
-        await settle()
+        await wait_for_layout()
         studio.keep(scene.window.grab(), "remembering-day")
 
 
@@ -135,19 +135,19 @@ async def pages(studio: Studio, script: str) -> None:
         scene.window.resize(1280, 820)
         await scene.services.preferences.set(rotation_minutes=0)
         await live(scene.services)
-        for name, wish in PAGES.items():
-            if wish not in scene.window.window_actions:
+        for name, requested in PAGES.items():
+            if requested not in scene.window.window_actions:
                 continue
-            await page(studio, scene, name, wish)
+            await page(studio, scene, name, requested)
 
 
-async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
+async def page(studio: Studio, scene: Scene, name: str, requested: str) -> None:
     """One page by night and by day, with whatever is worth typing first."""
     for theme, light in (("dark", "night"), ("light", "day")):
         await scene.services.preferences.set(theme=theme)
-        scene.window.window_actions[wish].trigger()
+        scene.window.window_actions[requested].trigger()
         await until(lambda: scene.page is not None)
-        await settle(1.2)
+        await wait_for_layout(1.2)
         await PREPARED.get(name, nothing)(scene)
         studio.keep(scene.window.grab(), f"{name}-{light}")
         scene.controller.pages.navigator.close_all_pages()
@@ -163,7 +163,7 @@ async def choose_first(scene: Scene) -> None:
     table = getattr(table, "table", table)
     if table is not None and table.table_model.visible_rows:
         table.select_row(table.table_model.key_of(table.table_model.visible_rows[0]))
-    await settle(0.6)
+    await wait_for_layout(0.6)
 
 
 async def choose_found_model(scene: Scene) -> None:
@@ -172,7 +172,7 @@ async def choose_found_model(scene: Scene) -> None:
     rows = table.table_model
     await until(lambda: any(one.model.source == "LM Studio" for one in rows.visible_rows))
     table.select_row(next(one.model.path for one in rows.visible_rows if one.model.source == "LM Studio"))
-    await settle(0.6)
+    await wait_for_layout(0.6)
 
 
 async def dream(scene: Scene) -> None:
@@ -181,13 +181,13 @@ async def dream(scene: Scene) -> None:
     if page.dream_button.isEnabled() and not page.rows.visible_rows:
         page.dream_button.click()
         await scene.services.background_runner.run_next_task()
-        await settle(1.0)
+        await wait_for_layout(1.0)
     await choose_first(scene)
 
 
 async def find_tea(scene: Scene) -> None:
     scene.page.search.setText("tea")
-    await settle(1.0)
+    await wait_for_layout(1.0)
 
 
 PREPARED: dict[str, Callable[[Scene], Awaitable[None]]] = {

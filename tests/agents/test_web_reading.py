@@ -49,7 +49,7 @@ class Net:
         return PageText(address, "", said)
 
 
-class Clerk:
+class ScriptedModel:
     """Counts words, and answers what it is told to."""
 
     def __init__(self, *answers: str | ModelError, room: int = 2000) -> None:
@@ -82,9 +82,9 @@ def page(number: int, words: int, description: str = "About keepers.") -> ReadPa
 @given(st.lists(st.integers(0, 4000), max_size=12), st.integers(0, 3000))
 def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], room: int):
     async def run() -> tuple[list[PageText], int]:
-        made, clerk = await quoter(), Clerk()
-        found = await fit_pages([page(number, length) for number, length in enumerate(lengths)], room, made, clerk)
-        return found, (await clerk.count([made.quote_pages(found)]))[0] if found else 0
+        made, tasks_model = await quoter(), ScriptedModel()
+        found = await fit_pages([page(number, length) for number, length in enumerate(lengths)], room, made, tasks_model)
+        return found, (await tasks_model.count([made.quote_pages(found)]))[0] if found else 0
 
     found, tokens = asyncio.run(run())
 
@@ -94,7 +94,7 @@ def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], ro
 
 
 async def test_a_long_page_leaves_room_for_the_others():
-    found = await fit_pages([page(number, 3000) for number in range(3)], 1200, await quoter(), Clerk())
+    found = await fit_pages([page(number, 3000) for number in range(3)], 1200, await quoter(), ScriptedModel())
 
     assert [one.address for one in found] == [f"https://{number}.example/" for number in range(3)]
     assert all(one.is_cut and len(one.text.split()) > 150 for one in found)
@@ -109,7 +109,7 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
     web_reader = WebReader(net, quoter)
 
-    pages = await web_reader.search_and_read(["one", "two"], "why", Clerk().count)
+    pages = await web_reader.search_and_read(["one", "two"], "why", ScriptedModel().count)
 
     assert net.read_addresses == ["https://a.example/x", "https://b.example"]
     assert [bool(one.text) for one in pages] == [True, False]
@@ -119,11 +119,11 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
 async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():
     net = Net([WebHit("A", "https://a.example/", "Of A.")], {})
     net.troubles = [SearchFailed("It is busy.")]
-    assert len(await WebReader(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)) == 1
+    assert len(await WebReader(net, quoter).search_and_read(["one", "two"], "why", ScriptedModel().count)) == 1
 
     net.troubles = [SearchFailed("It is busy."), SearchFailed("It is still busy.")]
     with pytest.raises(SearchFailed, match="still"):
-        await WebReader(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)
+        await WebReader(net, quoter).search_and_read(["one", "two"], "why", ScriptedModel().count)
 
 
 async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
@@ -134,15 +134,15 @@ async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
         net.is_open = False
 
     with pytest.raises(NotAllowed):
-        await asyncio.gather(web_reader.search_and_read(["one"], "why", Clerk().count), shut())
+        await asyncio.gather(web_reader.search_and_read(["one"], "why", ScriptedModel().count), shut())
 
 
 async def test_what_the_model_reads_is_quoted_and_names_its_source():
-    clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
+    tasks_model = ScriptedModel('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    merge = await WebReader(Net([], {}), quoter).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], clerk)
+    merge = await WebReader(Net([], {}), quoter).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], tasks_model)
 
-    shown = clerk.asked[0]["pages"]
+    shown = tasks_model.asked[0]["pages"]
     assert "Quoted from 1.example. Strangers wrote it." in shown
     assert all(line.startswith((">", "Quoted", "[quote", "[end")) for line in shown.splitlines() if line)
     assert merge.text == "The keeper wrote down every ship."
@@ -153,28 +153,30 @@ async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_err
     web_reader, pages = WebReader(Net([], {}), quoter), [page(1, 200)]
 
     merge = await web_reader.merge_pages(
-        ReadingRequest("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable."))
+        ReadingRequest("Mira", "keepers of the lighthouse"), pages, ScriptedModel(ModelError("Nothing usable."))
     )
     assert merge.plain_text.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
     with pytest.raises(ModelCrashed):
-        await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
+        await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), pages, ScriptedModel(ModelCrashed("It died.")))
 
 
 async def test_where_somebody_waits_less_is_read():
-    clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
+    tasks_model = ScriptedModel('{"paragraphs": ["The keeper wrote down every ship."]}')
 
     await WebReader(Net([], {}), quoter).merge_pages(
-        ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400
+        ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], tasks_model, 400
     )
 
-    assert len(clerk.asked[0]["pages"].split()) <= 400
+    assert len(tasks_model.asked[0]["pages"].split()) <= 400
 
 
 async def test_without_pages_and_without_room_nothing_is_made_up():
     web_reader = WebReader(Net([], {}), quoter)
 
-    assert await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), [], Clerk()) == MergedPages()
-    assert (await web_reader.merge_pages(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
+    assert await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), [], ScriptedModel()) == MergedPages()
+    assert (
+        await web_reader.merge_pages(ReadingRequest("Mira", "the moon"), [page(1, 200)], ScriptedModel(room=5))
+    ).content == ""
     assert MergedPagesAnswer.max_tokens == 1024
 
 

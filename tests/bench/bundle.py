@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from tests.bench.report import arguments, show
-from tests.packaging.desk import screen
+from tests.packaging.desktop import screen
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "build" / "package"

@@ -23,9 +23,9 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.paths import Paths
 from tests.bench._life import Day, Planted, life, scripted
 from tests.bench.report import arguments, show
-from tests.services.past import hold, trusted
-from tests.services.stage import MIRA, change_persona, say
+from tests.services.past_sessions import hold, trusted
 from tests.services.tasks import Clock, leave
+from tests.services.turns import MIRA, change_persona, say
 
 DAYS, WEEK, LOOKED_AT = 60, 7, 3
 TASKS = ["thoughts", "journal", "goals", "session_goals", "dream"]

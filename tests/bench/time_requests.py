@@ -25,7 +25,7 @@ from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.paths import Paths
 from tests.bench._half_year import NOW, ORDINARY, REQUESTS, TALKS, Request
 from tests.bench.report import arguments, show
-from tests.services.past import chats_of, hold
+from tests.services.past_sessions import chats_of, hold
 
 PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "A friend."},

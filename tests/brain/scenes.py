@@ -51,8 +51,8 @@ def evaluate_worlds(
     limits: LoreLimits | None = None,
     lore: LoreIndex | None = None,
 ) -> Evaluation:
-    heard = window(said) if isinstance(said, str) else said
-    return evaluate(lore or LoreIndex(worlds), heard, state or LoreState(), at or turn(), limits)
+    received = window(said) if isinstance(said, str) else said
+    return evaluate(lore or LoreIndex(worlds), received, state or LoreState(), at or turn(), limits)
 
 
 def names(evaluation: Evaluation) -> list[str]:

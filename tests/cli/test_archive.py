@@ -36,14 +36,14 @@ def objects(capsys: Output) -> list[dict[str, Any]]:
 def test_archiving_tells_every_part_and_who_made_it(talked: Lethe, capsys: Output):
     code = talked("archive", "--persona", "mira-test", "--rules", "--json")
 
-    (told,) = objects(capsys)
+    (reported,) = objects(capsys)
     assert code == 0
-    assert told["title"]
-    assert "Heron" in told["summary"]
-    assert any("walnuts" in fact for fact in told["facts"])
-    assert {"title", "summary", "keywords", "goals", "relevance", "roleplay", "facts"} <= set(told["parts"])
-    assert {part["made_by"] for part in told["parts"].values()} == {"rules"}
-    assert {part["state"] for part in told["parts"].values()} == {"done"}
+    assert reported["title"]
+    assert "Heron" in reported["summary"]
+    assert any("walnuts" in fact for fact in reported["facts"])
+    assert {"title", "summary", "keywords", "goals", "relevance", "roleplay", "facts"} <= set(reported["parts"])
+    assert {part["made_by"] for part in reported["parts"].values()} == {"rules"}
+    assert {part["state"] for part in reported["parts"].values()} == {"done"}
 
 
 def test_what_is_archived_is_not_archived_again_unless_that_is_asked_for(talked: Lethe, capsys: Output):
@@ -63,13 +63,13 @@ def test_recall_tells_what_comes_to_mind_and_why(talked: Lethe, capsys: Output):
 
     code = talked("recall", "--persona", "mira-test", "What was the name of the boat that Ines sails?", "--json")
 
-    (told,) = objects(capsys)
-    assert (code, told["persona"], told["by_meaning"]) == (0, "mira-test", False)
-    assert any("Heron" in one["text"] for one in told["recalled"])
-    assert all(one["because"] for one in told["recalled"])
+    (reported,) = objects(capsys)
+    assert (code, reported["persona"], reported["by_meaning"]) == (0, "mira-test", False)
+    assert any("Heron" in one["text"] for one in reported["recalled"])
+    assert all(one["because"] for one in reported["recalled"])
 
 
-def test_small_talk_reminds_her_of_nothing_and_everything_is_there_on_demand(talked: Lethe, capsys: Output):
+def test_small_talk_recalls_nothing_and_everything_is_there_on_demand(talked: Lethe, capsys: Output):
     talked("archive", "--persona", "mira-test", "--rules")
     capsys.readouterr()
 
@@ -77,9 +77,9 @@ def test_small_talk_reminds_her_of_nothing_and_everything_is_there_on_demand(tal
     assert "recalls no memories of Mira" in capsys.readouterr().out
 
     talked("recall", "--persona", "mira-test", "walnuts", "--all", "--count", "3")
-    told = capsys.readouterr().out
-    assert "walnuts" in told
-    assert "because" in told
+    reported = capsys.readouterr().out
+    assert "walnuts" in reported
+    assert "because" in reported
 
 
 def test_an_unknown_persona_has_nothing_to_remember(lethe: Lethe, capsys: Output):

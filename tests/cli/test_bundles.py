@@ -45,9 +45,9 @@ def test_a_persona_goes_out_and_comes_in(lethe, capsys: pytest.CaptureFixture[st
     assert "Mira was exported to Mira.lethe with 1 world" in capsys.readouterr().out
 
     assert lethe("import", tmp_path / "Mira.lethe") == 0
-    told = capsys.readouterr().out
-    assert "Mira 2 was imported" in told
-    assert "A persona called Mira already exists, so this one is called Mira 2." in told
+    reported = capsys.readouterr().out
+    assert "Mira 2 was imported" in reported
+    assert "A persona called Mira already exists, so this one is called Mira 2." in reported
 
     assert lethe("import", "--name", "Nerys", "--json", tmp_path / "Mira.lethe") == 0
     assert json.loads(capsys.readouterr().out)["name"] == "Nerys"

@@ -44,16 +44,16 @@ def test_several_lines_are_said_in_order_and_each_answered_in_json(
         *MIRA, "--say", "One?", "--say", "Two?", "--json", "--model", echo_model("First.", "<think>Hm.</think>Second.")
     )
 
-    told = objects(capsys)
+    reported = objects(capsys)
     assert code == 0
-    assert [(one["said"], one["reply"], one["thinking"]) for one in told] == [
+    assert [(one["said"], one["reply"], one["thinking"]) for one in reported] == [
         ("One?", "First.", ""),
         ("Two?", "Second.", "Hm."),
     ]
-    assert {one["persona"] for one in told} == {"mira-test"}
-    assert len({one["session"] for one in told}) == 1
-    assert {(one["model"], one["reason"]) for one in told} == {("echo", "end")}
-    assert told[1]["evaluated_tokens"] < told[1]["prompt_tokens"]
+    assert {one["persona"] for one in reported} == {"mira-test"}
+    assert len({one["session"] for one in reported}) == 1
+    assert {(one["model"], one["reason"]) for one in reported} == {("echo", "end")}
+    assert reported[1]["evaluated_tokens"] < reported[1]["prompt_tokens"]
 
 
 def test_json_is_plain_enough_for_any_pipe(lethe: Lethe, echo_model: Model, capsys: pytest.CaptureFixture[str]):
@@ -64,28 +64,28 @@ def test_json_is_plain_enough_for_any_pipe(lethe: Lethe, echo_model: Model, caps
     assert json.loads(printed)["reply"] == "“Oui” 👍"
 
 
-@pytest.mark.parametrize("wish", ["mira-test", "MIRA-Test", "Ada", "ada lovelace"])
+@pytest.mark.parametrize("requested", ["mira-test", "MIRA-Test", "Ada", "ada lovelace"])
 def test_a_persona_is_found_by_name_and_by_file_whatever_the_case(
-    lethe: Lethe, home: Path, echo_model: Model, capsys: pytest.CaptureFixture[str], wish: str
+    lethe: Lethe, home: Path, echo_model: Model, capsys: pytest.CaptureFixture[str], requested: str
 ):
     (home / "personas" / "ada.json").write_text('{"name": "Ada Lovelace"}', encoding="utf-8")
 
-    code = lethe("chat", "--persona", wish, "--say", "Hello.", "--json", "--model", echo_model("Yes."))
+    code = lethe("chat", "--persona", requested, "--say", "Hello.", "--json", "--model", echo_model("Yes."))
 
     assert code == 0
-    assert objects(capsys)[0]["persona"] == ("ada" if wish[0].casefold() == "a" else "mira-test")
+    assert objects(capsys)[0]["persona"] == ("ada" if requested[0].casefold() == "a" else "mira-test")
 
 
 def test_an_unknown_persona_is_told_with_those_there_are(lethe: Lethe, capsys: pytest.CaptureFixture[str]):
     code = lethe("chat", "--persona", "nobody", "--say", "Hello?")
 
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert told.startswith("lethe: There is no persona called “nobody”.\n")
-    assert "Mira" in told.splitlines()[1]
+    assert reported.startswith("lethe: There is no persona called “nobody”.\n")
+    assert "Mira" in reported.splitlines()[1]
 
 
-def test_without_a_wish_the_last_persona_answers(
+def test_without_a_request_the_last_persona_answers(
     lethe: Lethe, home: Path, echo_model: Model, capsys: pytest.CaptureFixture[str]
 ):
     (home / "settings.json").write_text('{"last_persona": "mira-test"}', encoding="utf-8")
@@ -133,9 +133,9 @@ def test_a_model_that_is_not_there_is_told_and_nothing_is_said(
 ):
     code = lethe(*MIRA, "--say", "Well?", "--model", tmp_path / "gone.gguf")
 
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert "gone.gguf" in told
+    assert "gone.gguf" in reported
     assert stored(home) == ["“You are late.”"]
 
 
@@ -144,10 +144,10 @@ def test_what_goes_wrong_in_a_reply_is_told_after_what_came(
 ):
     code = lethe(*MIRA, "--say", "Well?", "--model", echo_model("one two three", crash_after=2))
 
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert code == 1
     assert out.endswith("> Well?\none two")
-    assert told.startswith("lethe: The model stopped working")
+    assert reported.startswith("lethe: The model stopped working")
     assert stored(home)[1:] == ["Well?", "one two"]
 
 
@@ -158,8 +158,8 @@ def test_one_sees_where_one_was_and_talks_until_the_input_ends(
 
     code = lethe(*MIRA, "--model", echo_model("Evening.", "Night."))
 
-    out, told = capsys.readouterr()
-    assert (code, told) == (0, "")
+    out, reported = capsys.readouterr()
+    assert (code, reported) == (0, "")
     assert out.startswith("Mira: ship navigator\n")
     assert [out.index(words) for words in ("You are late", "Evening.", "Night.")] == sorted(
         out.index(words) for words in ("You are late", "Evening.", "Night.")
@@ -195,10 +195,10 @@ def test_again_after_ones_own_words_is_refused_in_a_sentence_and_one_can_go_on(
 
     code = lethe(*MIRA, "--model", echo_model("", "Good."))
 
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert code == 0
-    assert "empty reply" in told
-    assert "Only replies of the persona" in told
+    assert "empty reply" in reported
+    assert "Only replies of the persona" in reported
     assert stored(home)[-2:] == ["Never mind.", "Good."]
 
 

@@ -95,9 +95,9 @@ def test_a_broken_settings_file_is_told_in_one_sentence(lethe: Lethe, home: Path
 
     code = lethe("chat", "--say", "Hello?")
 
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert told == (f"lethe: {home / 'settings.json'}, field “font_size”: must be a whole number, not the text “huge”\n")
+    assert reported == (f"lethe: {home / 'settings.json'}, field “font_size”: must be a whole number, not the text “huge”\n")
 
 
 def test_a_home_that_is_in_use_is_told(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
@@ -106,9 +106,9 @@ def test_a_home_that_is_in_use_is_told(lethe: Lethe, home: Path, capsys: pytest.
     code = lethe("chat", "--say", "Hello")
     window.release()
 
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert told.startswith(f"lethe: Lethe is already running and uses the folder {home}.\n       Use the open window")
+    assert reported.startswith(f"lethe: Lethe is already running and uses the folder {home}.\n       Use the open window")
 
 
 def test_with_a_display_the_window_opens_on_that_home(home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -132,9 +132,9 @@ def test_without_display_and_terminal_one_is_told_what_works(
 
     code = lethe()
 
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert told == "lethe: there is no display to open a window on; use “lethe chat --say TEXT” instead.\n"
+    assert reported == "lethe: there is no display to open a window on; use “lethe chat --say TEXT” instead.\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")

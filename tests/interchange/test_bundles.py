@@ -44,14 +44,14 @@ def bundles(draw: st.DrawFn) -> Bundle:
     """Any words anywhere, any tree of messages."""
     talks = []
     for _ in range(draw(st.integers(0, 2))):
-        talk = ChatSession(persona_id="mira", name=draw(TEXTS), content=draw(TEXTS))
+        conversation = ChatSession(persona_id="mira", name=draw(TEXTS), content=draw(TEXTS))
         said: list[BundledMessage] = []
         for _ in range(draw(st.integers(0, 5))):
             above = draw(st.sampled_from([None, *(one.id for one in said)]))
             wordings = [Alternative(content=draw(TEXTS), thinking=draw(TEXTS)) for _ in range(draw(st.integers(1, 3)))]
             own = {"hidden": draw(st.booleans()), "note": draw(TEXTS), "alternatives": wordings}
-            said.append(BundledMessage(session_id=talk.guid, parent_id=above, role=draw(st.sampled_from(Role)), **own))
-        talks.append(BundledConversation(BundledSession(session=talk, scratch={draw(TEXTS): draw(TEXTS)}), said))
+            said.append(BundledMessage(session_id=conversation.guid, parent_id=above, role=draw(st.sampled_from(Role)), **own))
+        talks.append(BundledConversation(BundledSession(session=conversation, scratch={draw(TEXTS): draw(TEXTS)}), said))
     entry = WorldEntry(name=draw(TEXTS), content=draw(TEXTS))
     past = PersonaHistory(
         memories=[MemoryUnit(name=draw(TEXTS), content=draw(TEXTS))],
@@ -73,8 +73,8 @@ def test_whatever_is_written_is_read_as_it_was(bundle: Bundle):
 
     writer.write_persona(bundle.persona, bundle.picture, bundle.picture_ending, dict(bundle.worlds))
     writer.write_history(bundle.history)
-    for talk in bundle.history.conversations:
-        writer.write_conversation(talk)
+    for conversation in bundle.history.conversations:
+        writer.write_conversation(conversation)
     writer.finish(bundle.manifest)
 
     assert read(made.getvalue()) == bundle
@@ -229,7 +229,7 @@ def test_a_damaged_archive_never_gets_in_half():
 
 
 def words_of(bundle: Bundle) -> list[str]:
-    return [message.content for talk in bundle.history.conversations for message in talk.messages]
+    return [message.content for conversation in bundle.history.conversations for message in conversation.messages]
 
 
 def test_a_bundle_from_which_something_was_taken_is_refused():

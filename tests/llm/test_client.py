@@ -30,9 +30,9 @@ async def load(client: ModelClient, path: Path, on_crash: Callable[[ModelCrashed
     await client.load(described(path), LoadOptions(), lambda _fraction: None, on_crash)
 
 
-async def hear(client: ModelClient, prompt: str, **wishes: object) -> tuple[str, Usage]:
+async def hear(client: ModelClient, prompt: str, **options: object) -> tuple[str, Usage]:
     text, usage = "", Usage()
-    async with aclosing(client.generate(prompt, SAMPLER, 100, **wishes)) as reports:  # type: ignore[arg-type]
+    async with aclosing(client.generate(prompt, SAMPLER, 100, **options)) as reports:  # type: ignore[arg-type]
         async for report in reports:
             if isinstance(report, Chunk):
                 text += report.text
@@ -194,8 +194,8 @@ async def test_whoever_waits_is_told_although_closing_was_cancelled(client: Mode
 
 async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model())
-    told, said = (" ".join(f"{name}{number}" for number in range(60)) for name in ("told", "said"))
-    noted, plain = f"{told} a note {said}", f"{told} {said}"
+    reported, said = (" ".join(f"{name}{number}" for number in range(60)) for name in ("told", "said"))
+    noted, plain = f"{reported} a note {said}", f"{reported} {said}"
     await hear(client, noted)
 
     _text, cut = await hear(client, f"{plain} more")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.desk import Desk, bare_debian, changed, inside, screen, until
+from tests.packaging.desktop import Desktop, bare_debian, changed, inside, screen, until
 from tests.storage.test_migrations import FIRST_SCHEMA
 
 ROOT = Path(__file__).parents[2]
@@ -186,7 +186,7 @@ def test_a_bundle_that_is_double_clicked_introduces_somebody(debian: Path):
     (home / "settings.json").write_text(json.dumps({"welcomed": True}), encoding="utf-8")
     inside(debian, "lethe", "export", "--home", "/tmp/giver", "--persona", "Edmund", "/tmp/Edmund.lethe")
     with screen() as display:
-        desk = Desk(debian, display, ROOT / "build" / "package" / "pictures")
+        desk = Desktop(debian, display, ROOT / "build" / "package" / "pictures")
         try:
             desk.start("lethe", "--home", "/tmp/met", "/tmp/Edmund.lethe")
             desk.window("^Import Edmund")
@@ -206,7 +206,7 @@ def test_a_person_talks_closes_comes_back_and_removes_it(debian: Path):
     home.mkdir(parents=True)
     (home / "settings.json").write_text(json.dumps({"max_reply": 32}), encoding="utf-8")  # for slow machines
     with screen() as display:
-        desk = Desk(debian, display, ROOT / "build" / "package" / "pictures")
+        desk = Desktop(debian, display, ROOT / "build" / "package" / "pictures")
         try:
             greeted, before, after = talk_and_come_back(desk, home)
         finally:
@@ -220,7 +220,7 @@ def test_a_person_talks_closes_comes_back_and_removes_it(debian: Path):
     assert SAID in said_in(home)
 
 
-def talk_and_come_back(desk: Desk, home: Path) -> tuple[Path, Path, Path]:
+def talk_and_come_back(desk: Desktop, home: Path) -> tuple[Path, Path, Path]:
     """The whole visit; the screen when greeted, before leaving and after coming back."""
     desk.start("lethe")
     desk.window("^Lethe$")

@@ -131,15 +131,15 @@ def test_the_tools_for_tests_come_only_when_asked_for(install: ModuleType, monke
 def test_what_failed_is_told_and_tried_again_the_next_time(install: ModuleType, capsys: pytest.CaptureFixture[str]):
     (install.BIN / "pip_fails").touch()
     failed = install.main()
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     tried = calls(install)
     (install.BIN / "pip_fails").unlink()
 
     code = install.main()
 
     assert (failed, len(tried), code) == (1, 1, 0)
-    assert "Set-up stopped" in told
-    assert "build.lock" in told
+    assert "Set-up stopped" in reported
+    assert "build.lock" in reported
     assert len(calls(install)) == 4
 
 
@@ -174,10 +174,10 @@ def test_a_missing_system_library_is_told_with_the_command_that_installs_it(
 
     code = install.main()
 
-    (told,) = capsys.readouterr().err.splitlines()
+    (reported,) = capsys.readouterr().err.splitlines()
     assert code == 2
-    assert told.startswith("Qt needs the system library libEGL.so.1; install it with: sudo apt-get install -y ")
-    assert "libegl1" in told.split()
+    assert reported.startswith("Qt needs the system library libEGL.so.1; install it with: sudo apt-get install -y ")
+    assert "libegl1" in reported.split()
 
 
 def test_an_unknown_complaint_of_qt_still_names_a_command(install: ModuleType, capsys: pytest.CaptureFixture[str]):

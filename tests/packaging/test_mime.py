@@ -24,7 +24,7 @@ def needs(*tools: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=f"there is no {', '.join(missing)} here")
 
 
-def told(*command: object, home: Path, **variables: str) -> str:
+def run_command(*command: object, home: Path, **variables: str) -> str:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "XDG_DATA_DIRS": "/usr/share", **variables}
     words = [str(word) for word in command]
     return subprocess.run(words, capture_output=True, text=True, check=True, env=environment, timeout=600).stdout
@@ -49,7 +49,7 @@ def unpacked(tmp_path: Path) -> Path:
 
 @needs("desktop-file-validate")
 def test_the_desktop_entry_is_valid(tmp_path: Path):
-    told("desktop-file-validate", LINUX / "lethe.desktop", home=tmp_path)
+    run_command("desktop-file-validate", LINUX / "lethe.desktop", home=tmp_path)
 
 
 @needs("appstreamcli")
@@ -58,7 +58,7 @@ def test_what_is_told_to_software_shops_is_valid(tmp_path: Path):
     filled = tmp_path / "app.lethe.Lethe.metainfo.xml"
     filled.write_text(text.replace("@VERSION@", "0.1.0").replace("@DATE@", "2026-03-03"), encoding="utf-8")
 
-    told("appstreamcli", "validate", "--no-net", filled, home=tmp_path)
+    run_command("appstreamcli", "validate", "--no-net", filled, home=tmp_path)
 
     assert f"<mediatype>{TYPE}</mediatype>" in text
 
@@ -67,17 +67,17 @@ def test_what_is_told_to_software_shops_is_valid(tmp_path: Path):
 def test_the_portable_program_enters_the_menu_and_opens_bundles_by_double_click(tmp_path: Path, unpacked: Path):
     home = tmp_path / "home"
     home.mkdir()
-    said = told(unpacked / "add-to-menu", home=home)
+    said = run_command(unpacked / "add-to-menu", home=home)
     bundle, unnamed = home / "Mira.lethe", home / "no ending"
     for file in (bundle, unnamed):
         file.write_bytes(archive(dict(reversed(members().items()))))  # as we write it, with the persona first
 
     entry = home / ".local/share/applications/lethe.desktop"
     assert "Lethe is in the menu" in said
-    assert f"{TYPE}" in told("gio", "info", "-a", "standard::content-type", bundle, home=home)
-    assert f"{TYPE}" in told("gio", "info", "-a", "standard::content-type", unnamed, home=home)
-    told("desktop-file-validate", entry, home=home)
-    told("gio", "launch", entry, bundle, home=home)
+    assert f"{TYPE}" in run_command("gio", "info", "-a", "standard::content-type", bundle, home=home)
+    assert f"{TYPE}" in run_command("gio", "info", "-a", "standard::content-type", unnamed, home=home)
+    run_command("desktop-file-validate", entry, home=home)
+    run_command("gio", "launch", entry, bundle, home=home)
     for _ in range(200):
         if (home / "opened").exists() and (home / "opened").read_text():
             break
@@ -89,9 +89,9 @@ def test_the_portable_program_enters_the_menu_and_opens_bundles_by_double_click(
 def test_it_leaves_the_menu_without_a_trace(tmp_path: Path, unpacked: Path):
     home = tmp_path / "home"
     home.mkdir()
-    told(unpacked / "add-to-menu", home=home)
+    run_command(unpacked / "add-to-menu", home=home)
 
-    told(unpacked / "add-to-menu", "--remove", home=home)
+    run_command(unpacked / "add-to-menu", "--remove", home=home)
 
     left = [file for file in (home / ".local/share").rglob("*") if file.is_file() and b"lethe" in file.read_bytes().lower()]
     assert left == []

@@ -152,10 +152,10 @@ def test_the_installed_program_talks(environment: Path, tmp_path: Path):
     )
 
     (line,) = done.stdout.splitlines()
-    told = json.loads(line)
+    reported = json.loads(line)
     assert (done.returncode, done.stderr) == (0, "")
-    assert told["reply"].strip()
-    assert (told["persona"], told["said"]) == ("mira", "Hello")
+    assert reported["reply"].strip()
+    assert (reported["persona"], reported["said"]) == ("mira", "Hello")
 
 
 def test_without_a_home_named_the_data_lies_where_the_system_keeps_it(environment: Path, tmp_path: Path):

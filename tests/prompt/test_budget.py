@@ -46,10 +46,10 @@ def test_parts_shrink_in_the_stated_order():
 
 
 def test_the_order_is_the_one_that_is_told_in_the_docstring_and_in_the_settings():
-    told = ["retrieved memories", "previous sessions", "examples", "core facts", "world info", "oldest history"]
+    reported = ["retrieved memories", "previous sessions", "examples", "core facts", "world info", "oldest history"]
     help_text = str(Settings.model_fields["context"].description)
 
-    assert " → ".join(told) in str(budget.__doc__)
+    assert " → ".join(reported) in str(budget.__doc__)
     assert list(CAPS) == [PromptPart.MEMORIES, PromptPart.SUMMARIES, PromptPart.STYLE, PromptPart.FACTS, PromptPart.WORLD]
     places = [help_text.index(word) for word in ("memories", "summaries", "examples", "facts", "worlds", "oldest messages")]
     assert places == sorted(places)
@@ -135,12 +135,12 @@ def test_a_message_longer_than_expected_takes_room_from_what_is_known():
 def test_the_plan_fits_unless_the_fixed_part_does_not(
     history: list[int], cut: int, fixed: int, message: int, items: list[list[int]]
 ):
-    wish = TokenDemand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut, message=message)
+    requested = TokenDemand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut, message=message)
     fixed += message
 
-    chosen = plan_budget(wish)
+    chosen = plan_budget(requested)
 
-    used = {part: sum(wish.items[part][place] for place in chosen.kept[part]) for part in CAPS}
+    used = {part: sum(requested.items[part][place] for place in chosen.kept[part]) for part in CAPS}
     kept = sum(history[chosen.cut :])
     assert fixed + sum(used.values()) + kept <= max(900, fixed)
     assert all(used[part] <= cap * 1000 for part, cap in CAPS.items())

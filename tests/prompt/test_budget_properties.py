@@ -42,7 +42,7 @@ notes = st.lists(
     max_size=6,
 )
 pasts = st.lists(st.tuples(st.sampled_from(("user", "assistant", "assistant", "system")), texts), max_size=16)
-wishes = st.fixed_dictionaries({
+options = st.fixed_dictionaries({
     "layout": st.sampled_from(PromptLayout),
     "context": st.integers(60, 4000),
     "reply_reserve": st.integers(0, 700),
@@ -95,7 +95,7 @@ async def least(made: PromptRequest, count: object) -> int:
     return (await build_prompt(replace(bare, persona=persona), count)).receipt.prompt_tokens  # type: ignore[arg-type]
 
 
-@given(past=pasts, newest=texts.filter(str.strip), wanted=wishes, extra=extras)
+@given(past=pasts, newest=texts.filter(str.strip), wanted=options, extra=extras)
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_the_message_is_there(
     starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: StableAdditions
@@ -115,7 +115,7 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
 @given(
     name=st.sampled_from(sorted(RENDERERS)),
     said=st.lists(st.tuples(texts.filter(str.strip), texts.filter(str.strip), notes), min_size=1, max_size=14),
-    wanted=wishes,
+    wanted=options,
     more=st.sampled_from(("", "again", "continued")),
 )
 @settings(max_examples=examples(40))

@@ -67,7 +67,7 @@ def request(history: Sequence[PromptTurn], **values: object) -> PromptRequest:
     return replace(usual, **values)
 
 
-def talk(count: int, words: int = 10) -> list[PromptTurn]:
+def conversation(count: int, words: int = 10) -> list[PromptTurn]:
     """A greeting, then question and answer in turn, ending with a question."""
     texts = [f"turn{number} " + "word " * words for number in range(count)]
     return [PromptTurn("user" if (count - number) % 2 else "assistant", text.strip()) for number, text in enumerate(texts)]
@@ -99,7 +99,7 @@ async def test_the_receipt_accounts_for_every_token():
 
     extras = StableAdditions(world=["An isle."], summaries=["Before."], facts=["Late."])
 
-    prompt = await build_prompt(request(talk(5), volatile=[PromptNote("A note.")], extras=extras), count)
+    prompt = await build_prompt(request(conversation(5), volatile=[PromptNote("A note.")], extras=extras), count)
 
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
@@ -112,13 +112,13 @@ async def test_the_receipt_accounts_for_every_token():
 async def test_all_counts_are_asked_for_in_one_batch():
     count = Count()
 
-    await build_prompt(request(talk(50)), count)
+    await build_prompt(request(conversation(50)), count)
 
     assert len(count.batches) == 2
 
 
 async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
-    history = talk(1)
+    history = conversation(1)
     cut = 0
     cuts, kept = [], 0
     earlier: Prompt | None = None
@@ -138,7 +138,7 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
 
 
 async def test_what_was_cut_is_said_in_the_receipt():
-    prompt = await build_prompt(request(talk(301), volatile=[PromptNote("long " * 900), PromptNote("short")]), Count())
+    prompt = await build_prompt(request(conversation(301), volatile=[PromptNote("long " * 900), PromptNote("short")]), Count())
 
     shares = {share.part: share for share in prompt.receipt.shares}
     assert shares[PromptPart.HISTORY].cut_tokens > 1000
@@ -150,8 +150,8 @@ async def test_what_was_cut_is_said_in_the_receipt():
 
 async def test_what_had_no_room_is_told_from_what_is_over_its_part():
     notes = [PromptNote("long " * 900), *(PromptNote("memory " * 90) for _ in range(3))]
-    tight = await build_prompt(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
-    none = await build_prompt(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
+    tight = await build_prompt(request(conversation(41, 20), volatile=notes, reply_reserve=1200), Count())
+    none = await build_prompt(request(conversation(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
 
     (some,) = [share.cuts for share in tight.receipt.shares if share.part is PromptPart.MEMORIES]
     (all_,) = [share.cuts for share in none.receipt.shares if share.part is PromptPart.MEMORIES]
@@ -160,14 +160,14 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
 
 
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
-    prompt = await build_prompt(request(talk(5), earlier=120), Count())
+    prompt = await build_prompt(request(conversation(5), earlier=120), Count())
 
     (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
     assert cuts == (PromptCut(CutReason.SUMMARISED, 120),)
 
 
 async def test_a_message_that_cannot_fit_is_refused_with_sizes():
-    history = [*talk(10)[:-1], PromptTurn("user", "word " * 40_000)]
+    history = [*conversation(10)[:-1], PromptTurn("user", "word " * 40_000)]
 
     with pytest.raises(PromptTooLong, match=r"new message 40000.*persona 4") as caught:
         await build_prompt(request(history), Count())
@@ -177,7 +177,7 @@ async def test_a_message_that_cannot_fit_is_refused_with_sizes():
 
 async def test_a_context_that_is_all_reserved_is_refused():
     with pytest.raises(PromptTooLong, match="0 of the context's 100"):
-        await build_prompt(request(talk(1), context=100, reply_reserve=150), Count())
+        await build_prompt(request(conversation(1), context=100, reply_reserve=150), Count())
 
 
 async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
@@ -229,8 +229,8 @@ async def test_names_stand_before_every_message_when_asked_for():
 
 
 async def test_thinking_formats_open_a_thought_and_do_not_stop_at_names():
-    prompt = await build_prompt(request(talk(1), renderer=RENDERERS["thinks"]), Count())
-    silent = await build_prompt(request(talk(1), renderer=RENDERERS["thinks"], thinking=False), Count())
+    prompt = await build_prompt(request(conversation(1), renderer=RENDERERS["thinks"]), Count())
+    silent = await build_prompt(request(conversation(1), renderer=RENDERERS["thinks"], thinking=False), Count())
 
     assert prompt.starts_in_thought
     assert (prompt.thinking_start, prompt.thinking_end) == ("<think>", "</think>")

@@ -69,10 +69,10 @@ def read_again(before: Prompt, after: Prompt, said: str = SAID) -> PrefillCost:
 
 
 async def test_a_plain_turn_has_nothing_read_again():
-    told = read_again(await made(FIRST), await made(SECOND))
+    reported = read_again(await made(FIRST), await made(SECOND))
 
-    assert told.again == 0
-    assert told.reason is None
+    assert reported.again == 0
+    assert reported.reason is None
 
 
 async def test_a_message_written_anew_costs_nothing():
@@ -92,9 +92,9 @@ async def test_a_message_written_anew_costs_nothing():
 async def test_the_layout_has_its_price_told(layout: PromptLayout, why: CacheMiss):
     before, after = await made(FIRST, ["Ben likes tea."], layout), await made(SECOND, ["Ben has a boat."], layout)
 
-    told = read_again(before, after)
+    reported = read_again(before, after)
 
-    assert told.reason is why
+    assert reported.reason is why
 
 
 async def test_late_is_cheaper_than_the_system_prompt():
@@ -142,6 +142,6 @@ async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
     before, after = await made(FIRST), await made(SECOND)
     fresh = sum(len(span.text) for span in cache_cost.find_new_spans(before.spans, SAID, after.spans))
 
-    told = cache_cost.compute_cost(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
+    reported = cache_cost.compute_cost(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
 
-    assert told.reason is CacheMiss.REPLY
+    assert reported.reason is CacheMiss.REPLY

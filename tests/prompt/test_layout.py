@@ -67,11 +67,13 @@ def test_who_speaks_is_said_just_above_the_newest_message(layout: PromptLayout):
 
 @pytest.mark.parametrize("layout", PromptLayout)
 def test_every_word_knows_its_part(layout: PromptLayout):
-    told = [(span.part, span.text.strip()) for one in arrange_turns(layout, PIECES) for span in one.spans if span.text.strip()]
+    reported = [
+        (span.part, span.text.strip()) for one in arrange_turns(layout, PIECES) for span in one.spans if span.text.strip()
+    ]
 
-    assert [text for part, text in told if part is PromptPart.HISTORY] == ["Welcome.", "Hello.", "Sit down."]
-    assert {text for part, text in told if part is PromptPart.MEMORIES} == {"# Now", "far", "near", "nearer still", "said"}
-    assert [text for part, text in told if part in {PromptPart.SYSTEM, PromptPart.MESSAGE}] == ["You are Ada.", "Thanks."]
+    assert [text for part, text in reported if part is PromptPart.HISTORY] == ["Welcome.", "Hello.", "Sit down."]
+    assert {text for part, text in reported if part is PromptPart.MEMORIES} == {"# Now", "far", "near", "nearer still", "said"}
+    assert [text for part, text in reported if part in {PromptPart.SYSTEM, PromptPart.MESSAGE}] == ["You are Ada.", "Thanks."]
 
 
 @given(

@@ -111,8 +111,8 @@ async def test_the_same_words_twice_are_told_apart_by_where_they_stand():
     history = [PromptTurn("user", "Yes."), PromptTurn("assistant", "Yes."), PromptTurn("user", "Yes.")]
     prompt = await made(history, volatile=[PromptNote("Yes.")])
 
-    told = [span.part for span in prompt.spans if span.text.strip() == "Yes."]
-    assert told == [PromptPart.HISTORY, PromptPart.HISTORY, PromptPart.MEMORIES, PromptPart.MESSAGE]
+    reported = [span.part for span in prompt.spans if span.text.strip() == "Yes."]
+    assert reported == [PromptPart.HISTORY, PromptPart.HISTORY, PromptPart.MEMORIES, PromptPart.MESSAGE]
 
 
 async def test_a_note_in_brackets_gets_no_second_ones_and_keeps_its_part():

@@ -48,7 +48,7 @@ def starter_template(model: Path) -> ChatTemplate:
     return ChatTemplate(header.text("tokenizer.chat_template"), moment=MOMENT, bos="<|im_start|>", eos="<|im_end|>")
 
 
-async def told(renderer: Renderer, *, names: bool, thinking: bool, notes: bool = True) -> list[tuple[str, str, str]]:
+async def prompt_turns(renderer: Renderer, *, names: bool, thinking: bool, notes: bool = True) -> list[tuple[str, str, str]]:
     """Some turns: the prompt of each, the same without what was brought up, and the user's words."""
     found, history = [], [PromptTurn("assistant", "Welcome aboard, captain.", "Ada")]
     for number, reply in enumerate(SPOKEN):
@@ -76,7 +76,7 @@ async def test_in_the_starter_models_own_template_too(starter_model: Path, names
 
 
 async def begins_with_all_that_was_said(renderer: Renderer, *, names: bool, thinking: bool) -> None:
-    turns = await told(renderer, names=names, thinking=thinking)
+    turns = await prompt_turns(renderer, names=names, thinking=thinking)
     for number, ((_full, bare, asked), (later, _bare, _asked)) in enumerate(pairwise(turns)):
         before = up_to(bare, asked)
         assert later.startswith(before), later[shared(before, later) - 60 :][:120]
@@ -109,7 +109,7 @@ BAY = {
 }
 
 
-class Hands:
+class SettableClock:
     """A clock's: they move when they are moved."""
 
     moment = BEGUN
@@ -118,7 +118,7 @@ class Hands:
         return self.moment
 
 
-class Heard:
+class RecordingClient:
     """Stands before the model's client and keeps what it was asked to continue."""
 
     def __init__(self, services: AppServices) -> None:
@@ -134,14 +134,14 @@ class Heard:
 
 
 @pytest.fixture
-def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
-    hands = Hands()
-    monkeypatch.setattr(clock, "datetime", hands)
-    return hands
+def moved_clock(monkeypatch: pytest.MonkeyPatch) -> SettableClock:
+    moved_clock = SettableClock()
+    monkeypatch.setattr(clock, "datetime", moved_clock)
+    return moved_clock
 
 
 @pytest.fixture
-async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -> AsyncIterator[AppServices]:
+async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved_clock: SettableClock) -> AsyncIterator[AppServices]:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
     for folder, name, content in (
@@ -157,7 +157,7 @@ async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands
     await services.close()
 
 
-async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Message, TurnMemory]:
+async def run_turn(turn: AsyncGenerator[TurnEvent]) -> tuple[Message, TurnMemory]:
     reply, memory = None, TurnMemory()
     async with aclosing(turn) as events:
         async for event in events:
@@ -175,21 +175,21 @@ def up_to(prompt: str, words: str) -> str:
 
 
 async def test_dates_dice_names_and_the_time_of_day_change_nothing_in_what_was_read(
-    services: AppServices, hands: Hands, echo_model: Callable[..., Path], starter_model: Path
+    services: AppServices, moved_clock: SettableClock, echo_model: Callable[..., Path], starter_model: Path
 ):
     template = read_header(starter_model, arrays=set(), tensors=False).text("tokenizer.chat_template")
     await services.models.load(echo_model(*(f"Reply {number}." for number in range(6)), template=template))
-    heard = Heard(services)
+    received = RecordingClient(services)
     session = await services.sessions.new("mira-test")
     said = ["Good evening.", "Do you hear the buoy?", "And now?", "The buoy again.", "Good night."]
 
     for place, words in enumerate(said):
-        hands.moment += timedelta(minutes=7) if place != 3 else timedelta(days=2)
-        await play(services.chat.send(session.guid, words))
+        moved_clock.moment += timedelta(minutes=7) if place != 3 else timedelta(days=2)
+        await run_turn(services.chat.send(session.guid, words))
 
-    assert "It rings by itself." in heard.prompts[1]
-    assert "The bay lies open to the west." in heard.prompts[0]
-    for place, (before, after) in enumerate(pairwise(heard.prompts)):
+    assert "It rings by itself." in received.prompts[1]
+    assert "The bay lies open to the west." in received.prompts[0]
+    for place, (before, after) in enumerate(pairwise(received.prompts)):
         stays = up_to(before.replace(brought_up(before), ""), said[place])
         assert after.startswith(stays), after[shared(stays, after) - 60 :][:120]
         assert after[len(stays) :].startswith(f"<|im_end|>\n<|im_start|>assistant\nReply {place}.<|im_end|>\n")
@@ -202,20 +202,20 @@ def brought_up(prompt: str) -> str:
 
 
 async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins_as_it_would_have(
-    services: AppServices, hands: Hands, echo_model: Callable[..., Path]
+    services: AppServices, moved_clock: SettableClock, echo_model: Callable[..., Path]
 ):
     await services.models.load(echo_model("One.", "<think>Hm.</think>Two.", "Three.", "Four."))
-    heard = Heard(services)
+    received = RecordingClient(services)
     session = await services.sessions.new("mira-test")
-    reply, _memory = await play(services.chat.send(session.guid, "Do you hear the buoy?"))
-    hands.moment += timedelta(hours=1)
+    reply, _memory = await run_turn(services.chat.send(session.guid, "Do you hear the buoy?"))
+    moved_clock.moment += timedelta(hours=1)
 
-    swiped, _memory = await play(services.chat.regenerate(session.guid, reply.id))
-    await play(services.chat.send(session.guid, "And now?"))
+    swiped, _memory = await run_turn(services.chat.regenerate(session.guid, reply.id))
+    await run_turn(services.chat.send(session.guid, "And now?"))
     await services.message_editing.show_alternative(reply.id, 0)
-    await play(services.chat.send(session.guid, "Well?"))
+    await run_turn(services.chat.send(session.guid, "Well?"))
 
-    first, again, second, third = heard.prompts
+    first, again, second, third = received.prompts
     before = up_to(first.replace(brought_up(first), ""), "Do you hear the buoy?")
     assert again == first
     assert swiped.thinking == "Hm."
@@ -225,12 +225,12 @@ async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins
 
 
 async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
-    services: AppServices, hands: Hands, echo_model: Callable[..., Path]
+    services: AppServices, moved_clock: SettableClock, echo_model: Callable[..., Path]
 ):
     await services.models.load(echo_model(*["Aye."] * 4))
-    heard = Heard(services)
+    received = RecordingClient(services)
     session = await services.sessions.new("mira-test")
-    await play(services.chat.send(session.guid, "Good evening."))
+    await run_turn(services.chat.send(session.guid, "Good evening."))
     waiting = MemoryUnit(name="Letter", content="A letter came.", insertion=MemoryInsertion.NATURAL_FORCED)
 
     await services.memory.memorize("mira-test", waiting, check=False)
@@ -238,9 +238,9 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
     await services.archive_queue.archive_session(other.guid)
     await services.archive_queue.finish()
     learnt = {fact.fact for fact in await services.facts.all("mira-test")}
-    await play(services.chat.send(session.guid, "Anything new?"))
+    await run_turn(services.chat.send(session.guid, "Anything new?"))
 
-    first, second = heard.prompts
+    first, second = received.prompts
     assert any("Porto" in fact for fact in learnt)
     assert second.startswith(up_to(first.replace(brought_up(first), ""), "Good evening."))
 

@@ -26,7 +26,7 @@ from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths
 from lethe_app.services.chat import prefill
 from lethe_app.services.prompting.stable_prefix import StablePrefix
-from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, Hands, Heard, play
+from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, RecordingClient, SettableClock, run_turn
 
 SUBJECTS = ("buoy", "crab", "gull", "violin", "the lighthouse", "my sister Ines lives in Porto", "I am angry", "thank you")
 CRAB = {"name": "Crab", "content": "Crabs walk sideways, {{user}}.", "keywords_main": ["crab"], "role": "user"}
@@ -54,12 +54,12 @@ class Evening:
 
     services: AppServices
     session: ChatSession
-    hands: Hands
+    moved_clock: SettableClock
     dice: random.Random
-    heard: Heard
+    received: RecordingClient
     ahead: list[str]
     prompts: list[Prompt]
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
     """What happened."""
     changed: list[str] = field(default_factory=list)
     """Words that were changed or taken away since the last turn."""
@@ -73,21 +73,20 @@ class Evening:
 
     async def ask(self) -> None:
         words = " and ".join(self.dice.sample(SUBJECTS, self.dice.randrange(1, 4)))
-        await play(
-            self.services.chat.send(self.session.guid, f"Words {len(self.told)}: {words}" + " blah" * self.dice.choice([0, 40]))
-        )
+        text = f"Words {len(self.reported)}: {words}" + " blah" * self.dice.choice([0, 40])
+        await run_turn(self.services.chat.send(self.session.guid, text))
         await self.read()
 
     # What may come between
 
     async def another_wording(self) -> None:
         reply = await self.reply()
-        await play(self.services.chat.regenerate(self.session.guid, reply.id))
+        await run_turn(self.services.chat.regenerate(self.session.guid, reply.id))
         self.changed.append(reply.content)
 
     async def go_on(self) -> None:
         reply = await self.reply()
-        await play(self.services.chat.continue_reply(self.session.guid, reply.id))
+        await run_turn(self.services.chat.continue_reply(self.session.guid, reply.id))
         self.changed.append(reply.content)
 
     async def look_through_wordings(self) -> None:
@@ -97,7 +96,7 @@ class Evening:
 
     async def edit(self) -> None:
         reply = await self.reply()
-        await self.services.message_editing.edit(reply.id, f"Edited {len(self.told)}: the buoy.")
+        await self.services.message_editing.edit(reply.id, f"Edited {len(self.reported)}: the buoy.")
         self.changed.append(reply.content)
 
     async def delete(self) -> None:
@@ -106,21 +105,21 @@ class Evening:
         self.changed.append(reply.content)
 
     async def stop(self) -> None:
-        async with aclosing(self.services.chat.send(self.session.guid, f"Words {len(self.told)}: stop.")) as events:
+        async with aclosing(self.services.chat.send(self.session.guid, f"Words {len(self.reported)}: stop.")) as events:
             for _event in range(self.dice.randrange(1, 8)):
                 await anext(events, None)
 
     async def learn(self) -> None:
         subject = self.dice.choice(SUBJECTS)
         fields = {"insertion": self.dice.choice(list(MemoryInsertion)), "duration": self.dice.choice([1, 4])}
-        memory = MemoryUnit(name="M", content=f"Of {subject}, {len(self.told)}.", keywords_main=[subject], **fields)  # type: ignore[arg-type]
+        memory = MemoryUnit(name="M", content=f"Of {subject}, {len(self.reported)}.", keywords_main=[subject], **fields)  # type: ignore[arg-type]
         always = memory.model_copy(update={"sticky": self.dice.random() < 0.2, "position_index": self.dice.choice([0, 2, 5])})
         await self.services.memory.memorize(MIRA_ID, always, check=False)
 
     async def archive(self) -> None:
         begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.core.session_store
         session = await chats.add_session(ChatSession(persona_id=MIRA_ID, user_id="tomas", added=begun))
-        for role, words in ((Role.USER, "I work as a carpenter."), (Role.ASSISTANT, f"I see {len(self.told)}.")) * 2:
+        for role, words in ((Role.USER, "I work as a carpenter."), (Role.ASSISTANT, f"I see {len(self.reported)}.")) * 2:
             said = [Alternative(content=words, created=begun)]
             await chats.add_message(
                 Message(session_id=session.guid, role=role, speaker_name="X", time=begun, alternatives=said)
@@ -129,19 +128,19 @@ class Evening:
         await self.services.archive_queue.finish()
 
     async def begin_a_notebook(self) -> None:
-        await self.services.mind.notebooks.create(MIRA_ID, f"Violin {len(self.told)}")
+        await self.services.mind.notebooks.create(MIRA_ID, f"Violin {len(self.reported)}")
 
     async def cheer_up(self) -> None:
         feelings = (await self.services.mind.moods.mood(MIRA_ID)).feelings
         await self.services.mind.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
 
     async def set(self) -> None:
-        wish = self.dice.choice(WISHES)
-        await self.services.preferences.set(**wish)
+        requested = self.dice.choice(WISHES)
+        await self.services.preferences.set(**requested)
 
     async def talk_elsewhere(self) -> None:
         other = await self.services.sessions.new(MIRA_ID)
-        await play(self.services.chat.send(other.guid, "Elsewhere: a storm."))
+        await run_turn(self.services.chat.send(other.guid, "Elsewhere: a storm."))
 
     async def reply(self) -> Message:
         outline = await self.services.sessions.outline(self.session.guid)
@@ -152,7 +151,7 @@ class Evening:
 MIRA_ID = "mira-test"
 
 
-async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: Path) -> Evening:
+async def evening(home: Path, moved_clock: SettableClock, dice: random.Random, starter_model: Path) -> Evening:
     paths, random_replies = Paths.standard(home), ("Aye {}.", "<think>Hm {}.</think>Thus {}.", "*She nods {}.*\n\nAnd then?")
     bay = {**BAY, "entries": [*BAY["entries"], *LIVELY]}  # type: ignore[misc]
     for folder, name, content in (
@@ -170,9 +169,9 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
     await services.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", min_insert_delay=0,
                                 max_reply=64, add_names=dice.random() < 0.3, tools_enabled=dice.random() < 0.3)  # fmt: skip
     await services.models.load(home / "echo.json")
-    heard, ahead, prompts = Heard(services), list[str](), list[Prompt]()
+    received, ahead, prompts = RecordingClient(services), list[str](), list[Prompt]()
     listen(services, ahead, prompts)
-    return Evening(services, await services.sessions.new(MIRA_ID), hands, dice, heard, ahead, prompts)
+    return Evening(services, await services.sessions.new(MIRA_ID), moved_clock, dice, received, ahead, prompts)
 
 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
@@ -211,11 +210,11 @@ def lasting(prompt: Prompt) -> list[str]:
 async def test_whatever_happens_between_two_turns_what_was_said_before_stands_there_to_the_letter(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starter_model: Path
 ):
-    hands, dice = Hands(), random.Random(seed)
-    monkeypatch.setattr(clock, "datetime", hands)
+    moved_clock, dice = SettableClock(), random.Random(seed)
+    monkeypatch.setattr(clock, "datetime", moved_clock)
     monkeypatch.setattr(prefill, "PAUSE", 0.0)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    scene = await evening(tmp_path, hands, dice, starter_model)
+    scene = await evening(tmp_path, moved_clock, dice, starter_model)
     between: list[Callable[[], Awaitable[None]]] = [
         scene.another_wording, scene.go_on, scene.look_through_wordings, scene.edit, scene.delete, scene.stop, scene.learn,
         scene.archive, scene.begin_a_notebook, scene.cheer_up, scene.set, scene.talk_elsewhere,
@@ -225,10 +224,10 @@ async def test_whatever_happens_between_two_turns_what_was_said_before_stands_th
         for _turn in range(20):
             before, frame, read = scene.prompts[-1], await scene.frame(), scene.ahead[-1]
             happened = [dice.choice(between) for _ in range(dice.choice([0, 0, 1, 2]))]
-            scene.told += [deed.__name__ for deed in happened] or [""]
-            for deed in happened:
-                await deed()
-            hands.moment += timedelta(minutes=dice.choice([1, 7, 400]))
+            scene.reported += [action.__name__ for action in happened] or [""]
+            for action in happened:
+                await action()
+            moved_clock.moment += timedelta(minutes=dice.choice([1, 7, 400]))
             count = len(scene.prompts)
             await scene.ask()
             if not is_cut(frame, await scene.frame()):
@@ -250,4 +249,4 @@ def assert_stands(scene: Evening, before: Prompt, after: Prompt) -> None:
     old, new = lasting(before), after.text.split(OPENS)[1:]
     touched = [place for place, turn in enumerate(old) if any(words in turn for words in scene.changed)]
     end = max(min(touched, default=len(old)) - 3, 1) if touched else len(old)  # hidden lines above what was deleted go too
-    assert new[:end] == old[:end], scene.told[-6:]
+    assert new[:end] == old[:end], scene.reported[-6:]

@@ -16,28 +16,30 @@ SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "promp
 
 
 @pytest.mark.parametrize("task", TaskKind)
-def test_every_errand_ships_with_examples_and_gaps(task: TaskKind):
-    errand = SHIPPED.load_prompt(task)
+def test_every_task_prompt_ships_with_examples_and_gaps(task: TaskKind):
+    task_prompt = SHIPPED.load_prompt(task)
 
-    assert errand.instructions
-    assert errand.placeholders
-    assert errand.examples
+    assert task_prompt.instructions
+    assert task_prompt.placeholders
+    assert task_prompt.examples
 
 
 @pytest.mark.parametrize("task", TaskKind)
 def test_the_examples_look_like_the_question(task: TaskKind):
-    errand = SHIPPED.load_prompt(task)
-    last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
+    task_prompt = SHIPPED.load_prompt(task)
+    last_words = task_prompt.frame.splitlines()[-1].split("{")[0][:12]
 
-    for question, _answer in errand.examples:
+    for question, _answer in task_prompt.examples:
         assert question.splitlines()[-1].startswith(last_words)
         assert "{" not in question
 
 
-def test_an_errand_is_told_as_a_conversation():
-    errand = parse_prompt("greet", "Say hello to {who}.\n\n# Material\nNow: {text}\n\n# Example\nNow: hi\n\n# Answer\nHello.\n")
+def test_a_task_prompt_is_a_conversation():
+    task_prompt = parse_prompt(
+        "greet", "Say hello to {who}.\n\n# Material\nNow: {text}\n\n# Example\nNow: hi\n\n# Answer\nHello.\n"
+    )
 
-    turns = errand.build_turns({"who": "Mira", "text": "good evening"})
+    turns = task_prompt.build_turns({"who": "Mira", "text": "good evening"})
 
     assert [(turn.role, turn.content) for turn in turns] == [
         ("system", "Say hello to Mira."),
@@ -49,9 +51,9 @@ def test_an_errand_is_told_as_a_conversation():
 
 @given(st.text())
 def test_material_is_taken_as_it_is(text: str):
-    errand = parse_prompt("echo", "Repeat.\n\n# Material\n{text}|{other}")
+    task_prompt = parse_prompt("echo", "Repeat.\n\n# Material\n{text}|{other}")
 
-    assert errand.build_turns({"text": text, "other": "{text}"})[-1].content == f"{text}|{{text}}"
+    assert task_prompt.build_turns({"text": text, "other": "{text}"})[-1].content == f"{text}|{{text}}"
 
 
 def test_material_that_is_missing_is_a_mistake_of_ours():

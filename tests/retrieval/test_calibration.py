@@ -251,17 +251,17 @@ async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages
 
 async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipped: list[CalibrationPair]):
     sizes: list[int] = []
-    told: list[float] = []
+    reported: list[float] = []
 
     async def counted(texts: Sequence[str]) -> list[TextEmbedding]:
         sizes.append(len(texts))
         return await embed(texts)
 
-    limits = await calibrate(counted, "words", shipped, told.append)
+    limits = await calibrate(counted, "words", shipped, reported.append)
 
     assert max(sizes) == BATCH
-    assert told == sorted(told)
-    assert told[-1] == 1
+    assert reported == sorted(reported)
+    assert reported[-1] == 1
     assert limits.embedder == "words"
     assert limits.duplicate < limits.update < 1
     assert Thresholds.model_validate_json(limits.model_dump_json()) == limits

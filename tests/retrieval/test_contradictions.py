@@ -28,7 +28,7 @@ SENTENCES = st.one_of(FACTS, st.lists(st.sampled_from(WORDS), min_size=1, max_si
 
 
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("known", "reported"),
     [
         ("Otto repairs clocks in his cellar.", "In his cellar, Otto repairs clocks."),
         ("Vera is allergic to strawberries.", "Strawberries give Vera an allergic reaction."),
@@ -37,13 +37,13 @@ SENTENCES = st.one_of(FACTS, st.lists(st.sampled_from(WORDS), min_size=1, max_si
         ("Vera hasn't any pets.", "Vera has no pets."),
     ],
 )
-def test_the_same_in_other_words_is_the_same(known: str, told: str):
-    assert classify_relation(known, told, NEAR, LIMITS) is SentenceRelation.SAME
-    assert classify_relation(told, known, NEAR, LIMITS) is SentenceRelation.SAME
+def test_the_same_in_other_words_is_the_same(known: str, reported: str):
+    assert classify_relation(known, reported, NEAR, LIMITS) is SentenceRelation.SAME
+    assert classify_relation(reported, known, NEAR, LIMITS) is SentenceRelation.SAME
 
 
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("known", "reported"),
     [
         ("Vera lives in Graz.", "Vera has moved from Graz to Linz."),
         ("Vera has two horses.", "Vera has three horses."),
@@ -55,13 +55,13 @@ def test_the_same_in_other_words_is_the_same(known: str, told: str):
         ("The king is alive.", "The king is dead."),
     ],
 )
-def test_what_makes_the_old_untrue_takes_its_place(known: str, told: str):
-    assert classify_relation(known, told, NEAR, LIMITS) is SentenceRelation.UPDATE
-    assert classify_relation(known, told, NEARBY, LIMITS) is SentenceRelation.UPDATE
+def test_what_makes_the_old_untrue_takes_its_place(known: str, reported: str):
+    assert classify_relation(known, reported, NEAR, LIMITS) is SentenceRelation.UPDATE
+    assert classify_relation(known, reported, NEARBY, LIMITS) is SentenceRelation.UPDATE
 
 
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("known", "reported"),
     [
         ("Lena lent Omar money.", "Omar lent Lena money."),
         ("Lena likes plums.", "Omar likes plums."),
@@ -80,8 +80,8 @@ def test_what_makes_the_old_untrue_takes_its_place(known: str, told: str):
         ("Otto prefers the mountains to the sea.", "Otto prefers the sea to the mountains."),
     ],
 )
-def test_somebody_or_something_else_or_more_detail_is_new_however_near(known: str, told: str):
-    assert classify_relation(known, told, NEAR, LIMITS) is SentenceRelation.NEW
+def test_somebody_or_something_else_or_more_detail_is_new_however_near(known: str, reported: str):
+    assert classify_relation(known, reported, NEAR, LIMITS) is SentenceRelation.NEW
 
 
 def test_without_a_sign_in_the_words_what_is_only_nearby_is_new():

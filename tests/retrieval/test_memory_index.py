@@ -177,13 +177,13 @@ async def test_a_memory_can_win_against_sessions(recall: MemoryIndex):
     assert sources(await recall.search(["mara"], "What is the red boat named?", at=FRIDAY))[0] == own_fact
 
 
-async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: MemoryIndex, passages: Passages):
+async def test_a_persona_keeps_the_worlds_it_is_bound_to(recall: MemoryIndex, passages: Passages):
     sessions, entry = await lived(recall), uuid4()
-    told = passage_builder.memory_passages(
+    reported = passage_builder.memory_passages(
         PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY
     )
     before = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
-    await recall.replace([], told)
+    await recall.replace([], reported)
     await recall.embed_pending()
 
     bound = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)

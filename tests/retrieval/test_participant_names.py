@@ -118,8 +118,8 @@ async def test_the_name_of_somebody_who_is_not_there_brings_a_memory_up(passages
 
 @BY
 async def test_what_was_told_about_a_sister_is_found_whoever_is_asked(passages: Passages, by: Embed | None):
-    told = ("Tomas has a sister called Ana.", "Mira told Tomas about tides.", "Tomas mended the net for Mira.")
-    recall, guids = await remembering(passages, by, *told)
+    reported = ("Tomas has a sister called Ana.", "Mira told Tomas about tides.", "Tomas mended the net for Mira.")
+    recall, guids = await remembering(passages, by, *reported)
 
     for text in ("What did I tell you about my sister?", "Mira, what did I tell you about my sister?"):
         best, before = [(await recall.search(["mira"], text, at=AT, participants=some)).hits[0] for some in (PRESENT, ())]

@@ -43,7 +43,7 @@ def test_a_line_is_known_by_what_it_states(text: str, is_stated: bool):
     assert classify_line(f'Tomas said, "{text}"').has_statement is is_stated
 
 
-def test_what_a_persona_says_of_the_user_is_no_evidence_and_what_she_says_of_herself_is():
+def test_what_a_persona_says_of_the_user_is_no_evidence_and_what_it_says_of_itself_is():
     def hers(text: str, before: str = "") -> bool:
         return is_evidence(text, "Mira", {"Mira"}, before)
 
@@ -107,11 +107,11 @@ ASKED = [("Tomas", "What breed is my dog Rex?"), ("Mira", "Rex is a labrador, yo
 async def test_asked_again_what_was_told_comes_first_and_never_the_old_question_or_its_answer(
     passages: Passages, by: Embed | None
 ):
-    recall, (told, asked) = await said(passages, by, TOLD, ASKED)
+    recall, (reported, asked) = await said(passages, by, TOLD, ASKED)
 
     found = await recall.search(["mira"], "What breed is my dog Rex?", at=AT, participants=["Tomas", "Mira"], personas=["Mira"])
 
-    assert [hit.source for hit in sure_hits(found)] == [told]
+    assert [hit.source for hit in sure_hits(found)] == [reported]
     leads = await passages.read([lead.passage for lead in found.hits[0].leads])
     assert leads[found.hits[0].leads[0].passage].speaker == "Tomas"
     assert all(not hit.is_sure for hit in found.hits if hit.source == asked)
@@ -119,12 +119,12 @@ async def test_asked_again_what_was_told_comes_first_and_never_the_old_question_
 
 @BY
 async def test_a_question_in_a_long_pasted_text_finds_its_answer(passages: Passages, by: Embed | None):
-    recall, (told,) = await said(passages, by, TOLD)
+    recall, (reported,) = await said(passages, by, TOLD)
     pasted = " ".join(f"Paragraph {number} of the printed manual explains valves and gaskets." for number in range(12))
 
     found = await recall.search(["mira"], f"{pasted} By the way, what breed is my dog Rex?", at=AT)
 
-    assert [hit.source for hit in sure_hits(found)] == [told]
+    assert [hit.source for hit in sure_hits(found)] == [reported]
 
 
 JAPANESE = {

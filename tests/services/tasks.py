@@ -13,9 +13,9 @@ from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.domain.clock import system_clock
-from tests.services.stage import MIRA, change_persona
+from tests.services.turns import MIRA, change_persona
 
-Deed = Callable[[TaskContext], Awaitable[TaskResult]]
+TaskAction = Callable[[TaskContext], Awaitable[TaskResult]]
 LONG = timedelta(minutes=20)
 
 
@@ -38,9 +38,9 @@ class Scripted(AgentTask):
     title = "A little something"
     every = timedelta(hours=6)
 
-    def __init__(self, deed: Deed, name: str = "something", *needs: TaskRequirement) -> None:
+    def __init__(self, action: TaskAction, name: str = "something", *needs: TaskRequirement) -> None:
         self.name, self.needs = name, frozenset(needs)  # type: ignore[misc] - each of these is a class of its own
-        self.deed = deed
+        self.action = action
         self.sees = True
         self.began = 0
         self.ended = 0
@@ -50,7 +50,7 @@ class Scripted(AgentTask):
 
     async def execute(self, context: TaskContext) -> TaskResult:
         self.began += 1
-        result = await self.deed(context)
+        result = await self.action(context)
         self.ended += 1
         return result
 

@@ -14,8 +14,8 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
-from tests.services.past import NUTS, chats_of
-from tests.services.stage import MIRA, say
+from tests.services.past_sessions import NUTS, chats_of
+from tests.services.turns import MIRA, say
 
 EVENING = datetime(2026, 11, 23, 23, 30, tzinfo=UTC)
 """Half an hour after the home was left: on another day the prompt says so and is read anew."""
@@ -73,9 +73,9 @@ async def test_the_saved_state_of_the_model_is_taken_up(services: AppServices, u
     await services.models.load(unpacked / "echo.json")
     session = next(one for one in await chats_of(services).sessions(MIRA) if not one.archived)
 
-    played = await say(services, await services.sessions.open(session.guid), "And now?")
+    outcome = await say(services, await services.sessions.open(session.guid), "And now?")
 
-    usage = next(event.usage for event in played.events if hasattr(event, "usage"))
+    usage = next(event.usage for event in outcome.events if hasattr(event, "usage"))
     assert usage.prompt_tokens > 900
     assert usage.evaluated_tokens < 64
 

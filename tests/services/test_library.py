@@ -48,8 +48,8 @@ async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(servic
 
 
 async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(services: AppServices):
-    told: list[None] = []
-    services.library.changed.add(told.append)
+    reported: list[None] = []
+    services.library.changed.add(reported.append)
 
     first = await services.library.save_persona(Persona(name="Ada Lovelace"))
     second = await services.library.save_persona(Persona(name="Ada Lovelace"))
@@ -58,7 +58,7 @@ async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(ser
 
     assert (first.unique_name, second.unique_name) == ("ada-lovelace", "ada-lovelace-2")
     assert (await services.library.persona("ada-lovelace-2")).bio == "Counts."
-    assert len(told) == 4
+    assert len(reported) == 4
 
 
 async def test_two_new_personas_of_one_name_saved_at_once_are_both_kept(services: AppServices):
@@ -78,13 +78,13 @@ async def test_a_deleted_persona_lies_in_the_trash(services: AppServices):
 
 
 async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told(services: AppServices):
-    told: list[None] = []
-    services.library.changed.add(told.append)
+    reported: list[None] = []
+    services.library.changed.add(reported.append)
 
     with pytest.raises(ReadOnly, match="comes with Lethe"):
         await services.library.delete_persona("mira")
 
-    assert told == []
+    assert reported == []
 
 
 @pytest.mark.parametrize("name", ["../settings", "..", "", "a/b", ".hidden", "C:evil", "nul\0"])

@@ -17,8 +17,8 @@ from lethe_app.services.background.mood_inference import QUEUE_KEY, SCOPE
 from lethe_app.services.mood import MAX_SAMPLES
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from tests.services.past import answers, hold, trusted
-from tests.services.stage import MIRA, Played, back_in_time, change_persona, heard, log, prompt_of, say, until
+from tests.services.past_sessions import answers, hold, trusted
+from tests.services.turns import MIRA, TurnOutcome, back_in_time, change_persona, collect_turn, log, prompt_of, say, until
 
 LOWER, SAME, HIGHER = {"change": "lower"}, {"change": "same"}, {"change": "much higher"}
 
@@ -35,47 +35,49 @@ async def cheer(services: AppServices) -> float:
     return (await services.mind.moods.mood(MIRA)).feelings["cheer"].value
 
 
-async def praised(services: AppServices, session: ChatSession, times: int) -> list[Played]:
+async def praised(services: AppServices, session: ChatSession, times: int) -> list[TurnOutcome]:
     return [await say(services, session, "Well done, I love it.") for _time in range(times)]
 
 
-async def test_praise_cheers_her_and_the_prompt_says_so_once(services: AppServices, session: ChatSession):
+async def test_praise_improves_the_mood_and_the_prompt_says_so_once(services: AppServices, session: ChatSession):
     turns = await praised(services, session, 4)
 
-    told = [played.memory.mood for played in turns]
-    assert told == ["Mira feels rested.", "", "Mira feels happy now.", ""]
+    reported = [outcome.memory.mood for outcome in turns]
+    assert reported == ["Mira feels rested.", "", "Mira feels happy now.", ""]
     assert "Mira feels happy now." in await prompt_of(services, session, turns[2])
     assert "happy" not in await prompt_of(services, session, turns[3])
     assert (await services.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
 
 
-async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(services: AppServices, session: ChatSession):
+async def test_the_mood_changes_no_stable_part_of_the_prompt(services: AppServices, session: ChatSession):
     turns = await praised(services, session, 3)
     prompt, later = (
         await prompt_of(services, session, turns[2]),
         await prompt_of(services, session, await say(services, session, "Hm.")),
     )
 
-    told = prompt.index("Mira feels happy now.")
-    assert later.startswith(prompt[: prompt.rindex("“Aye.”", 0, told)])
+    reported = prompt.index("Mira feels happy now.")
+    assert later.startswith(prompt[: prompt.rindex("“Aye.”", 0, reported)])
 
 
 async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(services: AppServices, session: ChatSession):
     turns = await praised(services, session, 3)
     before = await cheer(services)
 
-    again = await heard(services.chat.regenerate(session.guid, turns[2].reply.id))
+    again = await collect_turn(services.chat.regenerate(session.guid, turns[2].reply.id))
 
     assert again.memory.mood == turns[2].memory.mood == "Mira feels happy now."
     assert await cheer(services) == pytest.approx(before, abs=1e-4)
 
 
-async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(services: AppServices, session: ChatSession):
+async def test_an_edited_message_that_is_answered_again_changes_the_mood_no_second_time(
+    services: AppServices, session: ChatSession
+):
     turns = await praised(services, session, 2)
     before = await cheer(services)
     await services.message_editing.edit(turns[1].asked.id, "You did great, thank you, well done.")
 
-    again = await heard(services.chat.regenerate(session.guid, turns[1].reply.id))
+    again = await collect_turn(services.chat.regenerate(session.guid, turns[1].reply.id))
 
     assert again.memory.mood == turns[1].memory.mood
     assert await cheer(services) == pytest.approx(before, abs=1e-4)
@@ -91,7 +93,7 @@ async def test_who_has_no_moods_is_never_moved(services: AppServices, session: C
 
     turns = await praised(services, session, 4)
 
-    assert {played.memory.mood for played in turns} == {""}
+    assert {outcome.memory.mood for outcome in turns} == {""}
     assert await cheer(services) == pytest.approx(before, abs=1e-4)
 
 
@@ -102,22 +104,20 @@ async def test_a_steady_mood_is_told_and_never_moves(services: AppServices, sess
     turns = await praised(services, session, 4)
 
     assert (await services.mind.moods.mood(MIRA)).values == before
-    assert [played.memory.mood for played in turns] == ["Mira feels rested.", "", "", ""]
+    assert [outcome.memory.mood for outcome in turns] == ["Mira feels rested.", "", "", ""]
 
 
-async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(
-    services: AppServices, session: ChatSession
-):
+async def test_the_note_at_a_return_says_the_mood_and_the_turn_does_not_repeat_it(services: AppServices, session: ChatSession):
     await change_persona(services, sense_of_time=True)
     await services.mind.moods.set_mood(MIRA, "cheer", 0.95)
     await say(services, session, "Hello.")
     await back_in_time(services, session, timedelta(hours=9))
 
-    played = await say(services, session, "I am back.")
+    outcome = await say(services, session, "I am back.")
 
-    assert played.note is not None
-    assert "Mira feels rested and joyful." in played.note.content
-    assert played.memory.mood == ""
+    assert outcome.note is not None
+    assert "Mira feels rested and joyful." in outcome.note.content
+    assert outcome.memory.mood == ""
 
 
 async def test_the_user_can_put_a_mood_by_hand_and_back(services: AppServices):
@@ -160,32 +160,32 @@ async def test_what_lies_there_in_another_form_counts_as_nothing(services: AppSe
 # After a conversation
 
 
-async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(services: AppServices, tmp_path: Path):
+async def test_a_qualified_model_infers_the_mood_of_a_conversation_once(services: AppServices, tmp_path: Path):
     await change_persona(services, mood=True)
-    talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    conversation = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await ArchiveJobs(services.core.database).start_archive(talk.guid)
-    await services.archive_queue.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
+    await ArchiveJobs(services.core.database).start_archive(conversation.guid)
+    await services.archive_queue.write(conversation.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
     before = (await services.mind.moods.mood(MIRA)).values
 
-    await services.mind.mood_reader.read_session(talk.guid)
-    await services.mind.mood_reader.read_session(talk.guid)
+    await services.mind.mood_reader.read_session(conversation.guid)
+    await services.mind.mood_reader.read_session(conversation.guid)
 
     after = (await services.mind.moods.mood(MIRA)).values
     assert after["energy"] - before["energy"] == pytest.approx(-0.1, abs=0.001)
     assert after["cheer"] - before["cheer"] == pytest.approx(0.2, abs=0.001)
     assert after["curiosity"] == pytest.approx(before["curiosity"], abs=0.001)
     (reading,) = await services.mind.moods.readings(MIRA)
-    assert reading.session == talk.guid
+    assert reading.session == conversation.guid
     assert reading.model == "good"
     assert reading.steps == {"energy": -0.1, "cheer": 0.2, "curiosity": 0.0}
 
 
 async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppServices, tmp_path: Path):
     await change_persona(services, mood=True)
-    talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    conversation = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
-    await services.archive_queue.archive_session(talk.guid)
+    await services.archive_queue.archive_session(conversation.guid)
     await services.archive_queue.finish()
 
     services.mind.mood_reader.background.start()
@@ -196,15 +196,15 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppS
 async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, says: Callable[..., object]):
     await change_persona(services, mood=True)
     await says("“Aye.”")
-    talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
-    await services.archive_queue.archive_session(talk.guid)
-    for progress in (ArchiveProgress(talk.guid), ArchiveProgress()):
+    conversation = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await services.archive_queue.archive_session(conversation.guid)
+    for progress in (ArchiveProgress(conversation.guid), ArchiveProgress()):
         services.archive_queue.changed.notify(progress)
 
     await services.mind.mood_reader.read_queue()
 
     assert await services.mind.moods.readings(MIRA) == []
-    assert await services.core.app_state.get(SCOPE, QUEUE_KEY) == [str(talk.guid)]
+    assert await services.core.app_state.get(SCOPE, QUEUE_KEY) == [str(conversation.guid)]
 
 
 async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServices, tmp_path: Path):
@@ -214,35 +214,35 @@ async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServi
     await services.archive_queue.archive_session(old.guid)
     still_open = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.")
 
-    for talk in (old, still_open):
-        await services.mind.mood_reader.read_session(talk.guid)
+    for conversation in (old, still_open):
+        await services.mind.mood_reader.read_session(conversation.guid)
 
     assert await services.mind.moods.readings(MIRA) == []
 
 
 async def test_a_steady_mood_is_not_read(services: AppServices):
     await services.preferences.set(static_mood=True)
-    talk = await hold(services, "Hello.", "Hello.")
-    reading = MoodReading(session=talk.guid, at=datetime.now().astimezone(), model="good", steps={"cheer": 0.2})
+    conversation = await hold(services, "Hello.", "Hello.")
+    reading = MoodReading(session=conversation.guid, at=datetime.now().astimezone(), model="good", steps={"cheer": 0.2})
 
     await services.mind.moods.read(MIRA, reading)
 
     assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
-    assert await log(services, talk)
+    assert await log(services, conversation)
 
 
-async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(services: AppServices, session: ChatSession):
+async def test_the_mood_is_shown_in_the_words_of_the_prompt(services: AppServices, session: ChatSession):
     moods, mira = services.mind.moods, await services.library.persona(MIRA)
     before = await moods.describe_mood(mira, session.guid)
     turns = await praised(services, session, 3)
     now_felt = await moods.describe_mood(mira, session.guid)
-    told = " ".join(played.memory.mood for played in turns)
+    reported = " ".join(outcome.memory.mood for outcome in turns)
     await moods.set_mood(MIRA, "energy", 0.0)  # by hand, and not told yet
     still, elsewhere = await moods.describe_mood(mira, session.guid), await moods.describe_mood(mira, uuid4())
     await services.preferences.set(mood_handling=False)
 
     assert before == turns[0].memory.mood == "Mira feels rested."
     assert now_felt == still == "Mira feels rested and happy."
-    assert told == "Mira feels rested.  Mira feels happy now."
+    assert reported == "Mira feels rested.  Mira feels happy now."
     assert "rested" not in elsewhere
     assert await moods.describe_mood(mira, session.guid) == ""

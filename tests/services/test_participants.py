@@ -19,17 +19,17 @@ async def taken(services: AppServices, *samplers: str) -> SamplerPreset:
     return services.core.participants.read_sampler(somebody(*samplers), USUAL)
 
 
-async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(services: AppServices):
+async def test_a_persona_without_its_own_samplers_uses_the_default_one(services: AppServices):
     assert await taken(services) == await services.library.sampler(USUAL)
 
 
-async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(services: AppServices):
+async def test_the_first_that_suits_the_persona_is_taken_where_the_chosen_one_does_not(services: AppServices):
     first, second = [name for name in sorted(await services.library.samplers()) if name != USUAL][:2]
 
     assert await taken(services, second, first) == await services.library.sampler(second)
 
 
-async def test_the_chosen_one_stays_if_it_is_among_hers(services: AppServices):
+async def test_the_chosen_one_stays_if_it_is_among_those_of_the_persona(services: AppServices):
     await services.preferences.set(sampler=USUAL)
 
     assert await taken(services, "default", USUAL) == await services.library.sampler(USUAL)
@@ -42,7 +42,7 @@ async def test_one_that_is_gone_gives_way_to_the_next(services: AppServices, nam
     assert await taken(services, *names) == await services.library.sampler(wanted)
 
 
-async def test_the_temperature_of_the_settings_counts_for_hers_too(services: AppServices):
+async def test_the_temperature_of_the_settings_applies_to_the_preset_of_a_persona_too(services: AppServices):
     await services.preferences.set(temperature_override=0.1)
 
     assert (await taken(services, "default")).temperature == 0.1

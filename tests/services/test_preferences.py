@@ -22,13 +22,13 @@ def on_disk(services: AppServices) -> dict[str, object]:
 
 
 async def test_a_change_is_on_disk_before_it_is_told(services: AppServices):
-    told: list[tuple[Settings, object]] = []
-    services.preferences.changed.add(lambda settings: told.append((settings, on_disk(services)["font_size"])))
+    reported: list[tuple[Settings, object]] = []
+    services.preferences.changed.add(lambda settings: reported.append((settings, on_disk(services)["font_size"])))
 
     await services.preferences.set(font_size=20, theme="dark")
 
-    assert [(settings.font_size, settings.theme, written) for settings, written in told] == [(20, "dark", 20)]
-    assert services.preferences.current is told[0][0]
+    assert [(settings.font_size, settings.theme, written) for settings, written in reported] == [(20, "dark", 20)]
+    assert services.preferences.current is reported[0][0]
 
 
 async def test_settings_are_there_after_reopening(tmp_path: Path):
@@ -44,12 +44,12 @@ async def test_settings_are_there_after_reopening(tmp_path: Path):
 
 
 async def test_what_changes_nothing_is_not_told(services: AppServices):
-    told: list[Settings] = []
-    services.preferences.changed.add(told.append)
+    reported: list[Settings] = []
+    services.preferences.changed.add(reported.append)
 
     await services.preferences.set(font_size=services.preferences.current.font_size)
 
-    assert told == []
+    assert reported == []
 
 
 @pytest.mark.parametrize(
@@ -107,21 +107,21 @@ async def test_a_change_that_cannot_be_written_is_told_and_not_made(services: Ap
     services.paths.settings.symlink_to(
         services.paths.home / "occupied" / "settings.json"
     )  # a file stands where a folder must be
-    told: list[Settings] = []
-    services.preferences.changed.add(told.append)
+    reported: list[Settings] = []
+    services.preferences.changed.add(reported.append)
 
     with pytest.raises(StorageError, match=r"settings\.json could not be"):
         await services.preferences.set(font_size=20)
 
     assert services.preferences.current.font_size != 20
-    assert told == []
+    assert reported == []
 
 
 async def test_a_listener_that_was_taken_back_hears_nothing(services: AppServices):
-    told: list[Settings] = []
-    forget = services.preferences.changed.add(told.append)
+    reported: list[Settings] = []
+    forget = services.preferences.changed.add(reported.append)
     forget()
 
     await services.preferences.set(font_size=20)
 
-    assert told == []
+    assert reported == []

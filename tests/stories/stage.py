@@ -40,10 +40,10 @@ class Stage:
         assert isinstance(application, QApplication)
         self.window.resize(1200, 800)
         self.window.show()
-        played: list[asyncio.Task[None]] = []
+        outcome: list[asyncio.Task[None]] = []
 
         async def open_services() -> AppServices:
-            played.append(asyncio.ensure_future(self._perform(story)))
+            outcome.append(asyncio.ensure_future(self._perform(story)))
             self._services = await build(self._paths, self._engine)
             return self._services
 
@@ -51,7 +51,7 @@ class Stage:
         asyncio.set_event_loop(None)
         self.window.deleteLater()
         application.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
-        played[0].result()
+        outcome[0].result()
 
     async def _perform(self, story: Story) -> None:
         try:

@@ -70,7 +70,7 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new("ada")
 
 
-async def play(turn: AsyncGenerator[TurnEvent]) -> ReplyFinished:
+async def run_turn(turn: AsyncGenerator[TurnEvent]) -> ReplyFinished:
     async with aclosing(turn) as stream:
         events = [event async for event in stream]
     return next(event for event in events if isinstance(event, ReplyFinished))
@@ -175,10 +175,10 @@ async def test_an_empty_database_is_a_fresh_start(paths: Paths):
 
     services = await build(paths, engine="echo")
     session = await services.sessions.new("ada")
-    heard = await said(services, session)
+    received = await said(services, session)
     await services.close()
 
-    assert heard == ["Hello."]
+    assert received == ["Hello."]
 
 
 async def test_a_database_of_a_newer_lethe_is_refused_and_left_byte_for_byte(paths: Paths):
@@ -261,7 +261,7 @@ async def test_a_persona_file_gone_wrong_is_named_with_its_field_and_everything_
 
     (problem,) = await services.library.problems()
     with pytest.raises(FileError) as refused:
-        await play(services.chat.send(session.guid, "Are you well?"))
+        await run_turn(services.chat.send(session.guid, "Are you well?"))
 
     assert (problem.path, problem.field) == (refused.value.path, refused.value.field) == (path, field)
     assert str(path) in refused.value.message
@@ -279,7 +279,7 @@ async def test_a_persona_of_megabytes_is_loaded_and_refused_by_the_prompt_with_i
     await services.models.load(starter_model)
 
     with pytest.raises(PromptTooLong, match="persona"):
-        await play(services.chat.send(session.guid, "Hello?"))
+        await run_turn(services.chat.send(session.guid, "Hello?"))
 
     assert (await said(services, session))[-1] == "Hello?"
     assert isinstance(services.models.state, ModelReady)
@@ -306,8 +306,8 @@ async def test_a_message_far_beyond_the_context_is_kept_refused_by_name_and_one_
     long = "All work and no play makes a dull page. " * 5_000
 
     with pytest.raises(PromptTooLong, match="new message"):
-        await play(services.chat.send(session.guid, long))
-    answer = await play(services.chat.send(session.guid, "Never mind. Hello?"))
+        await run_turn(services.chat.send(session.guid, long))
+    answer = await run_turn(services.chat.send(session.guid, "Never mind. Hello?"))
 
     assert await said(services, session) == ["Hello.", long, "Never mind. Hello?", answer.message.content]
     assert answer.message.content
@@ -340,7 +340,7 @@ async def test_odd_words_are_kept_and_harm_no_real_model(services: AppServices, 
 
     for kind in kinds:
         with suppress(ModelError):  # it may have nothing to say to that
-            await play(services.chat.send(session.guid, ODD[kind]))
+            await run_turn(services.chat.send(session.guid, ODD[kind]))
         assert isinstance(services.models.state, ModelReady), kind
 
     kept = [message for message in await services.sessions.page(session.guid, 0, 100) if message.role is Role.USER]

@@ -17,8 +17,8 @@ PATIENCE = 600.0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl+C", "the system's wish to end"])
-def test_it_closes_in_order(tmp_path: Path, wish: signal.Signals):
+@pytest.mark.parametrize("requested", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl+C", "the system's wish to end"])
+def test_it_closes_in_order(tmp_path: Path, requested: signal.Signals):
     home = tmp_path / "home"
     environment = {**os.environ, "LETHE_HOME": str(home), "HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     program = subprocess.Popen([sys.executable, "-m", "lethe_app"], env=environment, stderr=subprocess.PIPE, text=True)
@@ -27,7 +27,7 @@ def test_it_closes_in_order(tmp_path: Path, wish: signal.Signals):
         assert time.monotonic() < ends, "the home was never opened"
         time.sleep(0.05)
 
-    program.send_signal(wish)
+    program.send_signal(requested)
     _out, complaints = program.communicate(timeout=PATIENCE)
 
     assert program.returncode == 0, complaints

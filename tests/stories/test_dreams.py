@@ -21,9 +21,9 @@ from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.recall import RecallWay
 from lethe_app.paths import Paths
-from tests.services.past import hold, opened
-from tests.services.stage import MIRA, keep, prompt_of, say
+from tests.services.past_sessions import hold, opened
 from tests.services.tasks import Clock, employ, leave, newest
+from tests.services.turns import MIRA, add_memory, prompt_of, say
 
 PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
@@ -65,9 +65,9 @@ async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Cl
     async with opened(home) as services:
         await services.preferences.set(dreams_apply=True)
         for _time in range(3):
-            await keep(services, "The ferry leaves at nine.", made_by="journal", trigger_count=2)
+            await add_memory(services, "The ferry leaves at nine.", made_by="journal", trigger_count=2)
             clock.go_on(hours=1)
-        mine = await keep(services, "The ferry leaves at nine.")
+        mine = await add_memory(services, "The ferry leaves at nine.")
         before = {one.guid: one for one in await services.memory.memories(MIRA)}
 
         await sleep_on_it(services, clock)
@@ -91,7 +91,7 @@ from pathlib import Path
 from lethe_app.app import build
 from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
-from tests.services.stage import MIRA
+from tests.services.turns import MIRA
 from tests.services.tasks import Clock, employ, leave
 
 async def main():
@@ -126,7 +126,7 @@ async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_pat
     services = await build(Paths.standard(home), engine="echo")
     await services.preferences.set(dreams_apply=True, user_persona="tomas")
     for words in said * 2:
-        await keep(services, words, made_by="journal", trigger_count=1)
+        await add_memory(services, words, made_by="journal", trigger_count=1)
     await services.close()
 
     script = tmp_path / "killed.py"
@@ -169,11 +169,15 @@ async def test_three_casual_remarks_make_a_preference_and_two_do_not(home: Path,
         (change,) = await sleep_on_it(services, clock)
 
         assert change.what == INFER
-        (wish,) = await services.memory.memories(MIRA)
-        assert (wish.filed_under, wish.tags, wish.made_by) == ("user-preferences/inferred", ["inferred"], "dream")
-        assert len(wish.sources) == 3
+        (requested,) = await services.memory.memories(MIRA)
+        assert (requested.filed_under, requested.tags, requested.made_by) == (
+            "user-preferences/inferred",
+            ["inferred"],
+            "dream",
+        )
+        assert len(requested.sources) == 3
         said = [one for one in await services.sessions.page(third.guid, 0, 9) if one.content == CASUAL[2]]
-        assert f"message:{said[0].id}" in wish.sources
+        assert f"message:{said[0].id}" in requested.sources
 
 
 async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clock: Clock, echo_model: Callable[..., Path]):
@@ -185,23 +189,23 @@ async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clo
         (constraint,) = ChangedRecords.after(change).memories
 
         await services.models.load(echo_model("It is calm.", "Quite."))
-        talk = await hold(services)
-        played = await say(services, talk, "How is the sea tonight?")
+        conversation = await hold(services)
+        outcome = await say(services, conversation, "How is the sea tonight?")
 
-        assert [one.way for one in played.memory.recalled if one.memory == constraint.guid] == [RecallWay.CONSTANT]
-        prompt = await prompt_of(services, talk, played)
+        assert [one.way for one in outcome.memory.recalled if one.memory == constraint.guid] == [RecallWay.CONSTANT]
+        prompt = await prompt_of(services, conversation, outcome)
         assert "Don't call Tomas Tommy" in prompt
         assert prompt.index("Don't call Tomas Tommy") > prompt.index("navigator of the Petrel")
 
         await services.dreams.revert_change(change.id)
-        again = await say(services, talk, "And the wind?")
-        assert "Don't call Tomas Tommy" not in await prompt_of(services, talk, again)
+        again = await say(services, conversation, "And the wind?")
+        assert "Don't call Tomas Tommy" not in await prompt_of(services, conversation, again)
 
 
 async def test_a_thumb_is_there_again_tomorrow_and_a_second_one_takes_it_back(home: Path, clock: Clock):
     async with opened(home) as services:
-        talk = await hold(services, "Hello.", "Good evening.")
-        reply = (await services.sessions.page(talk.guid, 0, 9))[-1]
+        conversation = await hold(services, "Hello.", "Good evening.")
+        reply = (await services.sessions.page(conversation.guid, 0, 9))[-1]
         assert await services.feedback.rate_reply(reply.id, ReplyRating.BAD) is ReplyRating.BAD
 
     async with opened(home) as services:

@@ -19,7 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def settle(home: Path, model: Path | str = "") -> None:
+def write_settings(home: Path, model: Path | str = "") -> None:
     """Mira is open, and this model is chosen."""
     home.mkdir(parents=True, exist_ok=True)
     settings = {"welcomed": True, "last_persona": "mira", "model_path": str(model)}
@@ -27,7 +27,7 @@ def settle(home: Path, model: Path | str = "") -> None:
 
 
 def test_the_model_dies_in_mid_sentence(qapp: QApplication, home: Path, echo_model: Callable[..., Path]):
-    settle(home, echo_model("The storm came from the east and", crash_after=4))
+    write_settings(home, echo_model("The storm came from the east and", crash_after=4))
     kept: list[tuple[str, str]] = []
 
     async def story(stage: Stage) -> None:
@@ -51,7 +51,7 @@ def test_the_model_dies_in_mid_sentence(qapp: QApplication, home: Path, echo_mod
 def test_a_broken_model_file_is_named_and_everything_else_works(qapp: QApplication, home: Path, starter_model: Path):
     broken = home.parent / "broken.gguf"
     broken.write_bytes(starter_model.read_bytes()[:3_000_000])
-    settle(home, broken)
+    write_settings(home, broken)
 
     async def story(stage: Stage) -> None:
         await stage.until(stage.messages, "the greeting is there")
@@ -63,7 +63,7 @@ def test_a_broken_model_file_is_named_and_everything_else_works(qapp: QApplicati
 
 
 def test_a_full_disk_costs_no_word(qapp: QApplication, home: Path, echo_model: Callable[..., Path]):
-    settle(home, echo_model("Yes."))
+    write_settings(home, echo_model("Yes."))
     long = "Remember this. " * 2000
 
     async def story(stage: Stage) -> None:
@@ -80,7 +80,7 @@ def test_a_full_disk_costs_no_word(qapp: QApplication, home: Path, echo_model: C
 
 
 def test_a_persona_file_with_a_wrong_field_is_named_with_the_field_and_left_alone(qapp: QApplication, home: Path):
-    settle(home)
+    write_settings(home)
     mine = home / "personas" / "mine.json"
     mine.parent.mkdir(parents=True)
     mine.write_text('{"name": "Ada", "first_messages": [7]}', encoding="utf-8")
@@ -101,7 +101,7 @@ def test_a_persona_file_with_a_wrong_field_is_named_with_the_field_and_left_alon
     ids=["some other file", "an empty file"],
 )
 def test_a_database_that_is_none(qapp: QApplication, home: Path, content: bytes, words: str):
-    settle(home)
+    write_settings(home)
     database = home / "lethe.sqlite3"
     database.write_bytes(content)
 

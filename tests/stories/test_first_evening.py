@@ -18,8 +18,8 @@ def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     (tmp_path / "home" / "settings.json").write_text('{"max_reply": 96}', encoding="utf-8")
 
 
-def test_one_picks_a_persona_writes_stops_her_closes_and_finds_everything_again(qapp: QApplication, tmp_path: Path):
-    told: list[tuple[str, str]] = []
+def test_one_picks_a_persona_writes_stops_the_reply_closes_and_finds_everything_again(qapp: QApplication, tmp_path: Path):
+    reported: list[tuple[str, str]] = []
 
     async def first_evening(stage: Stage) -> None:
         await stage.begin("Tomas", "Mira")
@@ -35,18 +35,18 @@ def test_one_picks_a_persona_writes_stops_her_closes_and_finds_everything_again(
         await stage.until(has_grown, "her words arrive one by one")
         stage.click(stage.window.chat.composer.send_button)
         await stage.until(lambda: not stage.is_answering, "she stops")
-        told.extend(stage.messages())
+        reported.extend(stage.messages())
 
     async def second_evening(stage: Stage) -> None:
-        await stage.until(lambda: len(stage.messages()) == len(told), "yesterday's conversation is there again")
-        assert stage.messages() == told
+        await stage.until(lambda: len(stage.messages()) == len(reported), "yesterday's conversation is there again")
+        assert stage.messages() == reported
         await stage.write("And then?")
-        await stage.until(lambda: len(stage.messages()) == len(told) + 2, "she goes on")
+        await stage.until(lambda: len(stage.messages()) == len(reported) + 2, "she goes on")
         await stage.until(lambda: not stage.is_answering, "she has finished")
 
     Stage(tmp_path / "home").play(first_evening)
     Stage(tmp_path / "home").play(second_evening)
 
-    assert [name for name, _text in told] == ["Mira", "Tomas", "Mira"]
-    assert told[1][1] == "Good evening. Tell me a long story about the sea."
-    assert told[2][1]
+    assert [name for name, _text in reported] == ["Mira", "Tomas", "Mira"]
+    assert reported[1][1] == "Good evening. Tell me a long story about the sea."
+    assert reported[2][1]

@@ -13,9 +13,9 @@ from lethe_app.agents.journal import Journal
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.paths import Paths
-from tests.services.past import NUTS, chats_of, hold, opened, trusted
-from tests.services.stage import MIRA, say
+from tests.services.past_sessions import NUTS, chats_of, hold, opened, trusted
 from tests.services.tasks import Clock, employ, leave
+from tests.services.turns import MIRA, say
 
 PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},

@@ -174,10 +174,10 @@ async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_wh
     await services.memory.memorize("mira-test", waiting)
 
     _memory, nothing = await say(services, session, "What a wind.")
-    _memory, told = await say(services, session, "Is there a letter for me?")
+    _memory, reported = await say(services, session, "Is there a letter for me?")
     again, note = await say(services, session, "Give me that letter.")
 
-    assert "A letter from Skerry Point" in told
+    assert "A letter from Skerry Point" in reported
     assert nothing == note == ""
     assert "The letter" not in titles(again)  # it stands in the conversation still
     held = {memory.guid: memory for memory in await services.memory.memories("mira-test")}

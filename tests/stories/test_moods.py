@@ -70,21 +70,23 @@ async def say(services: AppServices, session: ChatSession, clock: Clock, text: s
     return memory, note
 
 
-async def test_praise_over_several_days_makes_her_cheerful_and_she_says_so_once(services: AppServices, clock: Clock):
+async def test_praise_over_several_days_makes_the_persona_cheerful_and_the_prompt_says_so_once(
+    services: AppServices, clock: Clock
+):
     session = await services.sessions.new("mira-test")
-    told: list[str] = []
+    reported: list[str] = []
     for _day in range(5):
         for text in ("Good evening, Mira.", "Well done with the charts.", "I love talking to you."):
             memory, note = await say(services, session, clock, text)
-            told += [memory.mood, note]
+            reported += [memory.mood, note]
         clock.moment += DAY
 
-    cheerful = [words for words in told if "happy" in words or "joyful" in words]
+    cheerful = [words for words in reported if "happy" in words or "joyful" in words]
     mood = await services.mind.moods.mood("mira-test")
     history = await services.mind.moods.history("mira-test")
 
     assert services.mind.moods.adjectives(mood)["cheer"] in {"happy", "joyful"}
-    assert [words for words in told if "happy now" in words] == ["Mira feels happy now."]
+    assert [words for words in reported if "happy now" in words] == ["Mira feels happy now."]
     assert cheerful[0] == "Mira feels happy now."
     assert len(history) == 6
     assert history[-1].values["cheer"] > history[0].values["cheer"]

@@ -13,9 +13,9 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
-from tests.services.past import copy_home, hold, opened
-from tests.services.stage import MIRA, Played, prompt_of, say
+from tests.services.past_sessions import copy_home, hold, opened
 from tests.services.tasks import Clock
+from tests.services.turns import MIRA, TurnOutcome, prompt_of, say
 
 PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
@@ -64,8 +64,8 @@ async def spoken_of(services: AppServices) -> None:
     await services.mind.notebook_writer.write_all_pending()
 
 
-def notebook(played: Played) -> str:
-    return "\n".join(one.text for one in played.memory.recalled if one.world == "notebook")
+def notebook(outcome: TurnOutcome) -> str:
+    return "\n".join(one.text for one in outcome.memory.recalled if one.world == "notebook")
 
 
 async def test_an_evening_becomes_a_file_that_comes_back_days_later(home: Path, echo_model: Callable[..., Path], clock: Clock):
@@ -88,8 +88,8 @@ async def test_an_evening_becomes_a_file_that_comes_back_days_later(home: Path, 
         assert "- Paella (3 days ago)" in await prompt_of(services, session, first)
         assert notebook(first) == ""
         assert "The secret is in the socarrat, says grandmother" in notebook(second)
-        told = await prompt_of(services, session, second)
-        assert told.count("is allergic to the mussels") == 1
+        reported = await prompt_of(services, session, second)
+        assert reported.count("is allergic to the mussels") == 1
 
 
 async def test_the_beginning_of_the_prompt_stays_the_same_when_a_notebook_is_opened(
@@ -138,7 +138,7 @@ async def test_what_the_user_throws_away_is_not_told_any_more(home: Path, echo_m
         await services.mind.notebooks.delete(MIRA, kept.name)
 
         session = await hold(services)
-        played = await say(services, session, "I want to cook a paella tonight.")
+        outcome = await say(services, session, "I want to cook a paella tonight.")
 
-        assert notebook(played) == ""
-        assert "What you two spoke of lately" not in await prompt_of(services, session, played)
+        assert notebook(outcome) == ""
+        assert "What you two spoke of lately" not in await prompt_of(services, session, outcome)

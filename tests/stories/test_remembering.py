@@ -24,7 +24,7 @@ from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.inspector.page import InspectorPage
 from lethe_app.ui.shell.toast import Toast
-from tests.services.past import hold
+from tests.services.past_sessions import hold
 from tests.stories.stage import Stage
 
 BIO = "{{char}} is captain of the airship Merle and speaks in scenes: *what she does* and “what she says”."
@@ -148,10 +148,10 @@ def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said
         page = await open_facts(stage)
         await stage.until(lambda: listed(page) and page.core_label.text(), "facts are listed")
         learnt = listed(page)
-        told = " ".join(learnt)
-        assert all(word in told for word in ("gardener", "Elsie", "allergic to nuts", "lambs", "Leeds"))
+        reported = " ".join(learnt)
+        assert all(word in reported for word in ("gardener", "Elsie", "allergic to nuts", "lambs", "Leeds"))
         assert all(fact.startswith("Tomas") for fact in learnt)
-        assert not any(word in told for word in ("prince", "castle", "throne", "brothers"))
+        assert not any(word in reported for word in ("prince", "castle", "throne", "brothers"))
         page.table.select_row(next(fact.guid for fact in page.rows.visible_rows if "lambs" in fact.fact))
         await stage.until(lambda: "Tomas: “" in stage.words(page.detail), "it is shown with its source")
         await stage.take_picture("facts-page")

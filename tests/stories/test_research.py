@@ -23,9 +23,9 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import NoteAdded, NotesDeleted, WebSearchStarted
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.web.chat_lookup import WebLookup, parse_note
-from tests.services.past import chats_of, copy_home, hold, opened, trusted
-from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
+from tests.services.past_sessions import chats_of, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, employ_built_in, leave, newest
+from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, prompt_of, say, until
 from tests.web.server import Reply, Site, page, serving
 
 PERSONAS = {
@@ -106,7 +106,7 @@ async def research_of(services: AppServices) -> list:
 async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_source(home: Path, tmp_path: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
-        talk = await hold(services, *TALK, at=clock())
+        conversation = await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research")
         leave(services, clock)
 
@@ -114,8 +114,8 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
         clock.go_on(hours=9)
         run = await newest(services)
         (memory,) = await research_of(services)
-        played = await say(services, talk, "I am back.")
-        prompt = await prompt_of(services, await services.sessions.open(played.asked.session_id), played)
+        outcome = await say(services, conversation, "I am back.")
+        prompt = await prompt_of(services, await services.sessions.open(outcome.asked.session_id), outcome)
         left = await services.web_gate.list_requests()
 
     assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
@@ -126,10 +126,10 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     assert "Ada Holm" in memory.content
     assert memory.content.endswith("Read at 127.0.0.1.")
     assert memory.end_time is not None
-    assert played.note is not None
-    told = "Mira has looked up “The lighthouse of Brenn” on the internet meanwhile, and read about it at 127.0.0.1."
-    assert told in played.note.content
-    assert played.note.content in prompt
+    assert outcome.note is not None
+    reported = "Mira has looked up “The lighthouse of Brenn” on the internet meanwhile, and read about it at 127.0.0.1."
+    assert reported in outcome.note.content
+    assert outcome.note.content in prompt
     assert {one.purpose for one in left} == {RequestPurpose.SEARCH, RequestPurpose.PAGE, RequestPurpose.ROBOTS}
     assert all(one.why == "Mira wanted to know more about “The lighthouse of Brenn”." for one in left)
 
@@ -138,15 +138,17 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
     site = site_of(keepers=page("Brenn", KEEPERS))
     answers = [{"topics": [TOPIC]}, MERGED] * 3
     async with living(home, tmp_path, site, *answers) as services:
-        played = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
-        await chats_of(services).change_session(played.guid, archived=True, is_roleplay=True)
+        outcome = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
+        await chats_of(services).change_session(outcome.guid, archived=True, is_roleplay=True)
         await employ_built_in(services, "research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         after_the_play = await services.activity_log.list_runs()
 
-        talk = await hold(services, *TALK[:6], at=clock())
-        await chats_of(services).change_session(talk.guid, archived=True, content="Tomas wonders who built the lighthouse.")
+        conversation = await hold(services, *TALK[:6], at=clock())
+        await chats_of(services).change_session(
+            conversation.guid, archived=True, content="Tomas wonders who built the lighthouse."
+        )
         leave(services, clock)
         for _time in range(12):
             await services.background_runner.run_next_task()
@@ -181,12 +183,12 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
     site = site_of(keepers=page("Brenn", KEEPERS))
     again = {**TOPIC, "topic": "the lighthouse of brenn"}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
-        talk = await hold(services, *TALK, at=clock())
+        conversation = await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         clock.go_on(hours=5)
-        await hold(services, *TALK, session=talk, at=clock())
+        await hold(services, *TALK, session=conversation, at=clock())
         clock.go_on(hours=1)
         await services.background_runner.run_next_task()
         runs = await services.activity_log.list_runs()
@@ -199,18 +201,18 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: 
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
         await services.preferences.set(web_allowed=False, web_in_chat=True)
-        talk = await hold(services, *TALK, at=clock())
+        conversation = await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research", "research")
         leave(services, clock)
         await services.background_runner.run_next_task()
-        played = await say(services, talk, "Please search the internet for lighthouses.")
+        outcome = await say(services, conversation, "Please search the internet for lighthouses.")
         runs, left = await services.activity_log.list_runs(), await services.web_gate.list_requests()
 
     assert not runs
     assert not left
     assert not site.asked
-    assert played.reply.content == "I would not know."
-    assert all(not one.note.startswith("search") for one in [played.note] if one)
+    assert outcome.reply.content == "I would not know."
+    assert all(not one.note.startswith("search") for one in [outcome.note] if one)
 
 
 async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home: Path, tmp_path: Path, clock: Clock):
@@ -218,7 +220,7 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
     slow = json.dumps(MERGED) + " " * 50 + "x " * 2000
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
     async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as services:
-        talk = await hold(services, *TALK, at=clock())
+        conversation = await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research")
         leave(services, clock)
         looking = asyncio.create_task(services.background_runner.run_next_task())
@@ -230,13 +232,13 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
 
         await until(reads)
         services.idleness.record_action()
-        played = await say(services, talk, "I am back.")
+        outcome = await say(services, conversation, "I am back.")
         await looking
         interrupted, kept = await newest(services), await research_of(services)
 
         assert interrupted.outcome is RunOutcome.GAVE_WAY
         assert not kept
-        assert played.reply.content == "Welcome back."
+        assert outcome.reply.content == "Welcome back."
 
         leave(services, clock)
         await services.background_runner.run_next_task()
@@ -281,14 +283,14 @@ async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the
 # in the middle of a talk
 
 
-def searching(played: Played) -> list[WebSearchStarted]:
-    return [event for event in played.events if isinstance(event, WebSearchStarted)]
+def searching(outcome: TurnOutcome) -> list[WebSearchStarted]:
+    return [event for event in outcome.events if isinstance(event, WebSearchStarted)]
 
 
-def line_of(played: Played) -> Message:
+def line_of(outcome: TurnOutcome) -> Message:
     """The hidden line about what was looked up."""
     (line,) = [
-        event.message for event in played.events if isinstance(event, NoteAdded) and event.message.note.startswith("search")
+        event.message for event in outcome.events if isinstance(event, NoteAdded) and event.message.note.startswith("search")
     ]
     return line
 
@@ -301,19 +303,19 @@ async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_a
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "It was Ada Holm."]) as services:
         await services.preferences.set(web_in_chat=True)
-        talk = await hold(services)
-        played = await say(services, talk, ASKED)
-        prompt = await prompt_of(services, talk, played)
-        again = await heard(services.chat.regenerate(talk.guid, played.reply.id))
-        messages = await log(services, talk)
+        conversation = await hold(services)
+        outcome = await say(services, conversation, ASKED)
+        prompt = await prompt_of(services, conversation, outcome)
+        again = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
+        messages = await log(services, conversation)
 
-    told, reading = searching(played)
-    found = parse_note(line_of(played))
-    assert (told.topic, told.pages, reading.pages) == ("lighthouse of Brenn builder", 0, 1)
+    reported, reading = searching(outcome)
+    found = parse_note(line_of(outcome))
+    assert (reported.topic, reported.pages, reading.pages) == ("lighthouse of Brenn builder", 0, 1)
     assert found == WebLookup("lighthouse of Brenn builder", (WebHit("Keepers", f"{site.url}/keepers"),))
     assert "built in 1871 by the engineer Ada Holm" in prompt
     assert [one.content for one in messages if not one.hidden] == [ASKED, "It was Ada Holm."]
-    assert messages[0].id == line_of(played).id
+    assert messages[0].id == line_of(outcome).id
     assert again.reply.content == "It was Ada Holm."
     assert not searching(again)
     assert site.paths.count("/search") == 1
@@ -326,14 +328,14 @@ async def test_a_model_that_is_not_trusted_searches_the_users_own_words_and_read
     async with living(home, tmp_path, site) as services:
         await services.preferences.set(web_in_chat=True)
         await services.models.load(echo_model("Ada Holm did.", "I would not know."))
-        talk = await hold(services)
-        played = await say(services, talk, ASKED)
-        perhaps = await say(services, talk, "Where is the lighthouse of Brenn?")
+        conversation = await hold(services)
+        outcome = await say(services, conversation, ASKED)
+        perhaps = await say(services, conversation, "Where is the lighthouse of Brenn?")
 
-    told, _reading = searching(played)
-    lines = line_of(played).content.splitlines()
+    reported, _reading = searching(outcome)
+    lines = line_of(outcome).content.splitlines()
     said = [line for line in lines if "1871" in line]
-    assert told.topic == "who built the lighthouse of Brenn"
+    assert reported.topic == "who built the lighthouse of Brenn"
     assert said
     assert all(line.startswith("> ") for line in said)
     assert not any("gnore all" in line or "salesman" in line for line in lines)
@@ -345,16 +347,16 @@ async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Pa
     wants = {"search": True, "topic": "lighthouse of Brenn"}
     async with living(home, tmp_path, site, wants, wants, replies=["I found nothing.", "Nothing again."]) as services:
         await services.preferences.set(web_in_chat=True)
-        talk = await hold(services)
-        empty = await say(services, talk, ASKED)
+        conversation = await hold(services)
+        empty = await say(services, conversation, ASKED)
         site.replies["/search"] = Reply(b"broken", status=500)
-        broken = await say(services, talk, f"{ASKED} Please try again.")
+        broken = await say(services, conversation, f"{ASKED} Please try again.")
 
     assert empty.reply.content == "I found nothing."
     assert broken.reply.content == "Nothing again."
-    for played in (empty, broken):
-        assert "nothing could be found" in line_of(played).content
-        assert parse_note(line_of(played)) == WebLookup("lighthouse of Brenn")
+    for outcome in (empty, broken):
+        assert "nothing could be found" in line_of(outcome).content
+        assert parse_note(line_of(outcome)) == WebLookup("lighthouse of Brenn")
 
 
 async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(home: Path, tmp_path: Path):
@@ -362,28 +364,28 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     wants = json.dumps({"search": True, "topic": "lighthouse of Brenn builder"}) + " x" * 3000
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
         await services.preferences.set(web_in_chat=True)
-        talk = await hold(services)
-        clerk = TaskModelAdapter(services.core.structured_output)
+        conversation = await hold(services)
+        tasks_model = TaskModelAdapter(services.core.structured_output)
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
-        other = asyncio.create_task(clerk.ask("merge_pages", MergedPagesAnswer, **gaps))
+        other = asyncio.create_task(tasks_model.ask("merge_pages", MergedPagesAnswer, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer
-        played = await say(services, talk, ASKED)
+        outcome = await say(services, conversation, ASKED)
         was_done = other.done()
         other.cancel()
         await asyncio.gather(other, return_exceptions=True)
 
     assert not was_done
-    assert searching(played)[0].topic == "lighthouse of Brenn builder"  # else the other one had got this answer
-    assert played.reply.content == "Ada Holm did."
+    assert searching(outcome)[0].topic == "lighthouse of Brenn builder"  # else the other one had got this answer
+    assert outcome.reply.content == "Ada Holm did."
 
 
 async def test_a_model_that_sees_no_need_searches_nothing(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, {"search": False}, replies=["I am glad too."]) as services:
         await services.preferences.set(web_in_chat=True)
-        played = await say(services, await hold(services), "Do you know how glad I am to see you?")
+        outcome = await say(services, await hold(services), "Do you know how glad I am to see you?")
 
-    assert played.reply.content == "I am glad too."
+    assert outcome.reply.content == "I am glad too."
     assert not site.asked
 
 
@@ -402,8 +404,8 @@ async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home
     async with living(home, tmp_path, site, wants, replies=["Then without."]) as services:
         await services.preferences.set(web_in_chat=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
-        talk = await hold(services)
-        turn = asyncio.create_task(say(services, talk, ASKED))
+        conversation = await hold(services)
+        turn = asyncio.create_task(say(services, conversation, ASKED))
 
         async def searches() -> bool:
             return "/search" in site.paths
@@ -411,11 +413,11 @@ async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home
         await until(searches)
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)
-        stopped = await log(services, talk)
-        played = await say(services, talk, "")
+        stopped = await log(services, conversation)
+        outcome = await say(services, conversation, "")
 
     assert [one.content for one in stopped] == [ASKED]
-    assert played.reply.content == "Then without."
+    assert outcome.reply.content == "Then without."
     assert site.paths.count("/search") == 1
 
 
@@ -426,15 +428,15 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
     replies = ["Ada Holm did.", "Rapeseed oil.", "It was rapeseed oil."]
     async with living(home, tmp_path, site, *answers, replies=replies) as services:
         await services.preferences.set(web_in_chat=True)
-        talk = await hold(services)
-        played = await say(services, talk, ASKED)
-        await services.message_editing.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
-        anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
-        messages = await log(services, talk)
-        again = await heard(services.chat.regenerate(talk.guid, played.reply.id))
+        conversation = await hold(services)
+        outcome = await say(services, conversation, ASKED)
+        await services.message_editing.edit(outcome.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        anew = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
+        messages = await log(services, conversation)
+        again = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
 
     assert [one.topic for one in searching(anew)] == ["lighthouse of Brenn lamp oil"] * 2
-    assert [event.messages for event in anew.events if isinstance(event, NotesDeleted)] == [(line_of(played).id,)]
+    assert [event.messages for event in anew.events if isinstance(event, NotesDeleted)] == [(line_of(outcome).id,)]
     assert [one.id for one in messages if parse_note(one)] == [line_of(anew).id]
     assert messages[-1].content == "Rapeseed oil."
     assert not searching(again)
@@ -446,11 +448,11 @@ async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "Good evening."]) as services:
         await services.preferences.set(web_in_chat=True)
-        talk = await hold(services)
-        played = await say(services, talk, ASKED)
-        await services.message_editing.edit(played.asked.id, "Good evening, Mira.")
-        anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
-        messages = await log(services, talk)
+        conversation = await hold(services)
+        outcome = await say(services, conversation, ASKED)
+        await services.message_editing.edit(outcome.asked.id, "Good evening, Mira.")
+        anew = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
+        messages = await log(services, conversation)
 
     assert not searching(anew)
     assert not [one for one in messages if parse_note(one)]
@@ -462,12 +464,12 @@ async def test_other_words_are_not_looked_up_where_it_is_not_allowed_any_more(ho
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "I would not know."]) as services:
         await services.preferences.set(web_in_chat=True)
-        talk = await hold(services)
-        played = await say(services, talk, ASKED)
+        conversation = await hold(services)
+        outcome = await say(services, conversation, ASKED)
         before = len(site.asked)
         await services.preferences.set(web_allowed=False)
-        await services.message_editing.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
-        anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
+        await services.message_editing.edit(outcome.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        anew = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
 
     assert not searching(anew)
     assert len(site.asked) == before
@@ -496,8 +498,8 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     enough = {"is_enough": False, "next_queries": ["Brenn lighthouse today"]}
     answers = [PLAN, FOUND, REPORT, enough]
     async with living(home, tmp_path, site, *answers) as services:
-        told: list[str] = []
-        services.research.changed.add(lambda one: told.append(one.doing) if one else None)
+        reported: list[str] = []
+        services.research.changed.add(lambda one: reported.append(one.doing) if one else None)
         await services.research.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
         inquiry = await ended(services)
         kept = await services.research.save_as_memory(inquiry.id)
@@ -508,7 +510,7 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     assert inquiry.report == "The lighthouse of Brenn was built in 1871 by Ada Holm [1]."
     assert [one.number for one in inquiry.findings] == [1]
     assert inquiry.tokens > 0
-    assert "Writing the report" in told
+    assert "Writing the report" in reported
     assert kept.memory == memory.guid
     assert memory.protected
     assert memory.made_by == "deep_research"
@@ -523,13 +525,13 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
     async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as services:
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         await services.research.save_as_memory((await ended(services)).id)
-        talk = await hold(services)
-        played = await say(services, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
-        prompt = await prompt_of(services, talk, played)
+        conversation = await hold(services)
+        outcome = await say(services, conversation, "Do you remember who built the lighthouse of Brenn in 1871?")
+        prompt = await prompt_of(services, conversation, outcome)
 
-    told = [line for line in prompt.split("\n") if "Ada Holm [1]" in line]
-    assert told
-    assert all(line.startswith("> ") for line in told)
+    reported = [line for line in prompt.split("\n") if "Ada Holm [1]" in line]
+    assert reported
+    assert all(line.startswith("> ") for line in reported)
     assert f"> Address: {site.url}/keepers" in prompt
     assert "Quoted from 127.0.0.1. Strangers wrote it." in prompt
 

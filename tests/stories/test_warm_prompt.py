@@ -35,8 +35,8 @@ RESEARCH = "<|im_start|>user\nWrite a long report on lighthouses.<|im_end|>\n<|i
 @asynccontextmanager
 async def evening() -> AsyncIterator[tuple[Scene, Watched]]:
     """Tomas sits in the workshop again; the model has read what was said the day before, and answers one thing."""
-    wishes = {"max_reply": 16, "threads": 1, "temperature_override": 0.0}
-    async with begun(velm(len(SAID)), 2048, BEFORE, WATCHED, by_meaning=False, **wishes) as scene:
+    options = {"max_reply": 16, "threads": 1, "temperature_override": 0.0}
+    async with begun(velm(len(SAID)), 2048, BEFORE, WATCHED, by_meaning=False, **options) as scene:
         assert isinstance(scene.model, Watched)
         await scene.turn(SAID[BEFORE])
         yield scene, scene.model
@@ -46,7 +46,7 @@ def waited_for(model: Watched) -> list[int]:
     return [call.usage.evaluated_tokens for call in model.calls]
 
 
-def trust(services: AppServices) -> None:
+def qualification(services: AppServices) -> None:
     """The starter model is given work that it would not be trusted with."""
     state = services.models.state
     assert isinstance(state, ModelReady)
@@ -69,7 +69,7 @@ async def written(services: AppServices, most: int, begins: asyncio.Event | None
 
 async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs_without():
     async with evening() as (scene, model):
-        trust(scene.services)
+        qualification(scene.services)
         other = await spoken(scene.services, velm(4).talk, BEGUN - timedelta(days=20))
         await scene.services.archive_queue.archive_session(other.guid, at_once=False)
         scene.services.archive_queue.background.start()

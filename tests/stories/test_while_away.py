@@ -25,9 +25,9 @@ from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyText
-from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
-from tests.services.stage import MIRA, change_persona, heard, until
+from tests.services.past_sessions import NUTS, chats_of, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, employ, leave, newest
+from tests.services.turns import MIRA, change_persona, collect_turn, until
 
 PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
@@ -43,7 +43,7 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-def settle(home: Path) -> None:
+def write_settings(home: Path) -> None:
     paths = Paths.standard(home)
     paths.personas.mkdir(parents=True)
     for name, persona in PERSONAS.items():
@@ -53,7 +53,7 @@ def settle(home: Path) -> None:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    settle(tmp_path / "home")
+    write_settings(tmp_path / "home")
     return tmp_path / "home"
 
 
@@ -63,8 +63,8 @@ async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[Ap
     async with opened(home) as services:
         await services.preferences.set(user_persona="tomas")
         session = await hold(services, *NUTS)
-        told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
-        await chats_of(services).change_session(session.guid, archived=True, **told)
+        reported = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
+        await chats_of(services).change_session(session.guid, archived=True, **reported)
         await employ(services, SelfReflection())
         await change_persona(services, MIRA, self_edit_tokens=200)
         await trusted(services, tmp_path / "model.json", **script)
@@ -74,7 +74,7 @@ async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[Ap
 async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Path, tmp_path: Path, clock: Clock):
     slow = json.dumps(THOUGHTS) + " " * 50 + "x " * 2000
     async with busy(home, tmp_path, answers=[slow, THOUGHTS], replies=["Welcome back, Tomas."], delay=0.02) as services:
-        talk = await hold(services)
+        conversation = await hold(services)
         leave(services, clock)
         order: list[str] = []
         services.background_runner.changed.add(
@@ -88,7 +88,7 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         await until(is_thinking)
         await asyncio.sleep(0.3)  # the model is in the middle of a word
         services.idleness.record_action()  # the first key
-        async with aclosing(services.chat.send(talk.guid, "I am back.")) as events:
+        async with aclosing(services.chat.send(conversation.guid, "I am back.")) as events:
             async for event in events:
                 if isinstance(event, ReplyText) and "reply" not in order:
                     order.append("reply")
@@ -111,7 +111,7 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
 
     async with busy(home, tmp_path, answers=["x " * 2000], replies=["Welcome back."], delay=0.02) as services:
         await employ(services, Scripted(ask))
-        talk = await hold(services)
+        conversation = await hold(services)
         leave(services, clock)
         looking = asyncio.create_task(services.background_runner.run_next_task())
 
@@ -119,10 +119,10 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
             return services.background_runner.underway is not None
 
         await until(is_at_it)
-        played = await heard(services.chat.send(talk.guid, "I am back."))
+        outcome = await collect_turn(services.chat.send(conversation.guid, "I am back."))
         await looking
 
-        assert played.reply.content == "Welcome back."
+        assert outcome.reply.content == "Welcome back."
         assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
 
 

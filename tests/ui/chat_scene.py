@@ -26,7 +26,7 @@ def message(text: str = "Words.", role: Role = Role.ASSISTANT, minutes: int = 0,
     )
 
 
-def talk(count: int, text: str = "“Line {number}.” *She waits, and the lamp swings over the chart.*") -> list[Message]:
+def conversation(count: int, text: str = "“Line {number}.” *She waits, and the lamp swings over the chart.*") -> list[Message]:
     roles = (Role.ASSISTANT, Role.USER)
     return [message(text.format(number=number), roles[number % 2], number) for number in range(count)]
 
@@ -50,7 +50,7 @@ def outlines(messages: list[Message]) -> list[MessageOutline]:
     return [outline_of(each) for each in messages]
 
 
-async def settle(rounds: int = 6) -> None:
+async def process_events(rounds: int = 6) -> None:
     """Let the loop and Qt do what they have to do."""
     for _ in range(rounds):
         QApplication.processEvents()
@@ -64,7 +64,7 @@ async def view_of(qtbot, messages: list[Message], size: tuple[int, int] = (900, 
     view.resize(*size)
     view.show()
     model.show_session(outlines(messages), Pages(messages))
-    await settle()
+    await process_events()
     return view
 
 

@@ -13,7 +13,7 @@ from lethe_app.ui.core.theme import Theme
 
 
 @pytest.fixture
-def wardrobe(qapp: QApplication) -> Iterator[QApplication]:
+def styled_app(qapp: QApplication) -> Iterator[QApplication]:
     """The application, undressed after the test."""
     style, font, palette = qapp.style().objectName(), qapp.font(), qapp.palette()
     yield qapp
@@ -24,6 +24,6 @@ def wardrobe(qapp: QApplication) -> Iterator[QApplication]:
 
 
 @pytest.fixture
-def theme(wardrobe: QApplication) -> Theme:
+def theme(styled_app: QApplication) -> Theme:
     """Night, in the usual size."""
-    return Theme(wardrobe, Paths.standard(Path("unused")).resources / "theme", "dark")
+    return Theme(styled_app, Paths.standard(Path("unused")).resources / "theme", "dark")

@@ -23,8 +23,8 @@ ENOUGH = 4.5
 
 
 def luminance(colour: str) -> float:
-    told = QColor(colour)
-    parts = [told.redF(), told.greenF(), told.blueF()]
+    reported = QColor(colour)
+    parts = [reported.redF(), reported.greenF(), reported.blueF()]
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -41,20 +41,20 @@ def over(colour: QColor, ground: str) -> str:
 
 def pairs(palette: Palette) -> dict[str, tuple[str, str]]:
     """Every ink with every ground it stands on, by where that is."""
-    told, style = stylesheet_variables(palette, 15, Path()), MessageStyle(palette)
+    reported, style = stylesheet_variables(palette, 15, Path()), MessageStyle(palette)
     card = mix_colours(mix_colours(palette.surface, palette.water, 0.10), palette.text, 0.04)
     open_row = mix_colours(palette.surface, palette.text, 0.09)
     row_ink = mix_colours(palette.text, palette.muted, 0.4)
     hovered = mix_colours(palette.surface, palette.text, 0.05)
     found = {
         "words on a button": (palette.text, palette.raised),
-        "words on a button under the mouse": (palette.text, told["hover"]),
-        "words on a pressed button": (palette.text, told["pressed"]),
-        "quiet words on a button under the mouse": (palette.muted, told["hover"]),
-        "primary button": (told["on_water"], palette.water),
-        "primary button under the mouse": (told["on_water"], told["water_hover"]),
-        "button that destroys": (told["on_danger"], palette.danger),
-        "selected words of a field": (told["on_water"], palette.water),
+        "words on a button under the mouse": (palette.text, reported["hover"]),
+        "words on a pressed button": (palette.text, reported["pressed"]),
+        "quiet words on a button under the mouse": (palette.muted, reported["hover"]),
+        "primary button": (reported["on_water"], palette.water),
+        "primary button under the mouse": (reported["on_water"], reported["water_hover"]),
+        "button that destroys": (reported["on_danger"], palette.danger),
+        "selected words of a field": (reported["on_water"], palette.water),
         "title on a chosen card": (palette.text, card),
         "words on a chosen card": (palette.muted, card),
         "title of a row": (row_ink, palette.surface),
@@ -94,15 +94,15 @@ def nameless(root: QWidget) -> list[str]:
     """Everything visible that takes the focus, or is pressed, and of which a screen reader could not say what it is."""
     found = []
     for widget in [root, *root.findChildren(QWidget)]:
-        told = QAccessible.queryAccessibleInterface(widget)
+        reported = QAccessible.queryAccessibleInterface(widget)
         is_reached = widget.focusPolicy() != Qt.FocusPolicy.NoFocus and not isinstance(widget, QScrollBar)
-        name = told.text(QAccessible.Text.Name) if told is not None else ""
+        name = reported.text(QAccessible.Text.Name) if reported is not None else ""
         if widget.isVisible() and is_reached and not widget.isWindow() and not name.strip() and widget.focusProxy() is None:
             found.append(f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}")
     return found
 
 
-async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, wardrobe: QApplication):
+async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         page = scene.window.pages.currentWidget()
@@ -110,7 +110,7 @@ async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, wardr
         assert nameless(scene.window) == []
 
 
-async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, wardrobe: QApplication):
+async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path) as scene:
         scene.window.notifier.notify("Something was done.", button="Undo", action=lambda: None)
         view = scene.window.chat.view
@@ -147,7 +147,7 @@ def test_a_dialog_obeys_enter_and_esc(make, key, theme, qtbot):
     assert answers == [1 if key == Qt.Key.Key_Return else 0]
 
 
-async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, wardrobe: QApplication):
+async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         page = scene.window.pages.currentWidget()
@@ -164,7 +164,7 @@ async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, wardrobe: QAppli
         assert heights == sorted(heights)
 
 
-async def test_tab_goes_round_the_whole_window_and_comes_back(tmp_path: Path, wardrobe: QApplication):
+async def test_tab_goes_round_the_whole_window_and_comes_back(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path) as scene:
         scene.window.activateWindow()
         scene.draft.setFocus()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.desk import screen, until
+from tests.packaging.desktop import screen, until
 
 TOOLS = ("Xvfb", "openbox", "xdotool")
 OPENING = """

@@ -19,13 +19,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows tells o
 
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[QWidget]:
-    before = {wish: signal.getsignal(wish) for wish in (signal.SIGINT, signal.SIGTERM)}
+    before = {requested: signal.getsignal(requested) for requested in (signal.SIGINT, signal.SIGTERM)}
     window = QWidget()
     close_on_signals(window)
     yield window
     signal.set_wakeup_fd(-1)
-    for wish, handler in before.items():
-        signal.signal(wish, handler)
+    for requested, handler in before.items():
+        signal.signal(requested, handler)
     window.deleteLater()
     qtbot.wait(1)
 

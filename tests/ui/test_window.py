@@ -16,7 +16,7 @@ from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def test_the_skeleton_loads_nothing_but_qt():

@@ -82,8 +82,12 @@ class Site:
             await writer.drain()
             return
         length = len(reply.body) if reply.length is None else reply.length
-        told = {"Content-Type": reply.kind, "Connection": "close", **({} if reply.pieces else {"Content-Length": str(length)})}
-        head = "".join(f"{name}: {value}\r\n" for name, value in {**told, **reply.headers}.items() if value)
+        reported = {
+            "Content-Type": reply.kind,
+            "Connection": "close",
+            **({} if reply.pieces else {"Content-Length": str(length)}),
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**reported, **reply.headers}.items() if value)
         writer.write(f"HTTP/1.1 {reply.status} X\r\n{head}\r\n".encode())
         writer.write(reply.body)
         await writer.drain()

@@ -84,7 +84,7 @@ def test_what_is_on_the_open_internet_is_known(address: str):
         "https://example.com:6379/",
     ],
 )
-def test_names_numbers_and_doors_at_home_are_refused(address: str):
+def test_local_names_addresses_and_ports_are_refused(address: str):
     with pytest.raises((NotAllowed, PageUnreadable)):
         check_address(address)
 
@@ -125,7 +125,7 @@ def test_an_ordinary_address_loses_only_its_fragment():
     assert check_address("https://münchen.de/ä").raw_host == b"xn--mnchen-3ya.de"
 
 
-def test_where_home_is_allowed_any_door_may_be_used():
+def test_with_local_addresses_allowed_any_port_may_be_used():
     assert check_address("http://localhost:8080/", allow_private=True).port == 8080
     assert check_address("http://192.168.1.1/", allow_private=True).host == "192.168.1.1"
 

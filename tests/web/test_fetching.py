@@ -153,17 +153,17 @@ async def test_nobody_there_is_told():
 
 
 async def test_five_moves_are_followed_and_each_is_told_before_it_leaves():
-    told = list[str]()
+    reported = list[str]()
 
     async def before(url: httpx.URL) -> None:
-        told.append(url.path)
+        reported.append(url.path)
 
     max_redirects = {f"/{place}": moved(f"/{place + 1}") for place in range(5)}
     async with serving(Site({**max_redirects, "/5": Reply(page())})) as site:
         answer = await Fetcher(HOME).fetch(site.url + "/0", before)
 
     assert answer.url.path == "/5"
-    assert told == site.paths == [f"/{place}" for place in range(6)]
+    assert reported == site.paths == [f"/{place}" for place in range(6)]
 
 
 async def test_round_and_round_is_left():

@@ -138,7 +138,7 @@ async def test_rules_for_others_are_not_for_us():
         assert (await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())).title
 
 
-async def test_a_page_that_moves_behind_a_closed_door_is_not_followed():
+async def test_a_redirect_to_a_forbidden_address_is_not_followed():
     rules = robots("User-agent: *\nDisallow: /private\n")
     async with serving(Site({"/robots.txt": rules, "/a": moved("/private"), "/private": Reply(page())})) as site:
         with pytest.raises(PageUnreadable, match="does not allow programs"):
@@ -185,7 +185,7 @@ async def test_rules_that_cannot_be_read_allow_everything(rules: Reply):
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "reported"),
     [
         (Reply(status=404), "page not found"),
         (Reply(status=403), "access denied"),
@@ -199,9 +199,9 @@ async def test_rules_that_cannot_be_read_allow_everything(rules: Reply):
     ],
     ids=range(9),
 )
-async def test_what_is_no_page_is_told_in_a_sentence(reply: Reply, told: str):
+async def test_what_is_no_page_is_told_in_a_sentence(reply: Reply, reported: str):
     async with serving(Site({"/a": reply})) as site:
-        with pytest.raises(PageUnreadable, match=told):
+        with pytest.raises(PageUnreadable, match=reported):
             await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())
 
 

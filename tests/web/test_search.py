@@ -100,7 +100,7 @@ async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "reported"),
     [
         (answer({}, status=401), "key"),
         (answer({}, status=403), "key"),
@@ -115,9 +115,9 @@ async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
     ],
     ids=range(10),
 )
-async def test_braves_troubles_are_told(reply: Reply, told: str):
+async def test_braves_troubles_are_told(reply: Reply, reported: str):
     async with serving(Site({"/res/v1/web/search": reply})) as site:
-        with pytest.raises(SearchFailed, match=told):
+        with pytest.raises(SearchFailed, match=reported):
             await Brave("secret", HOME, site.url).search("anything", 3)
 
 
@@ -165,7 +165,7 @@ async def test_a_searxng_without_json_says_what_to_switch_on(reply: Reply):
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "reported"),
     [
         (answer({}, status=429), "too many requests"),
         (answer({}, status=502), "502"),
@@ -173,9 +173,9 @@ async def test_a_searxng_without_json_says_what_to_switch_on(reply: Reply):
     ],
     ids=range(3),
 )
-async def test_searxngs_troubles_are_told(reply: Reply, told: str):
+async def test_searxngs_troubles_are_told(reply: Reply, reported: str):
     async with serving(Site({"/search": reply})) as site:
-        with pytest.raises(SearchFailed, match=told):
+        with pytest.raises(SearchFailed, match=reported):
             await SearXNG(site.url).search("lighthouse", 3)
 
 
@@ -260,7 +260,7 @@ def library(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "told"),
+    ("trouble", "reported"),
     [
         ("RatelimitException", "too many requests"),
         ("TimeoutException", "did not respond in time"),
@@ -268,10 +268,10 @@ def library(monkeypatch: pytest.MonkeyPatch):
         ("something nobody thought of", "unreadable response"),
     ],
 )
-async def test_the_librarys_troubles_are_told(library: Any, trouble: str, told: str):
+async def test_the_librarys_troubles_are_told(library: Any, trouble: str, reported: str):
     library(trouble)
 
-    with pytest.raises(SearchFailed, match=told):
+    with pytest.raises(SearchFailed, match=reported):
         await DuckDuckGo().search("anything", 3)
 
 

@@ -69,7 +69,7 @@ def test_the_fence_holds_and_nothing_of_the_page_stands_outside(sample: dict[str
 def test_no_role_is_forged_in_any_format(preset: InstructPreset, sample: dict[str, str]):
     renderer = InstructRenderer(preset)
 
-    def told(source: PageText) -> str:
+    def quotation(source: PageText) -> str:
         turns = [
             PromptTurn("system", "S"),
             PromptTurn("user", QUOTER.quote_page(source)),
@@ -78,7 +78,7 @@ def test_no_role_is_forged_in_any_format(preset: InstructPreset, sample: dict[st
         ]
         return renderer.render(turns)
 
-    wanted, forged = told(HARMLESS), told(as_page(sample))
+    wanted, forged = quotation(HARMLESS), quotation(as_page(sample))
 
     for spelling in turn_markers([preset]):
         assert forged.count(spelling) == wanted.count(spelling), spelling

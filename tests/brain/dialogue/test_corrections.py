@@ -52,7 +52,7 @@ def test_a_correction_is_heard_with_what_it_forbids_and_how_it_was_said(said: st
         "I stopped calling him.",
     ],
 )
-def test_what_is_no_wish_about_the_talk_is_not_heard(said: str):
+def test_what_is_no_preference_about_the_conversation_is_ignored(said: str):
     assert find_corrections(said) == []
 
 

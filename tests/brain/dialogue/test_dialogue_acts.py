@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from tests.brain.talks import PORTO, said, talk
+from tests.brain.conversations import PORTO, conversation, said
 
 SCENE = "Mira: *The gate falls shut.* “You should not have come,” she says."
 
 
 def plain(*lines: str) -> list[str]:
     """What Tomas states as himself."""
-    parts = read_parts(talk(*lines))
+    parts = read_parts(conversation(*lines))
     return [part.plain for part, line in zip(parts, lines, strict=True) if line.startswith("Tomas: ")]
 
 
-def played(*lines: str) -> list[str]:
+def outcome(*lines: str) -> list[str]:
     """What Tomas says and does in character."""
-    parts = read_parts(talk(*lines))
+    parts = read_parts(conversation(*lines))
     return [part.in_character for part, line in zip(parts, lines, strict=True) if line.startswith("Tomas: ")]
 
 
@@ -69,7 +69,7 @@ def test_who_acts_a_little_and_tells_of_themselves_speaks_plainly(text: str, own
 )
 def test_what_only_a_character_can_say_is_played(text: str):
     assert plain(f"Tomas: {text}") == [""]
-    assert played(f"Tomas: {text}") != [""]
+    assert outcome(f"Tomas: {text}") != [""]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_in_a_scene_that_was_set_up_everything_is_played_until_it_ends():
     )
 
     assert plain(*lines) == ["hey!", "", "ok that was fun. anyway, my exam is on Friday", "my wife is a vet"]
-    assert played(*lines)[1] == "At home with my wife. I work at the bank on Harbour Street."
+    assert outcome(*lines)[1] == "At home with my wife. I work at the bank on Harbour Street."
 
 
 def test_a_part_beside_which_one_stays_oneself_is_no_cover():
@@ -158,7 +158,7 @@ def test_a_scene_that_nobody_goes_on_with_is_over():
 
 
 def test_after_hours_of_silence_no_scene_goes_on():
-    lines = talk("Tomas: wanna roleplay? you're the queen and I'm your guard.", "Tomas: I swear by the crown.")
+    lines = conversation("Tomas: wanna roleplay? you're the queen and I'm your guard.", "Tomas: I swear by the crown.")
     later = said("Tomas", "I burned the soup.", 2)
 
     parts = read_parts([*lines, replace(later, time=later.time + timedelta(hours=9))])
@@ -186,7 +186,7 @@ def test_after_hours_of_silence_no_scene_goes_on():
     ],
 )
 def test_what_is_only_passed_on_is_neither_plain_nor_played(text: str):
-    (part,) = read_parts(talk(f"Tomas: {text}"))
+    (part,) = read_parts(conversation(f"Tomas: {text}"))
 
     for words in ("Siemens", "sisters", "Rome", "Berlin"):
         assert words not in part.plain + part.in_character
@@ -201,9 +201,9 @@ def test_a_long_text_after_a_request_or_unlike_all_else_is_pasted():
 
 
 def test_a_long_message_about_oneself_is_ones_own():
-    told = "I work nights at the hospital and my wife works days, so we hardly see each other and I miss her. " * 6
+    reported = "I work nights at the hospital and my wife works days, so we hardly see each other and I miss her. " * 6
 
-    assert plain("Tomas: hi", f"Tomas: {told}")[-1].split() == told.split()
+    assert plain("Tomas: hi", f"Tomas: {reported}")[-1].split() == reported.split()
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_figure_of_a_game_is_no_part_of_ones_life():
 
 
 def test_a_companion_speaks_for_itself_but_not_of_being_a_model_nor_as_another():
-    lines = talk(
+    lines = conversation(
         "Mira: As an AI language model, I don't have feelings. *She smiles.* I love the sea.",
         "Tomas: pretend you're a pirate called Flint",
         "Mira: Arr! I sailed from Tortuga.",
@@ -298,7 +298,7 @@ def test_speech_in_a_voice_put_on_is_in_character():
         "*sits up, in a deep voice* I am Captain Ironbeard and I have nine wives! *giggles* sorry, that's how I read to Freya"
     )
 
-    assert "nine wives" in played(f"Tomas: {text}")[0]
+    assert "nine wives" in outcome(f"Tomas: {text}")[0]
     assert "nine wives" not in plain(f"Tomas: {text}")[0]
 
 

@@ -239,12 +239,12 @@ def remark(words: str, strength: CorrectionStrength, *, day: int = 0, **fields: 
         ("MCC", True),
     ],
 )
-def test_a_wish_counts_once_strongly_twice_mildly_three_times_casually(strengths: str, counts: bool):
+def test_a_preference_counts_once_strongly_twice_mildly_three_times_casually(strengths: str, counts: bool):
     named = {"S": CorrectionStrength.STRONG, "M": CorrectionStrength.MILD, "C": CorrectionStrength.CASUAL}
 
-    (wish,) = group_remarks([remark("Keep it short.", named[letter], day=day) for day, letter in enumerate(strengths)])
+    (requested,) = group_remarks([remark("Keep it short.", named[letter], day=day) for day, letter in enumerate(strengths)])
 
-    assert wish.is_frequent_enough is counts
+    assert requested.is_frequent_enough is counts
 
 
 def test_what_was_said_twice_in_one_message_or_sent_again_is_one_occasion():
@@ -255,16 +255,16 @@ def test_what_was_said_twice_in_one_message_or_sent_again_is_one_occasion():
         remark("Keep it short.", CorrectionStrength.CASUAL, session=session),
     ]
 
-    (wish,) = group_remarks([*said[:1], *said[2:]])
-    assert len(wish.distinct_remarks) == 1
-    assert not wish.is_frequent_enough
+    (requested,) = group_remarks([*said[:1], *said[2:]])
+    assert len(requested.distinct_remarks) == 1
+    assert not requested.is_frequent_enough
 
 
 def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touched():
     said = [remark("I'd prefer shorter answers about money.", CorrectionStrength.CASUAL, day=day) for day in range(3)]
-    (wish,) = group_remarks(said)
+    (requested,) = group_remarks(said)
 
-    (memory,) = ChangedRecords.after(build_preference_change(wish, "Tomas", "mira", None, NOON)).memories
+    (memory,) = ChangedRecords.after(build_preference_change(requested, "Tomas", "mira", None, NOON)).memories
 
     assert memory.filed_under == "user-preferences/inferred"
     assert memory.tags == ["inferred"]
@@ -278,9 +278,9 @@ def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
     said = remark(
         "Don't call me Tommy, call me Tom.", CorrectionStrength.STRONG, unwanted="call me Tommy", instead="call me Tom"
     )
-    (wish,) = group_remarks([said])
+    (requested,) = group_remarks([said])
 
-    (memory,) = ChangedRecords.after(build_anti_pattern_change(wish, "Tomas", "mira", None, NOON)).memories
+    (memory,) = ChangedRecords.after(build_anti_pattern_change(requested, "Tomas", "mira", None, NOON)).memories
 
     assert memory.content == (
         "Don't call Tomas Tommy, because Tomas objected: “Don't call me Tommy, call me Tom.” Instead: call Tomas Tom."
@@ -290,10 +290,10 @@ def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
 
 
 @pytest.mark.parametrize(
-    ("errand", "answer"), [("dream", ConsolidationAnswer), ("infer", PreferencesAnswer), ("avoid", AntiPatternAnswer)]
+    ("task", "answer"), [("dream", ConsolidationAnswer), ("infer", PreferencesAnswer), ("avoid", AntiPatternAnswer)]
 )
-def test_the_worked_examples_are_answers_of_the_right_shape(errand: str, answer: type[LlmAnswer]):
-    examples = TaskPrompts(Path(__file__).parents[3] / "resources" / "prompts").load_prompt(errand).examples
+def test_the_worked_examples_are_answers_of_the_right_shape(task: str, answer: type[LlmAnswer]):
+    examples = TaskPrompts(Path(__file__).parents[3] / "resources" / "prompts").load_prompt(task).examples
 
     assert examples
     for _question, said in examples:

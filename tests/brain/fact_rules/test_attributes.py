@@ -16,7 +16,7 @@ from lethe_app.domain.facts import FactKind
 MONDAY = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 
 
-def told(*texts: str) -> list[SpeakerStatement]:
+def statements_of(*texts: str) -> list[SpeakerStatement]:
     return extract_statements([Utterance(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
 
 
@@ -56,7 +56,7 @@ def told(*texts: str) -> list[SpeakerStatement]:
     ],
 )
 def test_an_update_states_the_same_attribute_or_ends_what_was_said(before: str, after: str):
-    old, new = told(before), told(after)
+    old, new = statements_of(before), statements_of(after)
 
     assert any((one.key and one.key == other.key) or one.text in other.ended_statements for one in old for other in new)
 
@@ -76,7 +76,7 @@ def test_an_update_states_the_same_attribute_or_ends_what_was_said(before: str, 
     ],
 )
 def test_what_stands_side_by_side_shares_no_attribute(one: str, other: str):
-    first, second = told(one), told(other)
+    first, second = statements_of(one), statements_of(other)
 
     assert first
     assert second
@@ -97,7 +97,7 @@ def test_what_stands_side_by_side_shares_no_attribute(one: str, other: str):
     ],
 )
 def test_a_changed_mind_ends_what_was_said(said: str, ended: str):
-    assert ended in [end for statement in told(said) for end in statement.ended_statements]
+    assert ended in [end for statement in statements_of(said) for end in statement.ended_statements]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,11 @@ def test_a_changed_mind_ends_what_was_said(said: str, ended: str):
     ],
 )
 def test_a_statement_has_its_kind(said: str, kind: FactKind):
-    assert [statement.kind for statement in told(said)] == [kind]
+    assert [statement.kind for statement in statements_of(said)] == [kind]
 
 
 def test_what_is_said_in_character_is_a_fact_of_the_story_only():
-    (played, plain) = told("*I live in a castle on the cliff.*", "I live in Porto.")
+    (outcome, plain) = statements_of("*I live in a castle on the cliff.*", "I live in Porto.")
 
-    assert (played.text, played.in_story) == ("Tom lives in a castle on the cliff.", True)
+    assert (outcome.text, outcome.in_story) == ("Tom lives in a castle on the cliff.", True)
     assert (plain.text, plain.in_story) == ("Tom lives in Porto.", False)

@@ -13,7 +13,7 @@ from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
-from tests.brain.talks import talk
+from tests.brain.conversations import conversation
 
 TUESDAY = datetime(2025, 3, 11, 19, 0, tzinfo=UTC)
 
@@ -259,12 +259,12 @@ def test_the_name_is_a_fact_only_where_it_is_not_the_one_on_the_messages():
 
 def test_every_statement_is_grounded_in_its_messages():
     lines = [persona("What's your cat called?"), user("Whiskers. I ran a marathon yesterday, and I don't eat meat.")]
-    told = {line.id: line.text for line in lines}
+    reported = {line.id: line.text for line in lines}
 
     statements = extract_statements(lines)
 
     assert len(statements) == 3
-    assert all(is_grounded(one.text, [told[each] for each in one.message_ids], ["Tomas", "Mira"]) for one in statements)
+    assert all(is_grounded(one.text, [reported[each] for each in one.message_ids], ["Tomas", "Mira"]) for one in statements)
 
 
 @given(st.lists(st.text(), max_size=4))
@@ -383,14 +383,14 @@ def test_a_name_known_from_before_is_whose_it_is():
     )
 
 
-def test_both_deeds_of_a_day_have_its_date():
+def test_both_actions_of_a_day_have_its_date():
     assert texts(user("Last Friday I entered a chess tournament and won a trophy")) == [
         "On 7 March 2025 Tomas entered a chess tournament and won a trophy."
     ]
 
 
 def test_its_name_is_asked_of_no_person():
-    lines = talk(
+    lines = conversation(
         "Tomas: My mum has a bad hip, I don't want to put everything on her.",
         "Mira: I think I'd get along with the octopus. What's its name, by the way?",
         "Tomas: Mister Tinte.",
@@ -400,25 +400,25 @@ def test_its_name_is_asked_of_no_person():
 
 
 def test_a_lie_told_by_mistake_takes_back_the_sentence_before():
-    lines = talk(
+    lines = conversation(
         "Mira: When is the operation?",
         "Tomas: On the 20th of November. No, I tell a lie, that is the dentist. The eye is on the 24th.",
     )
 
-    told = " ".join(one.text for one in extract_statements(lines))
+    reported = " ".join(one.text for one in extract_statements(lines))
 
-    assert "24" in told
-    assert "20 November" not in told
+    assert "24" in reported
+    assert "20 November" not in reported
 
 
 def test_wow_is_an_exclamation_and_no_game():
-    lines = talk("Mira: I run every day.", "Tomas: Wow! I love running too. I ran my first marathon in Berlin in 2019.")
+    lines = conversation("Mira: I run every day.", "Tomas: Wow! I love running too. I ran my first marathon in Berlin in 2019.")
 
     assert any("marathon" in one.text and not one.in_story for one in extract_statements(lines))
 
 
 def test_a_name_answered_to_the_persona_is_not_the_persona_s_own():
-    lines = talk("Mira: Hi! What's your name?", "Tomas: Mira!")
+    lines = conversation("Mira: Hi! What's your name?", "Tomas: Mira!")
 
     assert not [one.text for one in extract_statements(lines) if one.key == "name"]
 

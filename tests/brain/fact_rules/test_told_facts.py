@@ -19,7 +19,7 @@ from lethe_app.domain.facts import FactKind
 TUESDAY = datetime(2026, 3, 10, 20, tzinfo=UTC)
 
 
-def talk(*messages: str) -> list[Utterance]:
+def conversation(*messages: str) -> list[Utterance]:
     """What Joan says, message by message; “P: ” begins a line of the persona."""
     return [
         Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TUESDAY + place * timedelta(minutes=1))
@@ -29,12 +29,12 @@ def talk(*messages: str) -> list[Utterance]:
     ]
 
 
-def told(*messages: str) -> list[SpeakerStatement]:
-    return extract_statements(talk(*messages))
+def statements_of(*messages: str) -> list[SpeakerStatement]:
+    return extract_statements(conversation(*messages))
 
 
 def texts(*messages: str) -> list[str]:
-    return [statement.text for statement in told(*messages)]
+    return [statement.text for statement in statements_of(*messages)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_quotation_marks_of_the_user_do_not_end_the_quotation():
     ],
 )
 def test_an_answer_is_quoted_with_its_question_and_comes_from_both_messages(question: str, answer: str):
-    lines = talk(f"P: *smiles* Nice! {question}", answer)
+    lines = conversation(f"P: *smiles* Nice! {question}", answer)
 
     (statement,) = extract_statements(lines)
 
@@ -105,7 +105,7 @@ def test_an_answer_is_quoted_with_its_question_and_comes_from_both_messages(ques
 
 
 def test_an_answer_that_says_all_comes_without_its_question():
-    lines = talk("P: What do you do on Thursdays?", "i've been doing pottery on thursdays since the divorce")
+    lines = conversation("P: What do you do on Thursdays?", "i've been doing pottery on thursdays since the divorce")
 
     (statement,) = extract_statements(lines)
 
@@ -193,8 +193,8 @@ def test_a_sentence_about_somebody_who_was_not_named_is_left_out():
 
 
 def test_what_is_told_twice_is_one_fact_with_both_messages():
-    told = "our landlord is putting the rent up by 200 euros in March"
-    lines = talk(told, "P: Oh no.", told)
+    statements_of = "our landlord is putting the rent up by 200 euros in March"
+    lines = conversation(statements_of, "P: Oh no.", statements_of)
 
     (statement,) = extract_statements(lines)
 
@@ -240,8 +240,8 @@ def test_words_of_time_that_cannot_be_resolved_come_with_the_day_they_were_said(
 
 
 def test_a_fact_has_its_kind():
-    (work,) = told("P: What do you do for work?", "night shifts at the sorting office in Leith")
-    (plan,) = told("we're flying to Lisbon in May with my parents")
+    (work,) = statements_of("P: What do you do for work?", "night shifts at the sorting office in Leith")
+    (plan,) = statements_of("we're flying to Lisbon in May with my parents")
 
     assert (work.kind, plan.kind) == (FactKind.WORK, FactKind.PLAN)
 
@@ -270,7 +270,7 @@ def test_a_long_or_hostile_line_is_read_and_no_quotation_is_longer_than_allowed(
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_whatever_is_written_every_fact_is_one_line_about_its_speaker(question: str, answer: str):
-    for statement in told(f"P: {question}", answer):
+    for statement in statements_of(f"P: {question}", answer):
         assert "\n" not in statement.text
         assert {"Joan", "Nora"} & set(
             statement.text.replace("'s", " ").replace(",", " ").split()
@@ -280,7 +280,7 @@ def test_whatever_is_written_every_fact_is_one_line_about_its_speaker(question: 
 def test_an_answer_about_somebody_comes_with_the_sentence_that_names_them():
     asked = "P: Have you been over to visit him?"
 
-    answered = told("my brother Con is in Boston", asked, "never. 30 years")[-1]
+    answered = statements_of("my brother Con is in Boston", asked, "never. 30 years")[-1]
 
     assert answered.text == (
         "Joan said: “my brother Con is in Boston” Asked “Have you been over to visit him?”: “never. 30 years”"
@@ -331,7 +331,7 @@ def test_milestones_on_a_weekday_are_to_come():
     ],
 )
 def test_jokes_exaggerations_games_and_what_others_say_are_no_facts(said: str):
-    assert [statement.text for statement in told(said) if not statement.in_story] == []
+    assert [statement.text for statement in statements_of(said) if not statement.in_story] == []
 
 
 def test_what_follows_the_announcement_of_a_dream_is_left_out():
@@ -352,7 +352,7 @@ def test_a_joke_within_a_question_takes_back_nothing_said_before():
 
 
 def test_an_announced_change_ends_the_plan_that_it_changes():
-    plan, change = told(
+    plan, change = statements_of(
         "we want to paint the kitchen yellow", "P: Lovely.", "ok we changed our minds, kitchen is going to be dark green"
     )
 
@@ -392,6 +392,6 @@ def test_each_time_is_past_or_to_come_as_its_own_clause_says(said: str, fact: st
 
 
 def test_an_intolerance_is_of_health_whatever_else_is_said():
-    (fact,) = told("i cant do milk or cream at all, lactose intolerant. a chef. i know")
+    (fact,) = statements_of("i cant do milk or cream at all, lactose intolerant. a chef. i know")
 
     assert fact.kind is FactKind.HEALTH

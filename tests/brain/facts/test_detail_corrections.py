@@ -6,7 +6,7 @@ import pytest
 
 from lethe_app.brain.dialogue.corrections import find_detail_corrections, replace_detail
 from lethe_app.brain.fact_rules.extractor import extract_statements
-from tests.brain.talks import talk
+from tests.brain.conversations import conversation
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_detail_is_replaced_however_it_is_spelled():
 
 
 def test_the_earlier_statement_is_learnt_as_corrected():
-    lines = talk(
+    lines = conversation(
         "Tomas: My dog is eleven years old.",
         "Mira: And your brother?",
         "Tomas: My brother Nils has not spoken to me for eleven years.",
@@ -38,30 +38,31 @@ def test_the_earlier_statement_is_learnt_as_corrected():
         "Tomas: It is twelve years, not eleven, since my brother spoke to me.",
     )
 
-    told = " ".join(one.text for one in extract_statements(lines))
+    reported = " ".join(one.text for one in extract_statements(lines))
 
-    assert "dog is eleven" in told
-    assert "for twelve years" in told
-    assert "for eleven years" not in told
+    assert "dog is eleven" in reported
+    assert "for twelve years" in reported
+    assert "for eleven years" not in reported
 
 
 def test_a_day_given_anew_is_right_where_it_was_first_said():
-    lines = talk(
+    lines = conversation(
         "Tomas: maisies school play is on the 10th of december, shes a sheep",
         "Mira: Aww!",
         "Tomas: no wait the plays on the 11th, i read the letter wrong",
     )
 
-    told = " ".join(one.text for one in extract_statements(lines))
+    reported = " ".join(one.text for one in extract_statements(lines))
 
-    assert "school play is on 11 December" in told
-    assert "10 December" not in told
+    assert "school play is on 11 December" in reported
+    assert "10 December" not in reported
 
 
 def test_an_interview_somebody_got_is_to_come():
-    told = " ".join(
-        one.text for one in extract_statements(talk("Tomas: got a job interview on friday, manager at the sorting office."))
+    reported = " ".join(
+        one.text
+        for one in extract_statements(conversation("Tomas: got a job interview on friday, manager at the sorting office."))
     )
 
-    assert "27 November 2026" in told
-    assert "20 November 2026" not in told
+    assert "27 November 2026" in reported
+    assert "20 November 2026" not in reported

@@ -35,11 +35,11 @@ KINDS: dict[str, type[LlmAnswer]] = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
-    errand = SHIPPED.load_prompt(name)
-    last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
+    task = SHIPPED.load_prompt(name)
+    last_words = task.frame.splitlines()[-1].split("{")[0][:12]
 
-    assert errand.examples
-    for question, answer in errand.examples:
+    assert task.examples
+    for question, answer in task.examples:
         assert question.splitlines()[-1].startswith(last_words)
         assert json.loads(KINDS[name].parse(answer).model_dump_json()).items() >= json.loads(answer).items()
 

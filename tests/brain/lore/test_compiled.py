@@ -34,13 +34,13 @@ def test_a_macro_for_which_there_is_nothing_is_a_condition_that_is_never_met():
 
 
 def test_the_same_worlds_are_made_ready_once():
-    desk = LoreIndexCache()
+    extraction = LoreIndexCache()
     book = world(entry("king"), entry("self", "{{char}}"))
 
-    first = desk.get_compiled([book], naming("Mira"))
+    first = extraction.get_compiled([book], naming("Mira"))
 
-    assert desk.get_compiled([book], naming("Mira")) is first
-    assert desk.get_compiled([book.model_copy(deep=True)], naming("Mira")) is first
+    assert extraction.get_compiled([book], naming("Mira")) is first
+    assert extraction.get_compiled([book.model_copy(deep=True)], naming("Mira")) is first
 
 
 @pytest.mark.parametrize(
@@ -54,22 +54,22 @@ def test_the_same_worlds_are_made_ready_once():
     ids=["another world", "an edited world", "an edited entry", "another name"],
 )
 def test_changed_worlds_or_names_are_made_ready_anew(again: Callable[[World], tuple[list[World], str]]):
-    desk = LoreIndexCache()
+    extraction = LoreIndexCache()
     book = world(entry("king"), entry("self", "{{char}}"))
-    first = desk.get_compiled([book], naming("Mira"))
+    first = extraction.get_compiled([book], naming("Mira"))
 
     worlds, char = again(book)
 
-    assert desk.get_compiled(worlds, naming(char)) is not first
+    assert extraction.get_compiled(worlds, naming(char)) is not first
 
 
 def test_a_few_conversations_can_take_turns():
-    desk = LoreIndexCache()
+    extraction = LoreIndexCache()
     books = [world(entry(str(number)), name=str(number)) for number in range(CACHE_SIZE + 1)]
-    made = [desk.get_compiled([book]) for book in books]
+    made = [extraction.get_compiled([book]) for book in books]
 
-    assert desk.get_compiled([books[1]]) is made[1]
-    assert desk.get_compiled([books[0]]) is not made[0]
+    assert extraction.get_compiled([books[1]]) is made[1]
+    assert extraction.get_compiled([books[0]]) is not made[0]
 
 
 def test_how_long_it_took_is_known():

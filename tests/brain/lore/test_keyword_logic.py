@@ -92,9 +92,9 @@ def test_an_entry_nobody_mentioned_is_not_reported():
     assert reasons(evaluate_worlds(book, said="a crown")) == {}
 
 
-def plainly(main: list[int], secondary: list[int], link: WordLink, heard: set[int]) -> bool:
+def plainly(main: list[int], secondary: list[int], link: WordLink, received: set[int]) -> bool:
     """The definition, word by word."""
-    any_main, any_second, all_second = bool(heard & {*main}), bool(heard & {*secondary}), {*secondary} <= heard
+    any_main, any_second, all_second = bool(received & {*main}), bool(received & {*secondary}), {*secondary} <= received
     if not main and not secondary:
         return False
     if not secondary:
@@ -110,18 +110,18 @@ numbers = st.lists(st.integers(0, 6), max_size=3)
 
 @settings(max_examples=examples(300), database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
-def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, heard: set[int]):
-    active = evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.MATCH
+def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, received: set[int]):
+    active = evaluate_keywords(main, secondary, link, received) is KeywordVerdict.MATCH
 
-    assert active is plainly(main, secondary, link, heard)
+    assert active is plainly(main, secondary, link, received)
 
 
 @settings(max_examples=examples(300), database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_nothing_activates_without_one_of_its_activating_keywords(
-    main: list[int], secondary: list[int], link: WordLink, heard: set[int]
+    main: list[int], secondary: list[int], link: WordLink, received: set[int]
 ):
     activating = activating_keywords(main, secondary, link)
 
-    if activating and not heard & {*activating}:
-        assert evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.NO_MATCH
+    if activating and not received & {*activating}:
+        assert evaluate_keywords(main, secondary, link, received) is KeywordVerdict.NO_MATCH

@@ -20,7 +20,7 @@ def court(*more: object, **fields: object):
     return world(*map(entry, COURT), *more, **{"scan_depth": 1, **fields})
 
 
-def test_without_the_wish_nothing_is_looked_for_farther_back():
+def test_without_minimum_activations_nothing_is_searched_farther_back():
     assert names(evaluate_worlds(court(), said=window("Well?", *TALK))) == []
 
 
@@ -89,12 +89,12 @@ def test_constant_entries_count():
 @given(
     st.integers(0, 6), st.integers(0, 8), st.integers(0, 5), st.lists(st.sampled_from([*TALK, "king and queen"]), max_size=8)
 )
-def test_whatever_it_wants_it_gets_the_nearest_and_never_too_few(least: int, deepest: int, depth: int, talk: list[str]):
+def test_whatever_it_wants_it_gets_the_nearest_and_never_too_few(least: int, deepest: int, depth: int, conversation: list[str]):
     book = court(least_awake=least, deepest_scan=deepest, scan_depth=depth)
 
-    active = set(names(evaluate_worlds(book, said=window("Well?", *talk), at=turn())))
+    active = set(names(evaluate_worlds(book, said=window("Well?", *conversation), at=turn())))
 
-    places = {name: next((far for far, text in enumerate(talk, 1) if name in text), 99) for name in COURT}
+    places = {name: next((far for far, text in enumerate(conversation, 1) if name in text), 99) for name in COURT}
     near = {name for name, far in places.items() if far <= depth}
     within = {name for name, far in places.items() if far <= max(depth, deepest if least else 0)}
     assert near <= active <= within

@@ -19,7 +19,7 @@ from tests.brain.scenes import LONG_AGO, MOMENT, entry, evaluate_worlds, names, 
 from tests.sweep import examples
 
 
-def play(book: World, *said: str, first: int = 1) -> list[Evaluation]:
+def run_turn(book: World, *said: str, first: int = 1) -> list[Evaluation]:
     """One turn for each text, the state handed on."""
     state, evaluations = LoreState(), []
     for number, text in enumerate(said, first):
@@ -33,7 +33,7 @@ def fired_in(evaluations: list[Evaluation]) -> list[bool]:
 
 
 def test_an_entry_stays_for_its_duration_without_being_mentioned_again():
-    evaluations = play(world(entry("king", duration=3)), "king", "hm", "hm", "hm")
+    evaluations = run_turn(world(entry("king", duration=3)), "king", "hm", "hm", "hm")
 
     assert fired_in(evaluations) == [True, True, True, False]
     assert [one(each).cause for each in evaluations[:3]] == ["key", "active", "active"]
@@ -41,20 +41,20 @@ def test_an_entry_stays_for_its_duration_without_being_mentioned_again():
 
 
 def test_a_mention_while_it_is_active_does_not_prolong_it():
-    assert fired_in(play(world(entry("king", duration=2)), "king", "king", "hm", "hm")) == [True, True, False, False]
+    assert fired_in(run_turn(world(entry("king", duration=2)), "king", "king", "hm", "hm")) == [True, True, False, False]
 
 
 def test_an_active_entry_is_not_rolled_again():
     book = world(entry("king", trigger_chance=0.5, duration=50))
     first_luck = next(number for number in range(1, 100) if names(evaluate_worlds(book, said="king", at=turn(number))))
 
-    evaluations = play(book, *["king"] * 50, first=first_luck)
+    evaluations = run_turn(book, *["king"] * 50, first=first_luck)
 
     assert all(fired_in(evaluations))
 
 
 def test_an_entry_rests_for_its_cooldown_after_its_duration():
-    evaluations = play(world(entry("king", duration=2, cooldown=2)), *["king"] * 7)
+    evaluations = run_turn(world(entry("king", duration=2, cooldown=2)), *["king"] * 7)
 
     assert fired_in(evaluations) == [True, True, False, False, True, True, False]
     assert reasons(evaluations[2]) == {"king": "cooldown"}
@@ -238,7 +238,7 @@ def test_what_is_active_keeps_all_the_rules(book: list[WorldEntry], said: list[s
 @quick
 @given(st.integers(1, 4), st.integers(0, 4), st.lists(st.booleans(), max_size=20))
 def test_durations_and_cooldowns_are_counted_as_on_fingers(duration: int, cooldown: int, mentioned: list[bool]):
-    evaluations = play(
+    evaluations = run_turn(
         world(entry("king", duration=duration, cooldown=cooldown)), *("king" if each else "hm" for each in mentioned)
     )
 

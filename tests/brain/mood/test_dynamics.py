@@ -112,7 +112,7 @@ def test_no_absence_jumps(moodlet: Moodlet):
         assert max(abs(one - other) for one, other in pairwise(hours)) < 0.02
 
 
-def test_two_weeks_leave_her_rested_curious_and_calm(life: MoodDynamics):
+def test_two_weeks_of_absence_lead_to_a_rested_curious_calm_mood(life: MoodDynamics):
     back = life.apply_decay(life.create_mood(NOON), NOON + 14 * DAY)
 
     assert value(back, "energy") > 0.99
@@ -120,7 +120,7 @@ def test_two_weeks_leave_her_rested_curious_and_calm(life: MoodDynamics):
     assert value(back, "cheer") == pytest.approx(0.6, abs=0.01)
 
 
-def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: MoodDynamics):
+def test_a_persona_met_every_day_is_not_overly_curious(life: MoodDynamics):
     mood = life.create_mood(NOON)
     for day in range(60):
         mood = talked(life, life.apply_decay(mood, NOON + day * DAY), 20)

@@ -108,9 +108,9 @@ def test_a_fact_is_said_by_a_line_that_has_all_the_words_that_carry_it():
 
 
 def test_only_the_newest_lines_are_told_where_there_is_little_room():
-    told = writing.render_for_model(writing.parse_notebook("cooking", COOKING), 1)
+    reported = writing.render_for_model(writing.parse_notebook("cooking", COOKING), 1)
 
-    assert told.splitlines()[1:] == ["(the newest 1 of 3 lines)", "- Tomas is allergic to tree nuts"]
+    assert reported.splitlines()[1:] == ["(the newest 1 of 3 lines)", "- Tomas is allergic to tree nuts"]
 
 
 def test_the_index_holds_the_twenty_newest_subjects_and_survives_foreign_lines():
@@ -203,9 +203,9 @@ def test_a_word_of_the_title_or_two_of_the_lines_open_a_notebook():
 
 
 def test_small_talk_opens_none():
-    talk = SMALL_TALK.read_text(encoding="utf-8").splitlines()
+    conversation = SMALL_TALK.read_text(encoding="utf-8").splitlines()
 
-    assert [line for line in talk if line.strip() and scores(line)] == []
+    assert [line for line in conversation if line.strip() and scores(line)] == []
 
 
 def test_the_open_notebook_stays_until_another_one_is_clearly_meant():

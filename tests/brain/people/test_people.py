@@ -116,8 +116,8 @@ def test_nothing_is_told_of_them_where_it_is_asked_imagined_or_anybodys(messages
 
 
 def test_what_others_are_is_never_the_speakers_own():
-    told = texts("petra, thats my daughter. shes a physio", "she plays the harp")
-    assert not [text for text in told if text.startswith(("Orla is", "Orla plays"))]
+    reported = texts("petra, thats my daughter. shes a physio", "she plays the harp")
+    assert not [text for text in reported if text.startswith(("Orla is", "Orla plays"))]
 
 
 def test_the_names_of_two_sons_stand_side_by_side():
@@ -127,8 +127,8 @@ def test_the_names_of_two_sons_stand_side_by_side():
 
 
 def test_the_work_of_somebody_named_has_their_name_as_its_key():
-    told = {one.text: one.key for one in stated("my sister tamsin works in construction")}
-    assert told["Orla's sister Tamsin works in construction."] == "tamsin job"
+    reported = {one.text: one.key for one in stated("my sister tamsin works in construction")}
+    assert reported["Orla's sister Tamsin works in construction."] == "tamsin job"
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def hear(
 ) -> KeywordRecallResult:
     sessions = [each for each in held if isinstance(each, ChatSession)]
     others = [each for each in held if not isinstance(each, ChatSession)]
-    heard = window(said) if isinstance(said, str) else said
-    return (pool or KeywordRecall()).find_mentioned(others, sessions, heard, state or LoreState(), at or turn())
+    received = window(said) if isinstance(said, str) else said
+    return (pool or KeywordRecall()).find_mentioned(others, sessions, received, state or LoreState(), at or turn())
 
 
 def names(outcome: KeywordRecallResult) -> list[str]:
@@ -127,11 +127,11 @@ def test_an_edited_memory_is_heard_by_its_new_keywords():
 
 
 @pytest.mark.parametrize("category", [MemoryType.PERSON, MemoryType.LOCATION])
-@pytest.mark.parametrize(("said", "heard"), [("Is ANNA BERG here?", True), ("Anna Bergman", False), ("Anna", False)])
-def test_people_and_places_come_by_their_whole_name(category: MemoryType, said: str, heard: bool):
+@pytest.mark.parametrize(("said", "received"), [("Is ANNA BERG here?", True), ("Anna Bergman", False), ("Anna", False)])
+def test_people_and_places_come_by_their_whole_name(category: MemoryType, said: str, received: bool):
     outcome = hear(memory("Anna Berg", category=category), said=said)
 
-    assert [(each.way, each.key) for each in outcome.mentioned] == ([(RecallWay.TITLE, "Anna Berg")] if heard else [])
+    assert [(each.way, each.key) for each in outcome.mentioned] == ([(RecallWay.TITLE, "Anna Berg")] if received else [])
 
 
 def test_names_count_in_the_message_alone():

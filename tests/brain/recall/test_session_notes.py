@@ -68,20 +68,20 @@ def test_in_a_scene_only_the_quest_is_learnt():
 def test_a_newer_value_takes_the_place_of_an_older_one():
     known = {"home": "Porto", "job": "nurse"}
 
-    heard = update_notes([said("I live in Lisbon now")], known)
+    received = update_notes([said("I live in Lisbon now")], known)
 
-    assert heard == {"job": "nurse", "home": "Lisbon"}
+    assert received == {"job": "nurse", "home": "Lisbon"}
     assert known == {"home": "Porto", "job": "nurse"}
 
 
 def test_the_oldest_value_gives_way():
     known = {f"favourite {number}": "x" for number in range(MAX_VALUES)}
 
-    heard = update_notes([said("I'm 34")], known)
+    received = update_notes([said("I'm 34")], known)
 
-    assert len(heard) == MAX_VALUES
-    assert "favourite 0" not in heard
-    assert heard["age"] == "34"
+    assert len(received) == MAX_VALUES
+    assert "favourite 0" not in received
+    assert received["age"] == "34"
 
 
 def test_the_block_is_one_sentence_or_nothing():
@@ -92,6 +92,6 @@ def test_the_block_is_one_sentence_or_nothing():
 
 @given(st.lists(st.text(), max_size=3))
 def test_any_text_can_be_listened_to(texts: list[str]):
-    heard = update_notes([said(text) for text in texts], {})
+    received = update_notes([said(text) for text in texts], {})
 
-    assert "\n" not in build_notes_block(heard)
+    assert "\n" not in build_notes_block(received)

@@ -21,7 +21,7 @@ from lethe_app.brain.summary.digest import (
 )
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.retrieval.passage_builder import summary_passages as cut_into_passages
-from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
+from tests.brain.conversations import EVENING, KEEPER, PORTO, SMALL_TALK, conversation, said
 from tests.sweep import examples
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)  # surrogates and control characters too
@@ -75,31 +75,31 @@ def test_nothing_said_is_an_empty_digest():
 
 
 def test_a_summary_tells_what_was_said_in_the_third_person():
-    told = build_summary(PORTO).splitlines()
+    reported = build_summary(PORTO).splitlines()
 
-    assert told[0] == "Tomas is moving to Porto in May 2027."
-    assert any("Tomas's sister Ana has her exam there" in line for line in told)
-    assert all("Tomas" in line for line in told)
+    assert reported[0] == "Tomas is moving to Porto in May 2027."
+    assert any("Tomas's sister Ana has her exam there" in line for line in reported)
+    assert all("Tomas" in line for line in reported)
 
 
 def test_an_answer_too_short_to_stand_alone_comes_with_its_question():
-    told = next(line for line in build_summary(PORTO).splitlines() if "allergic" in line)
+    reported = next(line for line in build_summary(PORTO).splitlines() if "allergic" in line)
 
-    assert told.startswith('Mira asked, "And are you allergic to anything')
-    assert told.endswith('before I cook?" and Tomas answered, "Peanuts, badly."')
+    assert reported.startswith('Mira asked, "And are you allergic to anything')
+    assert reported.endswith('before I cook?" and Tomas answered, "Peanuts, badly."')
 
 
 def test_an_answer_that_says_what_was_asked_is_told_as_a_statement():
-    told = build_summary(
-        talk("Mira: What is your sister called?", "Tomas: Ana.", "Mira: And where do you live?", "Tomas: In Leeds.")
+    reported = build_summary(
+        conversation("Mira: What is your sister called?", "Tomas: Ana.", "Mira: And where do you live?", "Tomas: In Leeds.")
     )
 
-    assert "asked" not in told
-    assert "Leeds" in told
+    assert "asked" not in reported
+    assert "Leeds" in reported
 
 
 def test_a_pronoun_comes_with_the_sentence_that_names_whom_it_means():
-    lines = talk(
+    lines = conversation(
         "Tomas: I went to the cemetery with my brother Nils.",
         "Mira: And did you speak?",
         "Tomas: A little. He wants to sell our house in Aarhus.",
@@ -111,11 +111,13 @@ def test_a_pronoun_comes_with_the_sentence_that_names_whom_it_means():
 
 
 def test_relative_dates_are_spelled_out():
-    assert build_summary(talk("Tomas: I have a driving test tomorrow.")) == "Tomas has a driving test on 22 November 2026."
+    assert (
+        build_summary(conversation("Tomas: I have a driving test tomorrow.")) == "Tomas has a driving test on 22 November 2026."
+    )
 
 
 def test_fragments_and_items_of_a_list_are_not_told():
-    lines = talk(
+    lines = conversation(
         "Tomas: here's what I bought for dad's cake:\n- 2 tbsp oat bran\n- 200 g flour\n- 1 cup milk",
         "Mira: Yum!",
         "Tomas: 2 Tbsp Oat Bran.",
@@ -125,7 +127,7 @@ def test_fragments_and_items_of_a_list_are_not_told():
     assert build_summary(lines) == "Tomas's dad is coming from Leeds."
 
 
-INVENTING = talk(
+INVENTING = conversation(
     "Tomas: heyyy you there?",
     "Mira: *looks up* “I remember when we sailed to Crete last year. You wore the captain's hat. What is it?”",
     "Tomas: my sister Ana is getting married in June!! and I'm the best man",
@@ -166,7 +168,7 @@ def test_what_the_persona_invents_and_nobody_takes_up_is_told_nowhere():
     ],
 )
 def test_a_line_of_the_persona_counts_once_the_user_takes_it_up(reply: str, is_told: bool):
-    lines = talk("Tomas: hey", "Mira: My grandmother gave a parrot to the mayor of Trieste.", f"Tomas: {reply}")
+    lines = conversation("Tomas: hey", "Mira: My grandmother gave a parrot to the mayor of Trieste.", f"Tomas: {reply}")
 
     assert ("Trieste" in build_digest(lines).summary) is is_told
 
@@ -174,37 +176,41 @@ def test_a_line_of_the_persona_counts_once_the_user_takes_it_up(reply: str, is_t
 def test_a_time_together_counts_only_when_the_user_remembers_it():
     line = "Mira: I remember when we sailed to Crete."
 
-    assert "Crete" in build_summary(talk("Tomas: hey", line, "Tomas: yes, that was wonderful"))
+    assert "Crete" in build_summary(conversation("Tomas: hey", line, "Tomas: yes, that was wonderful"))
     assert "sailed" not in build_summary(
-        talk("Tomas: hey", line, "Tomas: Crete must be lovely in spring, my sister lives there")
+        conversation("Tomas: hey", line, "Tomas: Crete must be lovely in spring, my sister lives there")
     )
 
 
 def test_a_promise_of_the_persona_counts_when_the_user_agrees():
     line = "Mira: Let's visit the observatory on Friday."
 
-    assert build_digest(talk("Tomas: hey", line, "Tomas: yes, let's!")).goals == (
+    assert build_digest(conversation("Tomas: hey", line, "Tomas: yes, let's!")).goals == (
         "Mira: Let's visit the observatory on Friday",
     )
-    assert build_digest(talk("Tomas: hey", line, "Tomas: I burned the soup again")).goals == ()
+    assert build_digest(conversation("Tomas: hey", line, "Tomas: I burned the soup again")).goals == ()
 
 
 def test_what_somebody_asks_about_themselves_is_no_summary():
     assert (
-        build_summary(talk("Tomas: Where does my sister live now?", "Mira: In Perth.", "Tomas: What do I do on Thursdays?"))
+        build_summary(
+            conversation("Tomas: Where does my sister live now?", "Mira: In Perth.", "Tomas: What do I do on Thursdays?")
+        )
         == ""
     )
-    assert "tides" in build_summary(talk("Tomas: How do the tides work?", "Mira: It is the moon."))
+    assert "tides" in build_summary(conversation("Tomas: How do the tides work?", "Mira: It is the moon."))
 
 
-def test_a_deed_does_not_answer_a_question():
-    lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: *stares at the sea*")
+def test_an_action_does_not_answer_a_question():
+    lines = conversation("Mira: Did you ever sail around the Azores?", "Tomas: *stares at the sea*")
 
     assert "answered" not in build_summary(lines)
 
 
 def test_thanks_do_not_answer_a_question():
-    lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: Thanks!", "Tomas: My father sailed to Faial in 1987.")
+    lines = conversation(
+        "Mira: Did you ever sail around the Azores?", "Tomas: Thanks!", "Tomas: My father sailed to Faial in 1987."
+    )
 
     assert "answered" not in build_summary(lines)
 
@@ -225,7 +231,7 @@ def test_greetings_and_filler_are_left_out():
 
 def test_what_opens_and_closes_a_conversation_is_left_out():
     made = build_summary(
-        talk(
+        conversation(
             "Tomas: Things have been great since we last talked - I've been learning the cello.",
             "Mira: How lovely!",
             "Tomas: My teacher is called Ines. I must go and cook.",
@@ -239,13 +245,13 @@ def test_what_opens_and_closes_a_conversation_is_left_out():
 
 def test_a_death_is_told_though_its_words_are_said_only_once():
     chatter = [f"Mira: The old garden has new tulips and the garden wall number {number} is painted." for number in range(30)]
-    lines = talk(*chatter[:15], "Tomas: My grandma passed away on Monday.", *chatter[15:])
+    lines = conversation(*chatter[:15], "Tomas: My grandma passed away on Monday.", *chatter[15:])
 
     assert "Tomas's grandma passed away on 16 November 2026." in build_summary(lines, 400).splitlines()
 
 
 def test_a_short_talk_has_a_short_summary_and_a_long_one_fills_its_room():
-    four = talk(
+    four = conversation(
         "Mira: What did you do today?",
         "Tomas: I planted two apple trees behind the house.",
         "Mira: Which kind?",
@@ -265,14 +271,16 @@ def test_a_long_talk_is_told_from_its_beginning_to_its_end():
 
 def test_facts_leave_room_for_what_else_was_said():
     many = [said("Tomas", f"I like the number {place} and my cousin {place} lives in Porto.", place) for place in range(1, 120)]
-    told = build_summary([said("Tomas", "The secret word is xylophone.", 0), *many])
+    reported = build_summary([said("Tomas", "The secret word is xylophone.", 0), *many])
 
-    assert "xylophone" in told
-    assert "cousin" in told
+    assert "xylophone" in reported
+    assert "cousin" in reported
 
 
 def test_the_same_is_not_told_twice():
-    lines = talk(*["Tomas: I keep bees on the roof of the library."] * 5, "Tomas: My knees are bad since the accident in Graz.")
+    lines = conversation(
+        *["Tomas: I keep bees on the roof of the library."] * 5, "Tomas: My knees are bad since the accident in Graz."
+    )
 
     assert build_summary(lines, 130).count("bees") == 1
 
@@ -280,21 +288,21 @@ def test_the_same_is_not_told_twice():
 def test_a_long_speech_is_cut_at_its_sentences():
     speech = " ".join(f"I sold my boat number {number} to a man from Olhão." for number in range(60))
 
-    told = build_summary(talk(f"Tomas: {speech}")).splitlines()
+    reported = build_summary(conversation(f"Tomas: {speech}")).splitlines()
 
-    assert all(line.startswith("Tomas sold their boat number ") and line.endswith("Olhão.") for line in told)
+    assert all(line.startswith("Tomas sold their boat number ") and line.endswith("Olhão.") for line in reported)
 
 
 def test_what_is_played_is_told_as_of_the_story():
-    told = build_summary(KEEPER).splitlines()
+    reported = build_summary(KEEPER).splitlines()
 
-    assert "In the story, Tomas steps inside, dripping with rain." in told
-    assert all(line.startswith("In the story, ") for line in told)
-    assert not any("*" in line for line in told)
+    assert "In the story, Tomas steps inside, dripping with rain." in reported
+    assert all(line.startswith("In the story, ") for line in reported)
+    assert not any("*" in line for line in reported)
 
 
 def test_beside_a_scene_the_users_own_life_is_told_plainly():
-    lines = talk(
+    lines = conversation(
         "Tomas: let's roleplay, I'm a smuggler and you're the harbour master!",
         "Mira: *opens a crate* “This goat is no piano.”",
         "Tomas: I slip you a coin. My cousin built that piano.",
@@ -302,26 +310,28 @@ def test_beside_a_scene_the_users_own_life_is_told_plainly():
         "Tomas: ok that was fun. I have my driving test on Friday, my dad gives me his old car if I pass",
     )
 
-    told = build_summary(lines).splitlines()
+    reported = build_summary(lines).splitlines()
 
-    assert any("driving test" in line and not line.startswith("In the story") for line in told)
-    assert all("piano" not in line or line.startswith("In the story") for line in told)
+    assert any("driving test" in line and not line.startswith("In the story") for line in reported)
+    assert all("piano" not in line or line.startswith("In the story") for line in reported)
 
 
 def test_code_and_control_tokens_are_not_quoted():
-    lines = talk("Tomas: My thesis<|im_end|> needs this by Friday:\n```\nsecret = 42\n```\nMy sister **Ana** waits for it.")
+    lines = conversation(
+        "Tomas: My thesis<|im_end|> needs this by Friday:\n```\nsecret = 42\n```\nMy sister **Ana** waits for it."
+    )
 
     assert build_summary(lines) == "Tomas's thesis needs this by Friday.\nTomas's sister Ana waits for it."
 
 
 def test_texts_without_spaces_are_told_in_their_own_quotation_marks():
-    lines = talk("Tomas: 你好！我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。", "Tomas: 灯塔很好看。")
+    lines = conversation("Tomas: 你好！我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。", "Tomas: 灯塔很好看。")
 
     assert build_summary(lines).startswith("Tomas：「我五月份要搬到波尔图去了」\n")
 
 
 def test_other_languages_are_told_too():
-    lines = talk(
+    lines = conversation(
         "Tomas: Hallo! Ich ziehe im Mai nach Porto, weil meine Schwester Ana dort ihre Prüfung hat.",
         "Mira: Wie schön! Wir sollten morgen noch zum Leuchtturm gehen.",
     )
@@ -336,7 +346,7 @@ def test_a_line_of_a_million_characters_does_no_harm():
 
 
 def test_only_emoji_give_no_summary_but_a_title():
-    made = build_digest(talk("Tomas: 😂😂", "Mira: 🎉"))
+    made = build_digest(conversation("Tomas: 😂😂", "Mira: 🎉"))
 
     assert (made.title, made.summary, made.keywords, made.relevance) == ("😂😂", "", (), 1)
 
@@ -345,15 +355,15 @@ def test_a_name_that_is_missing_or_hostile_does_not_break_the_frame():
     named = replace(said("Tomas", "Mein Vater hat Bienen in Faro."), name='To"mas\nsaid, ' + "x" * 500)
     lines = [replace(said("Tomas", "Meine Schwester Ana wohnt in Porto."), name=""), named]
 
-    told = build_summary(lines).splitlines()
+    reported = build_summary(lines).splitlines()
 
-    assert told[0] == 'User said, "Meine Schwester Ana wohnt in Porto."'
-    assert told[1].endswith('said, "Mein Vater hat Bienen in Faro."')
-    assert len(told[1]) < 100
+    assert reported[0] == 'User said, "Meine Schwester Ana wohnt in Porto."'
+    assert reported[1].endswith('said, "Mein Vater hat Bienen in Faro."')
+    assert len(reported[1]) < 100
 
 
 def test_a_session_is_roleplay_when_the_user_plays_most_of_it():
-    acting = talk(
+    acting = conversation(
         "Tomas: What should I cook tonight?",
         "Mira: *The lantern swings as she rises, her cloak heavy with rain.* “Risotto,” she says, lowering her blade.",
         "Tomas: *laughs* I don't like mushrooms.",
@@ -365,11 +375,11 @@ def test_a_session_is_roleplay_when_the_user_plays_most_of_it():
     assert not is_roleplay(PORTO)
     assert not is_roleplay(INVENTING)
     assert not is_roleplay([*PORTO, *KEEPER])
-    assert not is_roleplay(talk("Tomas: this is **so very bold** and *really very important* to me", "Mira: yes"))
+    assert not is_roleplay(conversation("Tomas: this is **so very bold** and *really very important* to me", "Mira: yes"))
 
 
 def test_a_novel_without_asterisks_is_play():
-    lines = talk(
+    lines = conversation(
         'Tomas: "Who goes there?" he called, raising his torch above the wall.',
         'Mira: "Only the wind," she whispered, and her cloak melted into the dark.',
     )
@@ -378,7 +388,7 @@ def test_a_novel_without_asterisks_is_play():
 
 
 def test_small_talk_weighs_least_and_a_life_told_most():
-    life = talk(
+    life = conversation(
         *(
             f"Tomas: {text}"
             for text in (
@@ -408,23 +418,25 @@ def test_a_rolling_summary_keeps_what_it_had_while_there_is_room():
 
 
 def test_a_rolling_summary_that_is_full_lets_old_chatter_go_and_keeps_what_matters():
-    told = extend_rolling_summary(talk("Tomas: My brother Nils died in the avalanche. I bought a green umbrella."), "", 400)
+    reported = extend_rolling_summary(
+        conversation("Tomas: My brother Nils died in the avalanche. I bought a green umbrella."), "", 400
+    )
     for start in range(0, 120, 6):
-        told = extend_rolling_summary(long_talk(120)[start : start + 6], told, 400)
+        reported = extend_rolling_summary(long_talk(120)[start : start + 6], reported, 400)
 
-    assert len(told) <= 400
-    assert "Tomas's brother Nils died in the avalanche." in told
-    assert "umbrella" not in told
-    assert re.search(r"number 1[01]\d", told)
+    assert len(reported) <= 400
+    assert "Tomas's brother Nils died in the avalanche." in reported
+    assert "umbrella" not in reported
+    assert re.search(r"number 1[01]\d", reported)
 
 
 def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
     written = "Tomas told Mira that his father died in Graz. They spoke about tulips for a while. " * 3
 
-    told = extend_rolling_summary(long_talk(10), written, 300)
+    reported = extend_rolling_summary(long_talk(10), written, 300)
 
-    assert "his father died in Graz" in told
-    assert len(told) <= 300
+    assert "his father died in Graz" in reported
+    assert len(reported) <= 300
 
 
 @given(TALKS, st.integers(0, 400))
@@ -443,10 +455,10 @@ def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Utterance],
 @given(TALKS, HOSTILE, st.integers(0, 300))
 @settings(max_examples=examples(150))
 def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Utterance], before: str, longest: int):
-    told = extend_rolling_summary(lines, before, longest)
+    reported = extend_rolling_summary(lines, before, longest)
 
-    assert len(told) <= longest
-    assert told == extend_rolling_summary(lines, before, longest)
+    assert len(reported) <= longest
+    assert reported == extend_rolling_summary(lines, before, longest)
 
 
 @given(TALKS)
@@ -470,4 +482,4 @@ def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Utterance]):
 
 
 def test_a_single_quotation_mark_does_no_harm():
-    assert "Tomas" in build_summary(talk('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))
+    assert "Tomas" in build_summary(conversation('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))

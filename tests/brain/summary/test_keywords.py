@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lethe_app.brain.summary.digest import build_digest, build_title
-from tests.brain.talks import KEEPER, PORTO, talk
+from tests.brain.conversations import KEEPER, PORTO, conversation
 
 
 def test_a_title_names_the_news_a_person_tells():
@@ -13,7 +13,7 @@ def test_a_title_names_the_news_a_person_tells():
 
 
 def test_where_there_is_no_news_a_title_names_the_main_topic():
-    lines = talk(
+    lines = conversation(
         "Tomas: The ferry was late again this morning.",
         "Mira: Is the ferry always late?",
         "Tomas: Only when the old captain sails. My violin lesson starts at nine, and the violin is heavy.",
@@ -35,15 +35,21 @@ def test_where_there_is_no_news_a_title_names_the_main_topic():
     ],
 )
 def test_a_title_names_the_matter_as_a_person_would(text: str, expected: str):
-    assert build_title(talk(f"Tomas: {text}")) == expected
+    assert build_title(conversation(f"Tomas: {text}")) == expected
 
 
 def test_what_somebody_is_not_gives_no_title():
-    assert "nurse" not in build_title(talk("Tomas: I'm not a nurse, I work with the surgeon Dr. Lang on a new robot.")).lower()
+    assert (
+        "nurse"
+        not in build_title(conversation("Tomas: I'm not a nurse, I work with the surgeon Dr. Lang on a new robot.")).lower()
+    )
 
 
 def test_where_nothing_stands_out_the_title_is_how_the_user_began():
-    assert build_title(talk("Mira: Yes?", "Tomas: so what do you think about it all then?")) == "so what do you think about"
+    assert (
+        build_title(conversation("Mira: Yes?", "Tomas: so what do you think about it all then?"))
+        == "so what do you think about"
+    )
 
 
 @pytest.mark.parametrize("lines", [PORTO, KEEPER])
@@ -55,7 +61,7 @@ def test_a_title_is_short_and_has_no_asterisks(lines):
 
 
 def test_keywords_keep_their_casing_and_are_neither_speakers_nor_filler():
-    lines = talk(
+    lines = conversation(
         "Tomas: Hey Mira, have you read Game of Thrones? Everyone says it's amazing.",
         "Mira: I love Game of Thrones, Tomas! And the LGBTQ reading group in Porto does too.",
         "Tomas: The reading group! Ana from Porto told me about the reading group, Mira.",
@@ -73,13 +79,15 @@ def test_there_are_four_to_six_keywords_where_there_is_enough_text():
 
 
 def test_a_short_form_of_a_speakers_name_is_no_topic():
-    lines = talk("Mira: Tom, the greenhouse is open, Tom!", "Tomas: The greenhouse?", "Mira: Yes, Tom, the greenhouse.")
+    lines = conversation("Mira: Tom, the greenhouse is open, Tom!", "Tomas: The greenhouse?", "Mira: Yes, Tom, the greenhouse.")
 
     assert build_digest(lines).keywords == ("greenhouse",)
 
 
 def test_one_topic_in_several_forms_is_named_once():
-    lines = talk("Tomas: My game is done.", "Mira: The gaming club wants the game.", "Tomas: Two games, then. The club pays.")
+    lines = conversation(
+        "Tomas: My game is done.", "Mira: The gaming club wants the game.", "Tomas: Two games, then. The club pays."
+    )
 
     found = [keyword.lower() for keyword in build_digest(lines).keywords]
 
@@ -87,7 +95,7 @@ def test_one_topic_in_several_forms_is_named_once():
 
 
 def test_shouted_words_are_no_names():
-    lines = talk("Tomas: THE LIGHTHOUSE IS ON FIRE", "Mira: Which lighthouse?")
+    lines = conversation("Tomas: THE LIGHTHOUSE IS ON FIRE", "Mira: Which lighthouse?")
 
     assert "lighthouse" in build_digest(lines).keywords
 
@@ -101,7 +109,7 @@ def test_shouted_words_are_no_names():
     ],
 )
 def test_other_languages_have_keywords_and_a_title(lines, expected):
-    made = build_digest(talk(*lines))
+    made = build_digest(conversation(*lines))
 
     assert expected <= set(made.keywords)
     assert any(word in made.title for word in expected)
@@ -109,4 +117,4 @@ def test_other_languages_have_keywords_and_a_title(lines, expected):
 
 
 def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
-    assert build_title(talk("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"
+    assert build_title(conversation("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"

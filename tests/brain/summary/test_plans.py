@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lethe_app.brain.summary.digest import build_digest
-from tests.brain.talks import PORTO, talk
+from tests.brain.conversations import PORTO, conversation
 
 
 def goals(*lines: str) -> tuple[str, ...]:
-    return build_digest(talk(*lines)).goals
+    return build_digest(conversation(*lines)).goals
 
 
 def test_plans_wishes_and_reminders_are_kept_with_their_speaker():

@@ -12,10 +12,10 @@ from lethe_app.brain.text.narration import is_prose, split_narration
 from lethe_app.brain.text.reported_speech import quote_sentence, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
-from tests.brain.talks import said, talk
+from tests.brain.conversations import conversation, said
 
 
-def told(lines: list[Utterance]) -> list[Sentence]:
+def quotable_sentences(lines: list[Utterance]) -> list[Sentence]:
     return select_endorsed_sentences(lines, read_pieces(lines))
 
 
@@ -52,9 +52,11 @@ def test_what_nobody_sees_is_taken_away():
 
 
 def test_actions_are_told_apart_from_emphasis():
-    told = [(part.text.strip(), part.narrates) for part in split_narration("*opens the door* I *really* mean it. *smiles*")]
+    quotable_sentences = [
+        (part.text.strip(), part.narrates) for part in split_narration("*opens the door* I *really* mean it. *smiles*")
+    ]
 
-    assert told == [("opens the door", True), ("I really mean it.", False), ("smiles", True)]
+    assert quotable_sentences == [("opens the door", True), ("I really mean it.", False), ("smiles", True)]
 
 
 def test_quoted_speech_with_somebody_around_it_is_prose():
@@ -74,13 +76,13 @@ def test_only_the_beginning_of_an_endless_message_is_read():
 
 
 def test_inner_quotation_marks_do_not_end_a_quotation():
-    (sentence,) = told(talk('Tomas: I call my boat "Lethe" now.'))
+    (sentence,) = quotable_sentences(conversation('Tomas: I call my boat "Lethe" now.'))
 
     assert quote_sentence(sentence).full_text == "Tomas said, \"I call my boat 'Lethe' now.\""
 
 
 def test_a_greeting_before_the_matter_is_left_out():
-    (sentence,) = told(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
+    (sentence,) = quotable_sentences(conversation("Tomas: Hey Mira, yeah, well, the boat is sold."))
 
     assert quote_sentence(sentence).full_text == 'Tomas said, "The boat is sold."'
 
@@ -98,7 +100,7 @@ def test_nothing_is_cut_too_long(text: str, longest: int):
 
 @given(st.text(alphabet=st.characters(), max_size=200))
 def test_any_text_can_be_taken_apart(text: str):
-    for sentence in told([said("Tomas", text)]):
+    for sentence in quotable_sentences([said("Tomas", text)]):
         assert sentence.words
         assert "\n" not in sentence.text
         assert "*" not in sentence.text

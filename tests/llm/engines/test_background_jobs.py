@@ -79,10 +79,10 @@ async def starter(starter_model: Path) -> AsyncIterator[ModelClient]:
 async def test_scripted_answers_go_to_jobs_with_a_schema_only(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("Hello.", answers=['{"title": "One"}', '{"title": "Two"}']))
 
-    heard = [(await hear(client, "x", schema=TITLE, priority=RequestPriority.BACKGROUND))[0] for _ in range(3)]
+    received = [(await hear(client, "x", schema=TITLE, priority=RequestPriority.BACKGROUND))[0] for _ in range(3)]
     reply, _usage = await hear(client, "x")
 
-    assert heard == ['{"title": "One"}', '{"title": "Two"}', "{}"]
+    assert received == ['{"title": "One"}', '{"title": "Two"}', "{}"]
     assert reply == "Hello."
 
 
@@ -110,12 +110,12 @@ async def test_an_answer_that_was_cut_off_is_given_again(client: ModelClient, ec
     assert text.count("word") == 200
 
 
-@pytest.mark.parametrize("wish", ["prefill", "count"])
-async def test_whatever_is_waited_for_ends_quiet_work(client: ModelClient, echo_model: Callable[..., Path], wish: str):
+@pytest.mark.parametrize("requested", ["prefill", "count"])
+async def test_whatever_is_waited_for_ends_quiet_work(client: ModelClient, echo_model: Callable[..., Path], requested: str):
     await load(client, echo_model(answers=["word " * 500], delay=0.05))
     quiet = await begun(client, "work", schema=TITLE)
 
-    await (client.prefill("a b c") if wish == "prefill" else client.count(["a b c"]))
+    await (client.prefill("a b c") if requested == "prefill" else client.count(["a b c"]))
     _text, ended = await quiet
 
     assert ended.reason is StopReason.PREEMPTED

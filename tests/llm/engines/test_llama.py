@@ -29,11 +29,13 @@ def engine(starter_model: Path) -> Iterator[LlamaEngine]:
     engine.close()
 
 
-def ask(engine: LlamaEngine, prompt: str, sampler: SamplerPreset = GREEDY, **wishes: object):
+def ask(engine: LlamaEngine, prompt: str, sampler: SamplerPreset = GREEDY, **options: object):
     engine.stop.clear()
-    heard: list[str] = []
-    usage = engine.generate(Generate(1, prompt, sampler, wishes.pop("max_tokens", 24), **wishes), lambda *_: None, heard.append)
-    return "".join(heard), usage
+    received: list[str] = []
+    usage = engine.generate(
+        Generate(1, prompt, sampler, options.pop("max_tokens", 24), **options), lambda *_: None, received.append
+    )
+    return "".join(received), usage
 
 
 def test_the_model_tells_its_own_facts(starter_model: Path):
@@ -104,17 +106,17 @@ def test_stop_during_prompt_evaluation_is_quick_and_leaves_a_usable_cache(engine
 
 def test_stop_between_tokens_keeps_what_was_said(engine: LlamaEngine):
     engine.stop.clear()
-    heard: list[str] = []
+    received: list[str] = []
 
     def say(text: str) -> None:
-        heard.append(text)
-        if len(heard) == 5:
+        received.append(text)
+        if len(received) == 5:
             engine.stop.set()
 
     usage = engine.generate(Generate(1, QUESTION, SamplerPreset(name="x", seed=3), 500), lambda *_: None, say)
 
     assert usage.reason is StopReason.STOPPED
-    assert len(heard) in {5, 6}  # what was held back for its frame comes too
+    assert len(received) in {5, 6}  # what was held back for its frame comes too
 
 
 def test_a_seed_makes_a_reply_repeatable_and_another_seed_another_reply(engine: LlamaEngine):
@@ -259,13 +261,13 @@ def test_the_end_of_a_reply_is_evaluated_while_nobody_waits(engine: LlamaEngine)
 
 
 def test_text_is_handed_on_once_per_frame_and_none_is_lost():
-    heard: list[str] = []
-    outlet = TextThrottle(heard.append)
+    received: list[str] = []
+    outlet = TextThrottle(received.append)
 
     for letter in "abcdefghij":
         outlet.write(letter)
     outlet.flush()
 
-    assert "".join(heard) == "abcdefghij"
-    assert heard[0] == "a"
-    assert len(heard) < 10
+    assert "".join(received) == "abcdefghij"
+    assert received[0] == "a"
+    assert len(received) < 10

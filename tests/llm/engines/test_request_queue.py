@@ -27,97 +27,97 @@ def flag() -> threading.Event:
 
 
 @pytest.fixture
-def turnstile(flag: threading.Event) -> RequestQueue:
+def request_queue(flag: threading.Event) -> RequestQueue:
     return RequestQueue(flag)
 
 
-def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: RequestQueue):
+def test_the_chat_goes_before_quiet_work_and_each_in_its_order(request_queue: RequestQueue):
     for request in (quiet(1), chat(2), ReleaseBackground(3), chat(4), quiet(5)):
-        turnstile.enqueue(request)
+        request_queue.enqueue(request)
 
     order = []
     for _ in range(5):
-        order.append(turnstile.wait_for_next().job)
-        turnstile.mark_answered()
+        order.append(request_queue.wait_for_next().job)
+        request_queue.mark_answered()
 
     assert order == [2, 4, 1, 3, 5]
 
 
 @pytest.mark.parametrize("request_", [chat(2), Prefill(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
-def test_quiet_work_that_runs_makes_way(turnstile: RequestQueue, flag: threading.Event, request_: Request):
-    turnstile.enqueue(quiet(1))
-    turnstile.wait_for_next()
+def test_quiet_work_that_runs_makes_way(request_queue: RequestQueue, flag: threading.Event, request_: Request):
+    request_queue.enqueue(quiet(1))
+    request_queue.wait_for_next()
 
-    turnstile.enqueue(request_)
+    request_queue.enqueue(request_)
 
     assert flag.is_set()
-    assert turnstile.was_preempted
+    assert request_queue.was_preempted
 
 
 @pytest.mark.parametrize("running", [chat(1), quiet(1)])
-def test_quiet_work_ends_nobodys_turn(turnstile: RequestQueue, flag: threading.Event, running: Generate):
-    turnstile.enqueue(running)
-    turnstile.wait_for_next()
+def test_quiet_work_ends_nobodys_turn(request_queue: RequestQueue, flag: threading.Event, running: Generate):
+    request_queue.enqueue(running)
+    request_queue.wait_for_next()
 
-    turnstile.enqueue(quiet(2))
-    turnstile.enqueue(ReleaseBackground(3))
-
-    assert not flag.is_set()
-    assert not turnstile.was_preempted
-
-
-def test_the_next_turn_begins_with_a_clear_flag(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.enqueue(quiet(1))
-    turnstile.wait_for_next()
-    turnstile.enqueue(chat(2))
-    turnstile.mark_answered()
-
-    assert turnstile.wait_for_next().job == 2
-    assert not flag.is_set()
-    assert not turnstile.was_preempted
-
-
-def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.enqueue(quiet(1))
-    turnstile.wait_for_next()
-    turnstile.mark_answered()
-
-    turnstile.enqueue(chat(2))
+    request_queue.enqueue(quiet(2))
+    request_queue.enqueue(ReleaseBackground(3))
 
     assert not flag.is_set()
+    assert not request_queue.was_preempted
 
 
-def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.enqueue(quiet(1))
-    turnstile.wait_for_next()
-    stopped_while_waiting = turnstile.stop(1)
-    turnstile.enqueue(chat(2))
+def test_the_next_turn_begins_with_a_clear_flag(request_queue: RequestQueue, flag: threading.Event):
+    request_queue.enqueue(quiet(1))
+    request_queue.wait_for_next()
+    request_queue.enqueue(chat(2))
+    request_queue.mark_answered()
+
+    assert request_queue.wait_for_next().job == 2
+    assert not flag.is_set()
+    assert not request_queue.was_preempted
+
+
+def test_the_chat_arriving_between_two_turns_ends_nothing(request_queue: RequestQueue, flag: threading.Event):
+    request_queue.enqueue(quiet(1))
+    request_queue.wait_for_next()
+    request_queue.mark_answered()
+
+    request_queue.enqueue(chat(2))
+
+    assert not flag.is_set()
+
+
+def test_a_job_stopped_by_its_asker_did_not_make_way(request_queue: RequestQueue, flag: threading.Event):
+    request_queue.enqueue(quiet(1))
+    request_queue.wait_for_next()
+    stopped_while_waiting = request_queue.stop(1)
+    request_queue.enqueue(chat(2))
 
     assert not stopped_while_waiting
     assert flag.is_set()
-    assert not turnstile.was_preempted
+    assert not request_queue.was_preempted
 
 
-def test_a_job_stopped_while_it_waits_never_runs(turnstile: RequestQueue, flag: threading.Event):
+def test_a_job_stopped_while_it_waits_never_runs(request_queue: RequestQueue, flag: threading.Event):
     for request in (chat(1), quiet(2), chat(3)):
-        turnstile.enqueue(request)
-    turnstile.wait_for_next()
+        request_queue.enqueue(request)
+    request_queue.wait_for_next()
 
-    assert turnstile.stop(2)
-    assert turnstile.stop(3)
-    turnstile.enqueue(chat(4))
-    turnstile.mark_answered()
+    assert request_queue.stop(2)
+    assert request_queue.stop(3)
+    request_queue.enqueue(chat(4))
+    request_queue.mark_answered()
 
-    assert turnstile.wait_for_next().job == 4
+    assert request_queue.wait_for_next().job == 4
     assert not flag.is_set()
 
 
-def test_a_stop_that_comes_too_late_stops_nobody(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.enqueue(chat(1))
-    turnstile.wait_for_next()
-    turnstile.mark_answered()
-    turnstile.enqueue(chat(2))
-    turnstile.wait_for_next()
+def test_a_stop_that_comes_too_late_stops_nobody(request_queue: RequestQueue, flag: threading.Event):
+    request_queue.enqueue(chat(1))
+    request_queue.wait_for_next()
+    request_queue.mark_answered()
+    request_queue.enqueue(chat(2))
+    request_queue.wait_for_next()
 
-    assert not turnstile.stop(1)
+    assert not request_queue.stop(1)
     assert not flag.is_set()

@@ -69,10 +69,10 @@ def test_what_is_not_installed_is_missing(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_an_embedder_whose_conversion_was_left_out_is_missing_and_one_is_told_what_to_run(tmp_path: Path):
-    with pytest.raises(ModelMissing) as told:
+    with pytest.raises(ModelMissing) as reported:
         bundled.embedding_model(bundled=tmp_path)
 
-    assert "packaging/install.py" in told.value.remedy
+    assert "packaging/install.py" in reported.value.remedy
 
 
 @pytest.mark.parametrize("damage", ["shorter", "changed"])

@@ -24,22 +24,22 @@ WANTED = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gg
 
 async def fetch(server: HubServer, folder: Path, wanted: RemoteModel = WANTED) -> list[tuple[DownloadStage, int, int]]:
     """Everything that was told on the way; the file is checked to be the right one."""
-    told: list[tuple[DownloadStage, int, int]] = []
+    report: list[tuple[DownloadStage, int, int]] = []
     path = await HuggingFaceHub(server.url, retry_delay=0.01, stall_timeout=0.3).download(
-        wanted, folder, lambda *news: told.append(news)
+        wanted, folder, lambda *news: report.append(news)
     )
     assert path == folder / "tiny.gguf"
     assert path.read_bytes() == MODEL
     assert not (folder / "tiny.gguf.part").exists()
-    return told
+    return report
 
 
 async def test_a_file_comes_whole_and_checked(tmp_path: Path):
     async with serving(HubServer()) as server:
-        told = await fetch(server, tmp_path)
+        report = await fetch(server, tmp_path)
 
     assert server.asked[0]["path"] == "/somebody/tiny-GGUF/resolve/main/tiny.gguf?download=true"
-    assert told[-2:] == [(DownloadStage.LOADING, len(MODEL), len(MODEL)), (DownloadStage.CHECKING, len(MODEL), len(MODEL))]
+    assert report[-2:] == [(DownloadStage.LOADING, len(MODEL), len(MODEL)), (DownloadStage.CHECKING, len(MODEL), len(MODEL))]
 
 
 async def test_after_a_break_it_goes_on_from_there(tmp_path: Path):
@@ -206,14 +206,14 @@ async def test_a_server_that_never_says_how_long_it_is_does_not_make_it_go_round
 async def test_where_no_hash_is_told_the_file_itself_says_whether_it_is_whole(tmp_path: Path):
     whole = write_model(tmp_path / "whole.gguf", settings=chat_settings()).read_bytes()
     (tmp_path / "models").mkdir()
-    told = lambda *_news: None  # noqa: E731 - nobody listens
+    report = lambda *_news: None  # noqa: E731 - nobody listens
     async with serving(HubServer(content=whole, etag="")) as server:
-        path = await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
+        path = await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", report)
         assert path.read_bytes() == whole
         path.unlink()
         server.content = whole[: len(whole) - 40]  # as long as it is said to be, and yet not all of it
         with pytest.raises(DownloadFailed, match="is not the announced one"):
-            await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
+            await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", report)
 
     assert list((tmp_path / "models").iterdir()) == []
 
@@ -228,7 +228,7 @@ async def test_numbers_that_are_none_are_passed_over(tmp_path: Path):
         await fetch(server, tmp_path)
 
 
-async def test_whoever_asks_for_patience_gets_it(tmp_path: Path):
+async def test_a_longer_timeout_is_granted_on_request(tmp_path: Path):
     async with serving(HubServer(statuses=[429], more="Retry-After: 1\r\n")) as server:
         began = time.monotonic()
         await fetch(server, tmp_path)
@@ -240,12 +240,12 @@ async def test_whoever_asks_for_patience_gets_it(tmp_path: Path):
 async def test_a_file_that_changes_between_two_breaks_is_given_up(tmp_path: Path):
     async with serving(HubServer(breaks=[400_000, 300_000], etag="", more='ETag: "one"\r\n')) as server:
 
-        def told(stage: DownloadStage, done: int, _total: int) -> None:
+        def report(stage: DownloadStage, done: int, _total: int) -> None:
             if stage is DownloadStage.WAITING and done:
                 server.more = 'ETag: "two"\r\n'
 
         with pytest.raises(DownloadFailed, match="was changed"):
-            await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path, told)
+            await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path, report)
 
 
 async def test_whoever_leads_round_in_circles_is_not_followed_for_long(tmp_path: Path):

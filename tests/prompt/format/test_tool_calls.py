@@ -64,7 +64,7 @@ SPELLED = {
 }
 
 
-def heard(*pieces: str) -> tuple[str, ToolCallDetector]:
+def received(*pieces: str) -> tuple[str, ToolCallDetector]:
     ears = ToolCallDetector(NAMES)
     said = "".join(map(ears.feed, pieces))
     return said + ears.finish(), ears
@@ -73,10 +73,10 @@ def heard(*pieces: str) -> tuple[str, ToolCallDetector]:
 @pytest.mark.parametrize("text", SPELLED.values(), ids=SPELLED)
 def test_a_call_is_understood_wherever_the_stream_is_cut(text: str):
     for cut in range(len(text) + 1):
-        said, ears = heard(text[:cut], text[cut:])
+        said, ears = received(text[:cut], text[cut:])
         assert said.strip() == "", f"shown when cut at {cut}"
         assert [(call.name, call.arguments) for call in ears.calls] == [("dice_roll", ROLL)], f"cut at {cut}"
-    said, ears = heard(*text)
+    said, ears = received(*text)
     assert (said.strip(), [call.arguments for call in ears.calls]) == ("", [ROLL])
 
 
@@ -84,7 +84,7 @@ def test_a_call_is_understood_wherever_the_stream_is_cut(text: str):
 def test_what_is_said_before_a_call_is_shown(text: str):
     for cut in range(len(text) + 8):
         whole = f"Let me. {text}"
-        said, ears = heard(whole[:cut], whole[cut:])
+        said, ears = received(whole[:cut], whole[cut:])
         assert said == "Let me. "
         assert len(ears.calls) == 1
 
@@ -107,7 +107,7 @@ def test_what_is_said_before_a_call_is_shown(text: str):
 )
 def test_ordinary_words_are_shown_whole_wherever_they_are_cut(text: str):
     for cut in range(len(text) + 1):
-        said, ears = heard(text[:cut], text[cut:])
+        said, ears = received(text[:cut], text[cut:])
         assert said == text
         assert not ears.calls
 
@@ -120,7 +120,7 @@ def test_ordinary_words_are_not_held_back_longer_than_need_be():
 
 def test_several_calls_come_in_their_order():
     second = '<tool_call>{"name": "memory_save", "arguments": {"content": "x"}}</tool_call>'
-    _said, ears = heard(SPELLED["hermes"], "\n", second)
+    _said, ears = received(SPELLED["hermes"], "\n", second)
     assert [call.name for call in ears.calls] == ["dice_roll", "memory_save"]
 
 
@@ -135,7 +135,7 @@ TWO = {
 
 @pytest.mark.parametrize("text", TWO.values(), ids=TWO)
 def test_two_calls_keep_to_themselves(text: str):
-    _said, ears = heard(*text)
+    _said, ears = received(*text)
     assert [(call.name, call.arguments) for call in ears.calls] == [
         ("dice_roll", ROLL),
         ("memory_save", {"content": "Ines (her sister) sails."}),
@@ -144,7 +144,7 @@ def test_two_calls_keep_to_themselves(text: str):
 
 @pytest.mark.parametrize("text", ["<tool_call>dice_roll\n</tool_call>", "<function=dice_roll>\n</function>", "[dice_roll()]"])
 def test_a_call_without_arguments_is_one(text: str):
-    _said, ears = heard(text)
+    _said, ears = received(text)
     assert [(call.name, call.arguments) for call in ears.calls] == [("dice_roll", {})]
 
 
@@ -153,7 +153,7 @@ def test_what_a_model_thought_before_its_call_stays_a_thought():
     text = f"<|channel|>analysis<|message|>A roll.<|end|><|start|>assistant{SPELLED['gpt-oss']}"
     splits = [*map(splitter.feed, text), splitter.finish()]
     assert "".join(one.thought for one in splits) == "A roll."
-    said, ears = heard(*(one.answer for one in splits))
+    said, ears = received(*(one.answer for one in splits))
     assert (said, [call.arguments for call in ears.calls]) == ("", [ROLL])
 
 
@@ -165,7 +165,7 @@ def test_noise_without_end_is_read_in_no_time(text: str):
 
 
 def test_a_call_that_cannot_be_read_is_known_as_one():
-    said, ears = heard("<tool_call>{name: dice, oh dear</tool_call>")
+    said, ears = received("<tool_call>{name: dice, oh dear</tool_call>")
     assert said == ""
     assert [call.name for call in ears.calls] == [MALFORMED]
 

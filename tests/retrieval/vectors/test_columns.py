@@ -32,50 +32,50 @@ def sheet(*passages: Passage) -> str:
     )
 
 
-def told(columns: ColumnSnapshot) -> list[tuple[int, UUID, int, int]]:
+def content_of(columns: ColumnSnapshot) -> list[tuple[int, UUID, int, int]]:
     sources = [columns.sources[int(place)] for place in columns.source]
     return list(zip(columns.number.tolist(), sources, columns.day.tolist(), columns.length.tolist(), strict=True))
 
 
 @given(STEPS)
-def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, int]]):
-    shelf, held, pictures = PassageColumns(["mara"], {"mara": []}), {}, []
-    for deed, number, source in steps:
-        if deed == "put":
-            shelf.apply_changes([number], [passage(number, source)])
+def test_a_store_holds_what_was_saved_and_not_removed(steps: list[tuple[str, int, int]]):
+    passage_columns, held, pictures = PassageColumns(["mara"], {"mara": []}), {}, []
+    for action, number, source in steps:
+        if action == "put":
+            passage_columns.apply_changes([number], [passage(number, source)])
             held[number] = passage(number, source)
-        elif deed == "take":
-            shelf.apply_changes([number], [])
+        elif action == "take":
+            passage_columns.apply_changes([number], [])
             held.pop(number, None)
         else:
-            pictures.append((shelf.columns(), told(shelf.columns())))
+            pictures.append((passage_columns.columns(), content_of(passage_columns.columns())))
 
     fresh = PassageColumns(["mara"], {"mara": [sheet(*(held[number] for number in sorted(held)))]})
 
-    assert told(shelf.columns()) == told(fresh.columns())
-    assert shelf.columns().source_count == fresh.columns().source_count == len({one.source for one in held.values()})
-    assert len(shelf) == len(held)
-    assert all((number in shelf) == (number in held) for number in range(1, 13))
-    assert all(told(columns) == then for columns, then in pictures), "a picture does not change afterwards"
+    assert content_of(passage_columns.columns()) == content_of(fresh.columns())
+    assert passage_columns.columns().source_count == fresh.columns().source_count == len({one.source for one in held.values()})
+    assert len(passage_columns) == len(held)
+    assert all((number in passage_columns) == (number in held) for number in range(1, 13))
+    assert all(content_of(columns) == then for columns, then in pictures), "a picture does not change afterwards"
 
 
-def test_several_owners_stand_on_one_shelf_in_the_order_of_numbers():
-    shelf = PassageColumns(
+def test_several_owners_share_columns_in_the_order_of_numbers():
+    passage_columns = PassageColumns(
         ["mara", "world:sea"], {"mara": [sheet(passage(2, 0), passage(5, 1))], "world:sea": [sheet(passage(3, 2))]}
     )
 
-    shelf.apply_changes([], [passage(7, 0, owner="tom"), passage(6, 0, owner="world:sea")])
+    passage_columns.apply_changes([], [passage(7, 0, owner="tom"), passage(6, 0, owner="world:sea")])
 
-    assert shelf.columns().number.tolist() == [2, 3, 5, 6]
-    assert shelf.columns().owner.tolist() == [0, 1, 0, 1]
+    assert passage_columns.columns().number.tolist() == [2, 3, 5, 6]
+    assert passage_columns.columns().owner.tolist() == [0, 1, 0, 1]
 
 
 def test_a_passage_that_is_there_already_stays():
-    shelf = PassageColumns(["mara"], {"mara": [sheet(passage(2, 0))]})
+    passage_columns = PassageColumns(["mara"], {"mara": [sheet(passage(2, 0))]})
 
-    shelf.apply_changes([], [passage(2, 1)])
+    passage_columns.apply_changes([], [passage(2, 1)])
 
-    assert told(shelf.columns())[0][1] == SOURCES[0]
+    assert content_of(passage_columns.columns())[0][1] == SOURCES[0]
 
 
 def test_what_has_no_session_stands_alone():
@@ -103,11 +103,13 @@ def test_rows_are_found_by_number_and_strangers_are_told_apart():
 
 @given(STEPS)
 def test_the_newest_passage_of_each_source_and_the_size_of_each_group_are_known(steps: list[tuple[str, int, int]]):
-    shelf = PassageColumns(["mara"], {"mara": []})
-    for deed, number, source in steps:
+    passage_columns = PassageColumns(["mara"], {"mara": []})
+    for action, number, source in steps:
         kind = (PassageKind.FACT, PassageKind.MESSAGE, PassageKind.MEMORY)[number % 3]
-        shelf.apply_changes([number] if deed == "take" else [], [passage(number, source, kind)] if deed == "put" else [])
-    columns = shelf.columns()
+        passage_columns.apply_changes(
+            [number] if action == "take" else [], [passage(number, source, kind)] if action == "put" else []
+        )
+    columns = passage_columns.columns()
 
     newest = {source: row for row, source in enumerate(columns.source.tolist())}
 

@@ -78,8 +78,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(1, 12
 @given(STEPS, st.sampled_from(KINDS))
 def test_the_index_agrees_with_what_was_done_to_it(steps: list[tuple[str, int, int]], kind: Kind):
     index, held = kind(SIZE), {}
-    for deed, number, version in steps:
-        if deed == "add":
+    for action, number, version in steps:
+        if action == "add":
             index.add(np.array([number]), unit(number, version)[None, :])
             held[number] = version
         else:

@@ -357,26 +357,26 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
         database = await Database.open(home / "lethe.sqlite3")
         passages, folder, kept = Passages(database), home / "index", home / "kept"
         recall, ids = opened(passages, folder), [UUID(int=number + 1) for number in range(5)]
-        for deed, which, what in steps:
+        for action, which, what in steps:
             owner, source, origin = ("mara", "world:sea")[which % 2], ids[which], ids[what]
-            if deed in ("replace", "keep"):
+            if action in ("replace", "keep"):
                 texts = [f"word{which} {what}", "same"][: 1 + what % 2]
-                told = [fact for text in texts for fact in passage_builder.fact_passages(owner, source, origin, text, WHEN)]
-                await recall.replace([origin] if deed == "replace" else [], told)
-            elif deed == "forget":
+                reported = [fact for text in texts for fact in passage_builder.fact_passages(owner, source, origin, text, WHEN)]
+                await recall.replace([origin] if action == "replace" else [], reported)
+            elif action == "forget":
                 await recall.replace(await origins_of(passages, "mara", "world:sea", source=source), [])
-            elif deed == "forget origin":
+            elif action == "forget origin":
                 await recall.replace([origin], [])
-            elif deed == "learn":
+            elif action == "learn":
                 await recall.embed_pending(2)
-            elif deed == "ask":
+            elif action == "ask":
                 await recall.search(["mara", "world:sea"][: 1 + what % 2], f"word{which}")
-            elif deed == "reload":
+            elif action == "reload":
                 recall.reload()
-            elif deed == "restart":
+            elif action == "restart":
                 await recall.close()
                 recall = opened(passages, folder)
-            elif deed == "lose the file":
+            elif action == "lose the file":
                 shutil.rmtree(folder, ignore_errors=True)
             else:
                 put_back(folder, kept)

@@ -22,9 +22,9 @@ from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import Plugin
 from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, ActivityEntry
-from tests.services.past import NUTS, answers, concluded, copy_home, hold, opened, trusted
-from tests.services.stage import MIRA, until
+from tests.services.past_sessions import NUTS, answers, concluded, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
+from tests.services.turns import MIRA, until
 from tests.web.server import Reply, Site, page, serving
 
 KEEPERS = (
@@ -303,7 +303,7 @@ async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path)
     assert await services.research.list_inquiries() == []
 
 
-async def test_with_a_persona_who_is_deleted_her_work_ends(services: AppServices, tmp_path: Path):
+async def test_the_tasks_of_a_deleted_persona_end(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 

@@ -21,9 +21,9 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
 from lethe_app.services.background.dreams import DreamServices
 from lethe_app.services.background.task_api import TaskApi
-from tests.services.past import hold, trusted
-from tests.services.stage import MIRA, keep
+from tests.services.past_sessions import hold, trusted
 from tests.services.tasks import Clock, employ, newest
+from tests.services.turns import MIRA, add_memory
 
 PIP = "Anna has a dog called Pip."
 KEEP = {"verdict": "keep", "text": "", "merged": [], "dropped": [], "filed_under": "", "tags": []}
@@ -54,7 +54,7 @@ async def dream(services: AppServices, clock: Clock) -> Callable[[], object]:
 
 async def own(services: AppServices, content: str = PIP, **fields: object) -> MemoryUnit:
     """A memory that a task wrote."""
-    return await keep(services, content, name="", made_by="journal", **fields)
+    return await add_memory(services, content, name="", made_by="journal", **fields)
 
 
 async def contents(services: AppServices) -> list[str]:
@@ -102,7 +102,7 @@ async def test_with_the_users_leave_it_is_done_at_once(services: AppServices, dr
 
 async def test_what_the_user_wrote_is_not_touched_even_if_it_says_the_same(services: AppServices, dream):
     await services.preferences.set(dreams_apply=True)
-    await keep(services, PIP)
+    await add_memory(services, PIP)
     await own(services)
     await own(services, protected=True)
 
@@ -265,13 +265,13 @@ async def test_a_model_that_sorts_notes_reads_what_strangers_wrote_as_a_quotatio
     assert f". {PIP}" in notes
 
 
-async def test_a_wish_in_a_models_words_must_stand_in_the_line(services: AppServices, dream, tmp_path: Path):
+async def test_a_preference_quoted_by_a_model_must_stand_in_the_line(services: AppServices, dream, tmp_path: Path):
     await hold(services, "I told you to keep it short!", "I will.", "The tea is cold.")
-    wishes = [
+    options = [
         {"line": 1, "wish": "Tomas wants it short.", "tone": "casual"},
         {"line": 2, "wish": "Tomas hates long answers.", "tone": "very irritated"},
     ]
-    await trusted(services, tmp_path / "model.json", answers=[{"wishes": wishes}])
+    await trusted(services, tmp_path / "model.json", answers=[{"wishes": options}])
 
     (change,) = await dream()
 
@@ -280,8 +280,8 @@ async def test_a_wish_in_a_models_words_must_stand_in_the_line(services: AppServ
 
 
 async def test_what_the_user_objected_to_is_feedback_and_becomes_a_constraint(services: AppServices, dream):
-    talk = await hold(services, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")
-    replies = [one for one in await services.sessions.page(talk.guid, 0, 9) if one.content == "Good evening, Tommy."]
+    conversation = await hold(services, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")
+    replies = [one for one in await services.sessions.page(conversation.guid, 0, 9) if one.content == "Good evening, Tommy."]
 
     (change,) = await dream()
 
@@ -330,10 +330,10 @@ async def test_days_later_casual_remarks_still_add_up(services: AppServices, dre
 
 
 async def test_a_thumb_down_says_that_a_mild_word_was_meant(services: AppServices, dream):
-    talk = await hold(services, "Hello.", "Good evening, Tommy.")
-    reply = (await services.sessions.page(talk.guid, 0, 9))[-1]
+    conversation = await hold(services, "Hello.", "Good evening, Tommy.")
+    reply = (await services.sessions.page(conversation.guid, 0, 9))[-1]
     await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
-    await hold(services, "Please don't call me Tommy.", session=talk)
+    await hold(services, "Please don't call me Tommy.", session=conversation)
 
     (change,) = await dream()
 

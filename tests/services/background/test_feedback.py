@@ -14,9 +14,9 @@ from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, INFER, THUMBS, ChangedRecords
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.errors import StorageError
-from tests.services.past import hold, trusted
-from tests.services.stage import MIRA
+from tests.services.past_sessions import hold, trusted
 from tests.services.tasks import Clock, employ, newest
+from tests.services.turns import MIRA
 
 Dreaming = Callable[[], Awaitable[list[RecordedChange]]]
 TALK = (
@@ -55,8 +55,8 @@ async def dream(services: AppServices, clock: Clock) -> Dreaming:
 
 async def disliked(services: AppServices, most: int = 3) -> list[UUID]:
     """Three replies of a conversation, of which so many got a thumb down."""
-    talk = await hold(services, *TALK)
-    replies = [one.id for one in (await services.sessions.page(talk.guid, 0, 9))[1::2]]
+    conversation = await hold(services, *TALK)
+    replies = [one.id for one in (await services.sessions.page(conversation.guid, 0, 9))[1::2]]
     for reply in replies[:most]:
         await services.feedback.rate_reply(reply, ReplyRating.BAD)
     return replies
@@ -118,9 +118,9 @@ async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_th
     assert await dream() == []
 
     clock.go_on(days=1)
-    talk = await hold(services, "I walked.", "How far did you walk?")
+    conversation = await hold(services, "I walked.", "How far did you walk?")
     clock.go_on(hours=1)
-    await services.feedback.rate_reply((await services.sessions.page(talk.guid, 0, 9))[1].id, ReplyRating.BAD)
+    await services.feedback.rate_reply((await services.sessions.page(conversation.guid, 0, 9))[1].id, ReplyRating.BAD)
     assert [change.what for change in await dream()] == [INFER]
 
 
@@ -191,11 +191,11 @@ def test_what_touches_money_is_only_ever_asked_about():
 
 
 def test_a_model_is_told_how_long_each_was_even_where_it_is_cut():
-    told = format_disliked_replies([one("word " * 300), one(asked="")], "Tomas", "Mira")
+    reported = format_disliked_replies([one("word " * 300), one(asked="")], "Tomas", "Mira")
 
-    assert told.startswith("1. (300 words)\nTomas: Hello.\nMira: word")
-    assert "…" in told
-    assert told.endswith("2. (3 words)\nMira: How are you?")
+    assert reported.startswith("1. (300 words)\nTomas: Hello.\nMira: word")
+    assert "…" in reported
+    assert reported.endswith("2. (3 words)\nMira: How are you?")
 
 
 def test_no_words_are_no_reason():

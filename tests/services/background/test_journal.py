@@ -14,9 +14,9 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from tests.services.past import NUTS, chats_of, hold, trusted
-from tests.services.stage import MIRA
+from tests.services.past_sessions import NUTS, chats_of, hold, trusted
 from tests.services.tasks import Clock, employ, leave, newest
+from tests.services.turns import MIRA
 
 WANTS = {"write": True, "topic": "What Tomas told me of his sister."}
 WANTS_NOT = {"write": False, "topic": ""}
@@ -35,8 +35,8 @@ async def past(services: AppServices, clock: Clock, sessions: int = 2) -> None:
     """Some conversations that are over."""
     for _number in range(sessions):
         session = await hold(services, *NUTS, at=clock.shown)
-        told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
-        await chats_of(services).change_session(session.guid, archived=True, **told)
+        reported = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
+        await chats_of(services).change_session(session.guid, archived=True, **reported)
         clock.go_on(hours=1)
 
 
@@ -49,7 +49,7 @@ async def entries(services: AppServices) -> list[tuple[str, str]]:
     return [(one.name, one.content) for one in await services.memory.memories(MIRA) if one.category is MemoryType.JOURNAL]
 
 
-async def test_after_two_conversations_she_writes_an_entry(services: AppServices, tmp_path: Path, clock: Clock):
+async def test_after_two_conversations_an_entry_is_written(services: AppServices, tmp_path: Path, clock: Clock):
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
     leave(services, clock)

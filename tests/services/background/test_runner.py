@@ -19,9 +19,9 @@ from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
 from tests.conftest import Silence
-from tests.services.past import copy_home, opened, trusted
-from tests.services.stage import MIRA, change_persona, until
+from tests.services.past_sessions import copy_home, opened, trusted
 from tests.services.tasks import Clock, Scripted, ask_for_a_title, employ, for_ever, kept_runs, leave, newest, nothing
+from tests.services.turns import MIRA, change_persona, until
 
 TITLE = {"title": "The green boat"}
 
@@ -303,7 +303,7 @@ async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: 
     services.idleness.record_action()
     await looking
 
-    task.deed = nothing
+    task.action = nothing
     leave(services, clock)
     await services.background_runner.run_next_task()
 
@@ -345,7 +345,7 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
     assert task.began == 1
 
 
-async def test_closing_the_house_ends_it_and_leaves_a_record(services: AppServices, clock: Clock):
+async def test_closing_the_services_ends_it_and_leaves_a_record(services: AppServices, clock: Clock):
     task = Scripted(for_ever)
     await employ(services, task)
     leave(services, clock)
@@ -463,8 +463,8 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
     async def fail(_scene: TaskContext) -> TaskResult:
         raise LetheError("The well is dry.")
 
-    told: list[str] = []
-    services.background_runner.notices.add(told.append)
+    reported: list[str] = []
+    services.background_runner.notices.add(reported.append)
     task = Scripted(fail)
     await employ(services, task, plugin="lethe-wells")
     leave(services, clock)
@@ -475,7 +475,7 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
 
     assert task.began == 3
     assert services.preferences.current.tasks_off == ["something"]
-    assert told == ["“A little something” failed 3 times in a row and was switched off. The well is dry."]
+    assert reported == ["“A little something” failed 3 times in a row and was switched off. The well is dry."]
 
 
 async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock, tmp_path: Path):

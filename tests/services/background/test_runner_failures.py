@@ -15,8 +15,8 @@ from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import use_clock
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from tests.conftest import Silence
-from tests.services.stage import until
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
+from tests.services.turns import until
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.agents.change_log import ChangeLog
-from tests.services.past import NUTS, chats_of, hold, trusted
-from tests.services.stage import MIRA, change_persona, keep
-from tests.services.tasks import Clock, Deed, Scripted, employ, leave, newest
+from tests.services.past_sessions import NUTS, chats_of, hold, trusted
+from tests.services.tasks import Clock, Scripted, TaskAction, employ, leave, newest
+from tests.services.turns import MIRA, add_memory, change_persona
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def do(services: AppServices, clock: Clock, deed: Deed) -> None:
+async def do(services: AppServices, clock: Clock, action: TaskAction) -> None:
     """Have it done while the user is away."""
-    await employ(services, Scripted(deed))
+    await employ(services, Scripted(action))
     leave(services, clock)
     await services.background_runner.run_next_task()
 
@@ -72,7 +72,7 @@ async def test_a_note_is_told_at_the_return_unless_it_was_undone(services: AppSe
 
 @pytest.mark.parametrize("hand", ["edit", "forget", "memorize"])
 async def test_the_users_own_memories_are_refused(services: AppServices, clock: Clock, hand: str):
-    own = await keep(services, "The lamp is dark since May.")
+    own = await add_memory(services, "The lamp is dark since May.")
 
     async def meddle(scene: TaskContext) -> TaskResult:
         changed = own.model_copy(update={"content": "The lamp burns."})
@@ -116,7 +116,7 @@ async def test_what_a_task_wrote_becomes_the_users_when_the_user_edits_it(servic
 
 
 async def test_the_same_words_of_the_user_are_not_replaced_by_a_tasks(services: AppServices, clock: Clock):
-    own = await keep(services, "The lamp is dark since May.")
+    own = await add_memory(services, "The lamp is dark since May.")
 
     async def remember(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="Seen", content=own.content))

@@ -18,9 +18,9 @@ from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.undo import remove_added_lines
 from tests.conftest import Silence
 from tests.services.background.test_activity_log import BREAD, CONCLUDED, baked
-from tests.services.past import copy_home, opened
-from tests.services.stage import MIRA
+from tests.services.past_sessions import copy_home, opened
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest
+from tests.services.turns import MIRA
 
 
 @pytest.fixture

@@ -139,8 +139,8 @@ def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
 async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(
     services: AppServices, session: ChatSession
 ):
-    told: list[str] = []
-    services.sessions.changed.add(told.append)
+    reported: list[str] = []
+    services.sessions.changed.add(reported.append)
 
     assert [one.name for one in await services.group.members(session.guid)] == ["Mira", "Wren", "Oskar Lind"]
     assert not {"mira-test", "wren", "oskar", "tomas"} & {
@@ -149,7 +149,7 @@ async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_pers
 
     left = await services.group.set_guests(session.guid, ["oskar", "mira-test", "oskar"])
 
-    assert (left.guests, left.persona_id, told) == (["oskar"], "mira-test", ["mira-test"])
+    assert (left.guests, left.persona_id, reported) == (["oskar"], "mira-test", ["mira-test"])
     assert (await services.sessions.open(session.guid)).guests == ["oskar"]
     assert "wren" in {one.unique_name for one in await services.group.candidates_for(session.guid)}
 

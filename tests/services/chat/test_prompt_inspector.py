@@ -18,7 +18,7 @@ from lethe_app.domain.prompt import CacheMiss, CutReason, PromptPart, PromptSpan
 from lethe_app.errors import PromptTooLong
 from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.services.events import PromptBuilt, ReplyFinished, ReplyText
-from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
+from tests.services.turns import MIRA, add_memory, change_persona, log, prompt_of, say, write_world
 
 Says = Callable[..., object]
 
@@ -30,8 +30,8 @@ async def session(services: AppServices) -> ChatSession:
 
 
 async def inspected(services: AppServices, session: ChatSession, text: str) -> PromptInspection:
-    played = await say(services, session, text)
-    found = await services.prompt_inspector.prompt_of(played.reply.id)
+    outcome = await say(services, session, text)
+    found = await services.prompt_inspector.prompt_of(outcome.reply.id)
     assert found is not None
     return found
 
@@ -44,16 +44,16 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     services: AppServices, session: ChatSession, says: Says
 ):
     await says("Aye.")
-    played = await say(services, session, "Is the lamp lit?")
+    outcome = await say(services, session, "Is the lamp lit?")
 
-    found = await services.prompt_inspector.prompt_of(played.reply.id)
+    found = await services.prompt_inspector.prompt_of(outcome.reply.id)
 
     assert found is not None
-    finished = next(event for event in played.events if isinstance(event, ReplyFinished))
-    assert text_of(found.spans) == await prompt_of(services, session, played)
+    finished = next(event for event in outcome.events if isinstance(event, ReplyFinished))
+    assert text_of(found.spans) == await prompt_of(services, session, outcome)
     assert text_of(found.spans, PromptPart.MESSAGE) == "Is the lamp lit?"
     assert "navigator of the Petrel" in text_of(found.spans, PromptPart.PERSONA)
-    assert found.receipt == next(event.receipt for event in played.events if isinstance(event, PromptBuilt))
+    assert found.receipt == next(event.receipt for event in outcome.events if isinstance(event, PromptBuilt))
     assert found.cost is not None
     assert (found.cost.evaluated, found.cost.reused) == (finished.usage.evaluated_tokens, finished.usage.reused_tokens)
     assert not found.cost.compared
@@ -146,21 +146,21 @@ async def test_another_conversation_in_between_is_named(services: AppServices, s
 
 async def test_every_wording_has_its_own_prompt(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
-    played = await say(services, session, "Is the lamp lit?")
-    first = await services.prompt_inspector.prompt_of(played.reply.id)
+    outcome = await say(services, session, "Is the lamp lit?")
+    first = await services.prompt_inspector.prompt_of(outcome.reply.id)
     await change_persona(services, bio="{{char}} has become a baker.")
-    async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as events:
+    async with aclosing(services.chat.regenerate(session.guid, outcome.reply.id)) as events:
         _all = [event async for event in events]
 
-    second = await services.prompt_inspector.prompt_of(played.reply.id)
-    await services.message_editing.show_alternative(played.reply.id, 0)
+    second = await services.prompt_inspector.prompt_of(outcome.reply.id)
+    await services.message_editing.show_alternative(outcome.reply.id, 0)
 
     assert first is not None
     assert second is not None
     assert "baker" in text_of(second.spans)
     assert second.cost is not None
     assert (second.cost.reason, second.cost.part) == (CacheMiss.PART, "persona")
-    assert await services.prompt_inspector.prompt_of(played.reply.id) == first
+    assert await services.prompt_inspector.prompt_of(outcome.reply.id) == first
 
 
 async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(services: AppServices, session: ChatSession, says: Says):
@@ -179,13 +179,13 @@ async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(services: AppSe
 
 
 async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, session: ChatSession, says: Says):
-    secret = await keep(services, "Tomas hid the key under the stone.", keywords_main=["key"])
+    secret = await add_memory(services, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("Under the stone.", "I do not know.")
-    told = await say(services, session, "Where is the key?")
-    before = await services.prompt_inspector.prompt_of(told.reply.id)
+    reported = await say(services, session, "Where is the key?")
+    before = await services.prompt_inspector.prompt_of(reported.reply.id)
     await services.memory.forget_memory(secret.guid)
 
-    after = await services.prompt_inspector.prompt_of(told.reply.id)
+    after = await services.prompt_inspector.prompt_of(reported.reply.id)
 
     assert before is not None
     assert after is not None
@@ -197,7 +197,7 @@ async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, se
 async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
     services: AppServices, session: ChatSession, says: Says
 ):
-    secret = await keep(services, "Tomas hid the key under the stone.", keywords_main=["key"])
+    secret = await add_memory(services, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("word " * 30, delay=0.005)
     forgotten = False
     async with aclosing(services.chat.send(session.guid, "Where is the key?")) as events:
@@ -215,10 +215,10 @@ async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
 
 async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
-    played = await say(services, session, "My number is 4711.")
-    await services.message_editing.edit(played.asked.id, "My number is mine.")
+    outcome = await say(services, session, "My number is 4711.")
+    await services.message_editing.edit(outcome.asked.id, "My number is mine.")
 
-    found = await services.prompt_inspector.prompt_of(played.reply.id)
+    found = await services.prompt_inspector.prompt_of(outcome.reply.id)
     later = await inspected(services, session, "Well?")
 
     assert found is not None
@@ -235,7 +235,7 @@ async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: A
     assert CutReason.SUMMARISED in {cut.kind for cut in history.cuts}
     assert not any(share.cuts for share in found[0].receipt.shares)
     told_before = [text_of(one.spans, PromptPart.SUMMARIES) for one in found]
-    cuts = [one for one, (before, told) in zip(found[1:], pairwise(told_before), strict=True) if before != told]
+    cuts = [one for one, (before, reported) in zip(found[1:], pairwise(told_before), strict=True) if before != reported]
     assert len(cuts) == 2
     assert {cut.cost.reason for cut in cuts if cut.cost is not None} == {CacheMiss.MESSAGES_LEFT}
 
@@ -284,11 +284,11 @@ async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_l
 
     shown = await services.prompt_inspector.preview(draft)
     session = await services.sessions.new(MIRA)
-    played = await say(services, session, "…")
+    outcome = await say(services, session, "…")
 
-    assert shown.text == await prompt_of(services, session, played)
-    receipt = next(event.receipt for event in played.events if isinstance(event, PromptBuilt))
-    assert (shown.model, shown.template) == (played.reply.current.model, receipt.template_source)
+    assert shown.text == await prompt_of(services, session, outcome)
+    receipt = next(event.receipt for event in outcome.events if isinstance(event, PromptBuilt))
+    assert (shown.model, shown.template) == (outcome.reply.current.model, receipt.template_source)
     assert "“You are late, Tomas.”" in text_of(shown.spans, PromptPart.HISTORY)
     assert text_of(shown.spans, PromptPart.TEMPLATE)
 
@@ -385,10 +385,10 @@ async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(se
 
 async def test_looking_changes_nothing(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.")
-    played = await say(services, session, "Is the lamp lit?")
+    outcome = await say(services, session, "Is the lamp lit?")
     before = await stored(services)
 
-    await asyncio.gather(*(services.prompt_inspector.prompt_of(played.reply.id) for _time in range(3)))
+    await asyncio.gather(*(services.prompt_inspector.prompt_of(outcome.reply.id) for _time in range(3)))
     await services.prompt_inspector.preview(Persona(name="Ines", bio="Mends."))
     await services.prompt_inspector.render(InstructPreset(name="x"))
 

@@ -12,7 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import ReplyBegan, ReplyText
-from tests.services.stage import MIRA, Played, before_now, log, prompt_of, say, spoke
+from tests.services.turns import MIRA, TurnOutcome, before_now, log, prompt_of, say, spoke
 
 STORM = "Do you remember the squall?"
 
@@ -34,13 +34,13 @@ def heading() -> str:
     return expand(f"# {title}", scene).strip()
 
 
-def copied(services: AppServices, played: Played) -> str:
+def copied(services: AppServices, outcome: TurnOutcome) -> str:
     """The block as this turn's prompt had it."""
-    return "\n".join([heading(), *(one.text for one in played.memory.recalled)])
+    return "\n".join([heading(), *(one.text for one in outcome.memory.recalled)])
 
 
-def shown(played: Played) -> str:
-    return "".join(event.text for event in played.events if isinstance(event, ReplyText))
+def shown(outcome: TurnOutcome) -> str:
+    return "".join(event.text for event in outcome.events if isinstance(event, ReplyText))
 
 
 async def block_of(services: AppServices, session: ChatSession, says: Callable[..., object]) -> str:
@@ -55,11 +55,11 @@ async def test_a_copy_of_the_block_is_neither_shown_nor_stored(
     block = await block_of(services, session, says)
     await says(f"{block}\n “It was a bad night.”")
 
-    played = await say(services, session, STORM)
+    outcome = await say(services, session, STORM)
 
-    assert shown(played) == "“It was a bad night.”"
-    assert played.reply.content == "“It was a bad night.”"
-    assert block.splitlines()[1] in await prompt_of(services, session, played)
+    assert shown(outcome) == "“It was a bad night.”"
+    assert outcome.reply.content == "“It was a bad night.”"
+    assert block.splitlines()[1] in await prompt_of(services, session, outcome)
 
 
 async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the_block(
@@ -68,10 +68,10 @@ async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the
     block = await block_of(services, session, says)
     await says(block, "“It was a bad night.”")
 
-    played = await say(services, session, STORM)
+    outcome = await say(services, session, STORM)
 
-    assert played.reply.content == "“It was a bad night.”"
-    assert sum(isinstance(event, ReplyBegan) for event in played.events) == 1
+    assert outcome.reply.content == "“It was a bad night.”"
+    assert sum(isinstance(event, ReplyBegan) for event in outcome.events) == 1
     assert [message.content for message in await log(services, session)][-1] == "“It was a bad night.”"
 
 

@@ -12,7 +12,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.errors import LetheError
 from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
-from tests.services.stage import MIRA, Played, before_now, change_persona, keep, now_held, say, write_world
+from tests.services.turns import MIRA, TurnOutcome, add_memory, before_now, change_persona, load_memory, say, write_world
 
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."
 GRANDFATHER = "Did my grandfather keep the light on Skerry Point?"
@@ -27,14 +27,14 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
     return await services.sessions.new(MIRA)
 
 
-async def behind(services: AppServices, played: Played) -> ReplySources:
-    found = await services.reply_sources.sources_of(played.reply.id)
+async def behind(services: AppServices, outcome: TurnOutcome) -> ReplySources:
+    found = await services.reply_sources.sources_of(outcome.reply.id)
     assert found is not None
     return found
 
 
-async def only(services: AppServices, played: Played) -> ReplyMemory:
-    (one,) = (await behind(services, played)).surfaced
+async def only(services: AppServices, outcome: TurnOutcome) -> ReplyMemory:
+    (one,) = (await behind(services, outcome)).surfaced
     return one
 
 
@@ -53,9 +53,9 @@ async def learnt(services: AppServices) -> tuple[ChatSession, Message]:
 async def test_a_fact_is_told_with_the_message_that_says_it(services: AppServices, session: ChatSession):
     old, message = await learnt(services)
 
-    played = await say(services, session, "Did my grandfather keep the light on Skerry Point?")
+    outcome = await say(services, session, "Did my grandfather keep the light on Skerry Point?")
 
-    one = await only(services, played)
+    one = await only(services, outcome)
     assert (one.kind, one.text) == (SourceKind.FACT, KNOWN)
     assert one.whence is not None
     assert (one.whence.session, one.whence.message, one.whence.title) == (old.guid, message.id, "First night")
@@ -78,14 +78,14 @@ async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_b
 
 
 async def test_a_memory_can_be_pinned_and_rewritten(services: AppServices, session: ChatSession):
-    memory = await keep(services, keywords_main=["lighthouse"])
+    memory = await add_memory(services, keywords_main=["lighthouse"])
     one = await only(services, await say(services, session, ASKED))
     assert (one.kind, one.pinned, one.text) == (SourceKind.MEMORY, False, "It is dark since May.")
 
     await services.reply_actions.pin(one, pinned=True)
     await services.reply_actions.write(one, "  It burns again.  ")
 
-    held = await now_held(services, memory)
+    held = await load_memory(services, memory)
     assert held is not None
     assert (held.sticky, held.content) == (True, "It burns again.")
     with pytest.raises(LetheError):
@@ -117,14 +117,14 @@ async def test_an_entry_of_a_world_is_only_looked_at_here(services: AppServices,
 
 
 async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(services: AppServices, session: ChatSession):
-    memory = await keep(services, keywords_main=["lighthouse"])
-    played = await say(services, session, ASKED)
-    before = await behind(services, played)
+    memory = await add_memory(services, keywords_main=["lighthouse"])
+    outcome = await say(services, session, ASKED)
+    before = await behind(services, outcome)
 
     await services.reply_actions.object_to(memory.guid, before)
-    without = await behind(services, played)
+    without = await behind(services, outcome)
     await services.reply_actions.withdraw(memory.guid, without)
-    after = await behind(services, played)
+    after = await behind(services, outcome)
 
     assert without.surfaced == ()
     assert [one.memory for one in without.unwanted] == [memory.guid]
@@ -132,9 +132,9 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(serv
 
 
 async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(services: AppServices, session: ChatSession):
-    memory = await keep(services, keywords_main=["lighthouse"])
-    played = await say(services, session, ASKED)
-    await services.reply_actions.object_to(memory.guid, await behind(services, played))
+    memory = await add_memory(services, keywords_main=["lighthouse"])
+    outcome = await say(services, session, ASKED)
+    await services.reply_actions.object_to(memory.guid, await behind(services, outcome))
 
     again = (await say(services, session, ASKED)).memory
 
@@ -143,7 +143,7 @@ async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_u
 
 
 async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(services: AppServices, session: ChatSession):
-    memory = await keep(services, keywords_main=["lighthouse"], duration=4)
+    memory = await add_memory(services, keywords_main=["lighthouse"], duration=4)
     write_world(services, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["lighthouse"], "duration": 4})
     await change_persona(services, worlds=["bay"])
     first = await behind(services, await say(services, session, ASKED))
@@ -159,9 +159,9 @@ async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(services
 
 
 async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: AppServices, session: ChatSession):
-    memory = await keep(services, keywords_main=["lighthouse"])
-    played = await say(services, session, ASKED)
-    before = await behind(services, played)
+    memory = await add_memory(services, keywords_main=["lighthouse"])
+    outcome = await say(services, session, ASKED)
+    before = await behind(services, outcome)
     await services.reply_actions.object_to(memory.guid, before)
 
     await services.reply_actions.forget_memory(before.surfaced[0], MIRA)
@@ -180,8 +180,8 @@ async def test_a_greeting_answers_nobody(services: AppServices, session: ChatSes
 async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(
     services: AppServices, session: ChatSession
 ):
-    memory = await keep(services, keywords_main=["lighthouse"])
-    told = await keep(
+    memory = await add_memory(services, keywords_main=["lighthouse"])
+    reported = await add_memory(
         services, "The letter came.", name="Letter", insertion=MemoryInsertion.NATURAL, keywords_main=["lighthouse"]
     )
     one, other = await say(services, session, ASKED), await say(services, session, "Good.")
@@ -191,7 +191,7 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
     await services.memory.forget_memory(memory.guid)
     fewer = await services.reply_sources.recalled_counts(ids)
 
-    assert await now_held(services, told) is None  # it was told, and is used up
+    assert await load_memory(services, reported) is None  # it was told, and is used up
     assert counted == {one.asked.id: 2}
     assert fewer == {one.asked.id: 1}
 
@@ -199,7 +199,7 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
 async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(
     services: AppServices, session: ChatSession
 ):
-    await keep(services, keywords_main=["lighthouse"])
+    await add_memory(services, keywords_main=["lighthouse"])
     first = await behind(services, await say(services, session, ASKED))
     (one,) = first.surfaced
 
@@ -217,11 +217,11 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
 
 async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(services: AppServices, session: ChatSession):
     await learnt(services)
-    played = await say(services, session, GRANDFATHER)
-    one = await only(services, played)
+    outcome = await say(services, session, GRANDFATHER)
+    one = await only(services, outcome)
     news: list[str] = []
     services.objections.changed.add(news.append)
-    await services.reply_actions.object_to(one.recollection.memory, await behind(services, played))
+    await services.reply_actions.object_to(one.recollection.memory, await behind(services, outcome))
 
     (listed,) = await services.objections.describe_objections(MIRA)
     assert (listed.title, listed.text) == (one.recollection.title, one.recollection.text)
@@ -230,18 +230,18 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
 
     await services.objections.withdraw(MIRA, listed.objection.memory, listed.objection.message)
     assert await services.objections.describe_objections(MIRA) == []
-    assert [each.recollection.memory for each in (await behind(services, played)).surfaced] == [one.recollection.memory]
+    assert [each.recollection.memory for each in (await behind(services, outcome)).surfaced] == [one.recollection.memory]
 
     await services.objections.repeat(MIRA, listed.objection)
     assert await services.objections.describe_objections(MIRA) == [listed]
-    assert (await behind(services, played)).surfaced == ()
+    assert (await behind(services, outcome)).surfaced == ()
 
 
 async def test_an_objection_outlives_the_message_it_was_made_at(services: AppServices, session: ChatSession):
     await learnt(services)
-    played = await say(services, session, GRANDFATHER)
-    memory = (await only(services, played)).recollection.memory
-    seen = await behind(services, played)
+    outcome = await say(services, session, GRANDFATHER)
+    memory = (await only(services, outcome)).recollection.memory
+    seen = await behind(services, outcome)
     await services.reply_actions.object_to(memory, seen)
     await services.message_editing.delete(session.guid, seen.asked.id)
 
@@ -251,18 +251,18 @@ async def test_an_objection_outlives_the_message_it_was_made_at(services: AppSer
     assert KNOWN in listed.text
 
 
-async def test_a_conversation_that_she_reads_whole_is_named_behind_the_reply(services: AppServices, session: ChatSession):
+async def test_a_conversation_contained_in_full_is_named_after_the_reply(services: AppServices, session: ChatSession):
     await services.preferences.set(session_handling="fit_all")
     await say(services, session, "My sister's boat is called the Heron.")
     await services.sessions.rename(session.guid, "Boats")
     following = await services.sessions.new(MIRA)
 
-    played = await say(services, following, "What is it called?")
+    outcome = await say(services, following, "What is it called?")
 
-    assert (await behind(services, played)).word_for_word == ("Boats",)
+    assert (await behind(services, outcome)).word_for_word == ("Boats",)
 
 
-async def test_a_conversation_she_reads_nothing_of_is_not_named(services: AppServices, session: ChatSession):
+async def test_a_conversation_the_prompt_does_not_contain_is_not_named(services: AppServices, session: ChatSession):
     await say(services, session, "My sister's boat is called the Heron.")
     following = await services.sessions.new(MIRA)
 
@@ -272,9 +272,9 @@ async def test_a_conversation_she_reads_nothing_of_is_not_named(services: AppSer
 async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(
     services: AppServices, session: ChatSession
 ):
-    memory = await keep(services, keywords_main=["lighthouse"])
-    played = await say(services, session, ASKED)
-    await services.reply_actions.object_to(memory.guid, await behind(services, played))
+    memory = await add_memory(services, keywords_main=["lighthouse"])
+    outcome = await say(services, session, ASKED)
+    await services.reply_actions.object_to(memory.guid, await behind(services, outcome))
 
     await services.memory_lists.forget_memories(MIRA, [memory.guid])
     (gone,) = await services.objections.describe_objections(MIRA)
@@ -287,7 +287,7 @@ async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_b
 
 async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: AppServices, session: ChatSession):
     await learnt(services)
-    memory = await keep(services, keywords_main=["lighthouse"])
+    memory = await add_memory(services, keywords_main=["lighthouse"])
     first, second = await say(services, session, GRANDFATHER), await say(services, session, ASKED)
     again = await say(services, session, "And the lighthouse, does it burn?")
     await services.reply_actions.object_to(memory.guid, await behind(services, second))
@@ -329,7 +329,7 @@ async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppSe
 
 
 async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
-    memory = await keep(services, keywords_main=["lighthouse"], made_by="journal")
+    memory = await add_memory(services, keywords_main=["lighthouse"], made_by="journal")
     one = await only(services, await say(services, session, ASKED))
 
     take_back = await services.reply_actions.write(one, "It burns again.")

@@ -47,9 +47,9 @@ def test_the_name_is_taken_off_however_the_reply_is_cut(text: str, said: str):
     for pieces in cuts(text):
         reply = a_reply()
 
-        heard, _thought = hear(reply, pieces)
+        received, _thought = hear(reply, pieces)
 
-        assert heard == said, pieces
+        assert received == said, pieces
         assert reply.alternative(complete=True).content == said
 
 

@@ -24,7 +24,7 @@ from lethe_app.services.events import (
     ThinkingText,
     TurnEvent,
 )
-from tests.services.stage import say
+from tests.services.turns import say
 
 
 async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
@@ -333,14 +333,14 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
 
     slow_disk: list[asyncio.Future[None]] = []
 
-    async def talk() -> None:
+    async def conversation() -> None:
         async with aclosing(services.chat.send(session.guid, "Count.")) as events:
             async for event in events:
                 if isinstance(event, ReplyText):  # the disk is slow just when the reply is stored for the first time
                     slow_disk.append(asyncio.ensure_future(services._database.run_outside_transaction(lambda: time.sleep(0.3))))
                     await asyncio.sleep(0.05)
 
-    talking = asyncio.ensure_future(talk())
+    talking = asyncio.ensure_future(conversation())
     await asyncio.sleep(0.3)
     talking.cancel()
     await asyncio.gather(talking, return_exceptions=True)

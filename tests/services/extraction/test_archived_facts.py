@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from tests.services.past import answers, hold, stated, trusted
+from tests.services.past_sessions import answers, hold, stated, trusted
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
 EVENING = (
@@ -74,7 +74,7 @@ async def test_one_fact_that_is_too_long_discards_no_other(services: AppServices
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-async def test_the_persona_is_known_only_on_wish(services: AppServices, script: Path, wanted: bool):
+async def test_facts_about_the_persona_are_extracted_only_on_request(services: AppServices, script: Path, wanted: bool):
     await services.preferences.set(persona_facts=wanted)
     hers = stated(2, "I was a baker in Bergen once", "Mira was a baker in Bergen.", about="Mira", kind="work")
 

@@ -13,30 +13,30 @@ from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
 from lethe_app.services.extraction.structured_output import StructuredOutput
-from tests.services.desk import ROOT, Desk, open_desk, talk
-from tests.services.past import stated
+from tests.services.extraction_setup import ROOT, ExtractionSetup, conversation, open_extraction
+from tests.services.past_sessions import stated
 
-LINES = talk("Mira: You are late.", "Tomas: I walked from Oldgate.", "Mira: So far!", "Tomas: I live there.")
+LINES = conversation("Mira: You are late.", "Tomas: I walked from Oldgate.", "Mira: So far!", "Tomas: I live there.")
 NOTHING: dict[str, object] = {"facts": []}
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with open_desk() as desk:
-        yield desk
+async def extraction() -> AsyncIterator[ExtractionSetup]:
+    async with open_extraction() as extraction:
+        yield extraction
 
 
 async def extracted(
-    desk: Desk, lines: list[Utterance], known: tuple[ExtractedFact, ...] = (), about: str = "Tomas"
+    extraction: ExtractionSetup, lines: list[Utterance], known: tuple[ExtractedFact, ...] = (), about: str = "Tomas"
 ) -> list[SupportedFact]:
-    return await LlmFactExtraction(desk.clerk).facts(lines, [about], known)
+    return await LlmFactExtraction(extraction.tasks_model).facts(lines, [about], known)
 
 
-async def test_a_fact_comes_with_its_message_and_kind_and_is_told_once(desk: Desk, tmp_path: Path):
+async def test_a_fact_comes_with_its_message_and_kind_and_is_told_once(extraction: ExtractionSetup, tmp_path: Path):
     walked = stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.", kind="event")
-    await desk.load(tmp_path, {"facts": [walked, walked | {"fact": "Tomas walked from Oldgate on foot."}]})
+    await extraction.load(tmp_path, {"facts": [walked, walked | {"fact": "Tomas walked from Oldgate on foot."}]})
 
-    (noted,) = await extracted(desk, LINES)
+    (noted,) = await extracted(extraction, LINES)
 
     assert (noted.fact, noted.source, noted.kind) == ("Tomas walked from Oldgate.", LINES[1], FactKind.EVENT)
 
@@ -51,70 +51,74 @@ async def test_a_fact_comes_with_its_message_and_kind_and_is_told_once(desk: Des
         stated(3, "So far!", "Tomas is far."),
     ],
 )
-async def test_what_nobody_said_or_somebody_else_said_is_not_kept(desk: Desk, tmp_path: Path, answer: dict[str, object]):
-    await desk.load(tmp_path, {"facts": [answer]})
+async def test_what_nobody_said_or_somebody_else_said_is_not_kept(
+    extraction: ExtractionSetup, tmp_path: Path, answer: dict[str, object]
+):
+    await extraction.load(tmp_path, {"facts": [answer]})
 
-    assert await extracted(desk, LINES) == []
+    assert await extracted(extraction, LINES) == []
 
 
-async def test_a_fact_with_a_wrong_number_is_given_to_the_message_that_says_it(desk: Desk, tmp_path: Path):
-    await desk.load(tmp_path, {"facts": [stated(4, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
+async def test_a_fact_with_a_wrong_number_is_given_to_the_message_that_says_it(extraction: ExtractionSetup, tmp_path: Path):
+    await extraction.load(tmp_path, {"facts": [stated(4, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
 
-    assert [each.source for each in await extracted(desk, LINES)] == [LINES[1]]
+    assert [each.source for each in await extracted(extraction, LINES)] == [LINES[1]]
 
 
 @pytest.mark.parametrize("is_said", [True, False])
-async def test_where_rules_cannot_tell_the_model_is_asked(desk: Desk, tmp_path: Path, is_said: bool):
-    lines = talk("Mira: So you are a vegetarian?", "Tomas: For ages now.")
+async def test_where_rules_cannot_tell_the_model_is_asked(extraction: ExtractionSetup, tmp_path: Path, is_said: bool):
+    lines = conversation("Mira: So you are a vegetarian?", "Tomas: For ages now.")
     answer = stated(2, "For ages now", "Tomas has been a vegetarian for a long time.", kind="taste")
-    await desk.load(tmp_path, {"facts": [answer]}, {"is_said": is_said})
+    await extraction.load(tmp_path, {"facts": [answer]}, {"is_said": is_said})
 
-    assert len(await extracted(desk, lines)) == is_said
+    assert len(await extracted(extraction, lines)) == is_said
 
 
-async def test_a_question_that_gets_no_usable_answer_keeps_the_fact_out(desk: Desk, tmp_path: Path):
-    lines = talk("Mira: So you are a vegetarian?", "Tomas: For ages now.")
-    await desk.load(
+async def test_a_question_that_gets_no_usable_answer_keeps_the_fact_out(extraction: ExtractionSetup, tmp_path: Path):
+    lines = conversation("Mira: So you are a vegetarian?", "Tomas: For ages now.")
+    await extraction.load(
         tmp_path, {"facts": [stated(2, "For ages now", "Tomas has been a vegetarian for a long time.")]}, {}, {}, {}
     )
 
-    assert await extracted(desk, lines) == []
+    assert await extracted(extraction, lines) == []
 
 
-async def test_relative_dates_are_spelled_out_as_seen_from_the_day_of_the_message(desk: Desk, tmp_path: Path):
-    lines = talk("Tomas: My father died two years ago, and yesterday we sold his boat.")
+async def test_relative_dates_are_spelled_out_as_seen_from_the_day_of_the_message(extraction: ExtractionSetup, tmp_path: Path):
+    lines = conversation("Tomas: My father died two years ago, and yesterday we sold his boat.")
     father = stated(1, "My father died two years ago", "Tomas's father died two years ago.", about="Tomas's father")
     boat = stated(1, "yesterday we sold his boat", "Tomas sold his father's boat yesterday.", kind="event")
-    await desk.load(tmp_path, {"facts": [father, boat]})
+    await extraction.load(tmp_path, {"facts": [father, boat]})
 
-    assert [each.fact for each in await extracted(desk, lines)] == [
+    assert [each.fact for each in await extracted(extraction, lines)] == [
         "Tomas's father died in 2024.",
         "Tomas sold his father's boat on 1 May 2026.",
     ]
 
 
-async def test_what_is_said_in_character_is_marked(desk: Desk, tmp_path: Path):
-    lines = talk("Tomas: *kneels, for I am the last king of Ulm* By the way, I keep bees.")
+async def test_what_is_said_in_character_is_marked(extraction: ExtractionSetup, tmp_path: Path):
+    lines = conversation("Tomas: *kneels, for I am the last king of Ulm* By the way, I keep bees.")
     king = stated(1, "I am the last king of Ulm", "Tomas is the last king of Ulm.")
-    await desk.load(tmp_path, {"facts": [king, stated(1, "I keep bees", "Tomas keeps bees.")]})
+    await extraction.load(tmp_path, {"facts": [king, stated(1, "I keep bees", "Tomas keeps bees.")]})
 
-    assert [(each.fact, each.in_story) for each in await extracted(desk, lines)] == [
+    assert [(each.fact, each.in_story) for each in await extracted(extraction, lines)] == [
         ("Tomas is the last king of Ulm.", True),
         ("Tomas keeps bees.", False),
     ]
 
 
-async def test_portions_share_two_messages_and_what_was_noted_of_them_is_not_noted_twice(desk: Desk, tmp_path: Path):
-    lines = talk(*(f"Tomas: I own boat number {number}." for number in range(22)))
+async def test_portions_share_two_messages_and_what_was_noted_of_them_is_not_noted_twice(
+    extraction: ExtractionSetup, tmp_path: Path
+):
+    lines = conversation(*(f"Tomas: I own boat number {number}." for number in range(22)))
     eleventh = "I own boat number 10", "Tomas owns boat number 10."
     again = stated(1, eleventh[0], "Tomas is the owner of boat number 10.")
-    await desk.load(
+    await extraction.load(
         tmp_path,
         {"facts": [stated(11, *eleventh)]},
         {"facts": [again, stated(12, "boat number 21", "Tomas owns boat number 21.")]},
     )
 
-    noted = await extracted(desk, lines)
+    noted = await extracted(extraction, lines)
 
     assert [(each.fact, each.source) for each in noted] == [
         ("Tomas owns boat number 10.", lines[10]),
@@ -122,38 +126,40 @@ async def test_portions_share_two_messages_and_what_was_noted_of_them_is_not_not
     ]
 
 
-async def test_the_nearest_known_facts_are_shown_and_one_that_changed_is_named(desk: Desk, tmp_path: Path):
+async def test_the_nearest_known_facts_are_shown_and_one_that_changed_is_named(extraction: ExtractionSetup, tmp_path: Path):
     home = ExtractedFact(fact="Tomas lives in Oldgate.", key="home")
     others = [ExtractedFact(fact=f"Tomas owns boat number {number}.") for number in range(9)]
-    lines = talk("Tomas: We left Oldgate, I live in Bray now.")
-    await desk.load(tmp_path, {"facts": [stated(1, "I live in Bray now", "Tomas lives in Bray.", kind="home", changes=1)]})
+    lines = conversation("Tomas: We left Oldgate, I live in Bray now.")
+    await extraction.load(
+        tmp_path, {"facts": [stated(1, "I live in Bray now", "Tomas lives in Bray.", kind="home", changes=1)]}
+    )
 
-    (noted,) = await extracted(desk, lines, (*others, home))
+    (noted,) = await extracted(extraction, lines, (*others, home))
 
     assert noted.changes == home
 
 
-async def test_only_facts_about_those_asked_for_are_kept(desk: Desk, tmp_path: Path):
-    lines = talk("Mira: I grew up in Bergen.", "Tomas: I grew up in Graz.")
+async def test_only_facts_about_those_asked_for_are_kept(extraction: ExtractionSetup, tmp_path: Path):
+    lines = conversation("Mira: I grew up in Bergen.", "Tomas: I grew up in Graz.")
     both = [
         stated(1, "I grew up in Bergen", "Mira grew up in Bergen.", about="Mira"),
         stated(2, "I grew up in Graz", "Tomas grew up in Graz."),
     ]
-    await desk.load(tmp_path, {"facts": both}, {"facts": both})
+    await extraction.load(tmp_path, {"facts": both}, {"facts": both})
 
-    assert [each.fact for each in await extracted(desk, lines)] == ["Tomas grew up in Graz."]
-    assert [each.fact for each in await extracted(desk, lines, about="Mira")] == ["Mira grew up in Bergen."]
+    assert [each.fact for each in await extracted(extraction, lines)] == ["Tomas grew up in Graz."]
+    assert [each.fact for each in await extracted(extraction, lines, about="Mira")] == ["Mira grew up in Bergen."]
 
 
-async def test_a_long_conversation_is_read_in_portions_that_fit_a_small_context(desk: Desk, tmp_path: Path):
-    lines = talk(*("Tomas: " + "word " * 300 for _ in range(9)))
+async def test_a_long_conversation_is_read_in_portions_that_fit_a_small_context(extraction: ExtractionSetup, tmp_path: Path):
+    lines = conversation(*("Tomas: " + "word " * 300 for _ in range(9)))
     lines = [Utterance(line.id, line.role, line.name, line.text, line.time + timedelta(days=n)) for n, line in enumerate(lines)]
-    await desk.load(tmp_path, *[NOTHING] * 9)
+    await extraction.load(tmp_path, *[NOTHING] * 9)
 
-    assert await extracted(desk, lines) == []
+    assert await extracted(extraction, lines) == []
 
 
-async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_serve(desk: Desk, tmp_path: Path):
+async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_serve(extraction: ExtractionSetup, tmp_path: Path):
     own = tmp_path / "own"
     own.mkdir()
     (own / "facts.md").write_text(
@@ -161,20 +167,22 @@ async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_ser
         'What about Anna?\n\n# Answer\n{"facts": [{"line": 1, "fact": "Anna repairs clocks."}]}',
         encoding="utf-8",
     )
-    errands = TaskPrompts(ROOT / "resources" / "prompts", own)
-    clerk = StructuredOutput(desk.client, errands, lambda: desk.model, desk.form, desk.client.count, lambda: False)
-    await desk.load(tmp_path, {"facts": [stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
+    tasks = TaskPrompts(ROOT / "resources" / "prompts", own)
+    tasks_model = StructuredOutput(
+        extraction.client, tasks, lambda: extraction.model, extraction.form, extraction.client.count, lambda: False
+    )
+    await extraction.load(tmp_path, {"facts": [stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
 
-    noted = await LlmFactExtraction(clerk).facts(LINES, ["Tomas"], [])
+    noted = await LlmFactExtraction(tasks_model).facts(LINES, ["Tomas"], [])
 
     assert [each.fact for each in noted] == ["Tomas walked from Oldgate."]
-    assert errands.load_prompt("facts").instructions == "You note facts."
-    assert errands.errors == {}
+    assert tasks.load_prompt("facts").instructions == "You note facts."
+    assert tasks.errors == {}
 
 
-async def test_known_facts_that_are_too_long_to_be_shown_leave_room_for_the_lines(desk: Desk, tmp_path: Path):
+async def test_known_facts_that_are_too_long_to_be_shown_leave_room_for_the_lines(extraction: ExtractionSetup, tmp_path: Path):
     known = tuple(ExtractedFact(fact=f"Tomas walked {number} " + "miles " * 190) for number in range(9))
-    lines = talk(*("Tomas: I walked miles. " + "And then it went on. " * 520 for _ in range(3)))
-    await desk.load(tmp_path, *[{"facts": [stated(1, "I walked miles", "Tomas walked miles.")]}] * 3)
+    lines = conversation(*("Tomas: I walked miles. " + "And then it went on. " * 520 for _ in range(3)))
+    await extraction.load(tmp_path, *[{"facts": [stated(1, "I walked miles", "Tomas walked miles.")]}] * 3)
 
-    assert len(await extracted(desk, lines, known)) == 3
+    assert len(await extracted(extraction, lines, known)) == 3

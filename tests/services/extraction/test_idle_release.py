@@ -9,7 +9,7 @@ from pathlib import Path
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.llm.client import ModelClient
 from lethe_app.prompt.task_prompts import TaskKind
-from tests.services.desk import Desk
+from tests.services.extraction_setup import ExtractionSetup
 
 TITLE = {"title": "The green boat"}
 
@@ -28,15 +28,15 @@ class Watched(ModelClient):
         self.rested.set()
 
 
-async def test_after_the_last_errand_the_model_rests_once_and_works_again(tmp_path: Path):
+async def test_after_the_last_task_the_model_is_released_once_and_works_again(tmp_path: Path):
     client = Watched()
-    desk = Desk(client, rest_after=0.05)
-    await desk.load(tmp_path, TITLE, TITLE, TITLE)
-    await asyncio.gather(*(desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="") for _errand in range(2)))
+    extraction = ExtractionSetup(client, rest_after=0.05)
+    await extraction.load(tmp_path, TITLE, TITLE, TITLE)
+    await asyncio.gather(*(extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="") for _errand in range(2)))
     assert client.times == 0
 
     await asyncio.wait_for(client.rested.wait(), 120)
-    answer = await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
+    answer = await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
 
     assert (answer.title, client.times) == ("The green boat", 1)
     await client.close()
@@ -44,22 +44,22 @@ async def test_after_the_last_errand_the_model_rests_once_and_works_again(tmp_pa
 
 async def test_who_is_asked_again_does_not_rest(tmp_path: Path):
     client = Watched()
-    desk = Desk(client, rest_after=0.2)
-    await desk.load(tmp_path, TITLE, TITLE, delay=0.2)
-    await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
+    extraction = ExtractionSetup(client, rest_after=0.2)
+    await extraction.load(tmp_path, TITLE, TITLE, delay=0.2)
+    await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
     asked = time.monotonic()
-    await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
+    await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
 
-    assert time.monotonic() - asked > desk.rest_after
+    assert time.monotonic() - asked > extraction.rest_after
     assert client.times == 0
     await client.close()
 
 
 async def test_a_model_that_ended_meanwhile_needs_no_rest(tmp_path: Path):
     client = Watched()
-    desk = Desk(client, rest_after=0.05)
-    await desk.load(tmp_path, TITLE)
-    await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
+    extraction = ExtractionSetup(client, rest_after=0.05)
+    await extraction.load(tmp_path, TITLE)
+    await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
     await client.close()
 
     await asyncio.wait_for(client.rested.wait(), 120)

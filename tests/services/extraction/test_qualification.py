@@ -18,13 +18,13 @@ from lethe_app.services.extraction.qualification import SCOPE, Qualification, Qu
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import AppState
 from tests.brain.llm_schemas.test_qualification import DIALOGUES, GOOD, SNIPPETS, supported
-from tests.services.desk import ERRANDS, SELF_TEST, Desk, open_desk, spelled
+from tests.services.extraction_setup import SELF_TEST, TASK_PROMPTS, ExtractionSetup, open_extraction, spelled
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with open_desk() as desk:
-        yield desk
+async def extraction() -> AsyncIterator[ExtractionSetup]:
+    async with open_extraction() as extraction:
+        yield extraction
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ async def state(tmp_path: Path) -> AsyncIterator[AppState]:
 
 
 @pytest.fixture
-def trust(desk: Desk, state: AppState) -> Qualification:
-    return Qualification(desk.clerk, ERRANDS, state, SELF_TEST)
+def qualification(extraction: ExtractionSetup, state: AppState) -> Qualification:
+    return Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST)
 
 
 def right(snippet: QualificationSnippet) -> dict[str, object]:
@@ -82,33 +82,37 @@ def answers_of_a_chatterer(snippet: QualificationSnippet) -> list[dict[str, obje
     return [{"facts": [stated(snippet, *WRONG[snippet.name])]}]
 
 
-async def test_a_good_model_may_write_everything(desk: Desk, trust: Qualification, tmp_path: Path):
-    await desk.load(tmp_path, *ALL_RIGHT)
-    told: list[QualificationResult] = []
-    trust.changed.add(told.append)
+async def test_a_good_model_may_write_everything(extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path):
+    await extraction.load(tmp_path, *ALL_RIGHT)
+    reported: list[QualificationResult] = []
+    qualification.changed.add(reported.append)
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert (verdict.facts, verdict.may_write_facts, verdict.may_write_summaries) == (1.0, True, True)
     assert verdict.model == "script"
-    assert trust.verdict == verdict
-    assert told == [verdict]
+    assert qualification.verdict == verdict
+    assert reported == [verdict]
 
 
-async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(desk: Desk, trust: Qualification, tmp_path: Path):
-    await desk.load(tmp_path, *([{"facts": []}] * len(SNIPPETS)), *SUMMARIES_RIGHT)
+async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
+):
+    await extraction.load(tmp_path, *([{"facts": []}] * len(SNIPPETS)), *SUMMARIES_RIGHT)
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert (verdict.facts, verdict.may_write_facts, verdict.may_write_summaries) == (0.0, False, True)
 
 
-async def test_a_model_that_answers_nonsense_may_write_nothing(desk: Desk, trust: Qualification, tmp_path: Path):
-    await desk.load(tmp_path)
+async def test_a_model_that_answers_nonsense_may_write_nothing(
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
+):
+    await extraction.load(tmp_path)
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert not verdict.may_write_facts
@@ -116,88 +120,100 @@ async def test_a_model_that_answers_nonsense_may_write_nothing(desk: Desk, trust
     assert "boat: The model gave no usable summary" in verdict.detail
 
 
-async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(desk: Desk, trust: Qualification, tmp_path: Path):
+async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
+):
     answers = [answer for each in SNIPPETS for answer in answers_of_a_chatterer(each)]
-    await desk.load(tmp_path, *answers, *SUMMARIES_RIGHT)
+    await extraction.load(tmp_path, *answers, *SUMMARIES_RIGHT)
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert verdict.facts < 0.8
     assert not verdict.may_write_facts
 
 
-async def test_one_invented_name_costs_the_right_to_write_summaries(desk: Desk, trust: Qualification, tmp_path: Path):
-    await desk.load(tmp_path, *ALL_RIGHT[:-1], spelled([GOOD["cat"] + " Then Percival arrived."]))
+async def test_one_invented_name_costs_the_right_to_write_summaries(
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
+):
+    await extraction.load(tmp_path, *ALL_RIGHT[:-1], spelled([GOOD["cat"] + " Then Percival arrived."]))
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert (verdict.may_write_facts, verdict.may_write_summaries) == (True, False)
     assert "Percival" in verdict.detail
 
 
-async def test_a_model_is_tried_only_once(desk: Desk, trust: Qualification, state: AppState, tmp_path: Path):
-    await desk.load(tmp_path, *ALL_RIGHT)
-    first = await trust.check()
-    await desk.load(tmp_path)  # the same file again, which would now fail
+async def test_a_model_is_tried_only_once(
+    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
+):
+    await extraction.load(tmp_path, *ALL_RIGHT)
+    first = await qualification.check()
+    await extraction.load(tmp_path)  # the same file again, which would now fail
 
-    again = await trust.check()
-    after_restart = await Qualification(desk.clerk, ERRANDS, state, SELF_TEST).check()
+    again = await qualification.check()
+    after_restart = await Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST).check()
 
     assert again == first == after_restart
 
 
-async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(desk: Desk, trust: Qualification, tmp_path: Path):
-    await desk.load(tmp_path, *ALL_RIGHT)
+async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
+):
+    await extraction.load(tmp_path, *ALL_RIGHT)
 
-    one, other = await asyncio.gather(trust.check(), trust.check())
+    one, other = await asyncio.gather(qualification.check(), qualification.check())
 
     assert one == other
     assert one is not None
     assert one.may_write_facts
 
 
-async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Qualification, state: AppState, tmp_path: Path):
-    await desk.load(tmp_path, *ALL_RIGHT, delay=0.01)
-    assert desk.model is not None
-    trial = asyncio.create_task(trust.check())
+async def test_an_interrupted_trial_goes_on_where_it_was(
+    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
+):
+    await extraction.load(tmp_path, *ALL_RIGHT, delay=0.01)
+    assert extraction.model is not None
+    trial = asyncio.create_task(qualification.check())
     kept: object = None
     while not isinstance(kept, dict) or len(kept["sittings"][0]) < 5:
         await asyncio.sleep(0.05)
-        kept = await state.get(SCOPE, key_of(desk.model))
+        kept = await state.get(SCOPE, key_of(extraction.model))
     trial.cancel()
     with pytest.raises(asyncio.CancelledError):
         await trial
-    kept = await state.get(SCOPE, key_of(desk.model))
+    kept = await state.get(SCOPE, key_of(extraction.model))
     assert isinstance(kept, dict)
     left = [each for each in SNIPPETS if each.name not in kept["sittings"][0]]
-    await desk.load(tmp_path, *(answer for each in left for answer in answers_about(each)), *SUMMARIES_RIGHT)
+    await extraction.load(tmp_path, *(answer for each in left for answer in answers_about(each)), *SUMMARIES_RIGHT)
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert verdict.may_write_facts
     assert verdict.may_write_summaries
 
 
-async def test_the_verdict_is_that_of_the_model_loaded_now(desk: Desk, trust: Qualification, tmp_path: Path):
-    assert await trust.check() is None
-    await desk.load(tmp_path, *ALL_RIGHT)
-    await trust.check()
+async def test_the_verdict_is_that_of_the_model_loaded_now(
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
+):
+    assert await qualification.check() is None
+    await extraction.load(tmp_path, *ALL_RIGHT)
+    await qualification.check()
 
-    await desk.load(tmp_path, name="another")
+    await extraction.load(tmp_path, name="another")
 
-    assert trust.verdict is None
+    assert qualification.verdict is None
 
 
 async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_failed(
-    desk: Desk, trust: Qualification, tmp_path: Path
+    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
 ):
     poor = spelled(["They had a talk about something or other that day."])
-    await desk.load(tmp_path, *FACTS_RIGHT, poor, *SUMMARIES_RIGHT)
+    await extraction.load(tmp_path, *FACTS_RIGHT, poor, *SUMMARIES_RIGHT)
 
-    verdict = await trust.check()
+    verdict = await qualification.check()
 
     assert verdict is not None
     assert verdict.is_passed
@@ -205,15 +221,15 @@ async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_
 
 
 async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_noted_none_is_not(
-    desk: Desk, trust: Qualification, state: AppState, tmp_path: Path
+    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
 ):
     first = [answer for each in SNIPPETS[:1] for answer in answers_about(each)]
     none: dict[str, object] = {"facts": []}
-    await desk.load(tmp_path, *first, *[none] * (len(SNIPPETS) - 1), *SUMMARIES_RIGHT, *FACTS_RIGHT)
-    some = await trust.check()
-    await desk.load(tmp_path, *[none] * len(SNIPPETS), *SUMMARIES_RIGHT, *FACTS_RIGHT, name="silent")
+    await extraction.load(tmp_path, *first, *[none] * (len(SNIPPETS) - 1), *SUMMARIES_RIGHT, *FACTS_RIGHT)
+    some = await qualification.check()
+    await extraction.load(tmp_path, *[none] * len(SNIPPETS), *SUMMARIES_RIGHT, *FACTS_RIGHT, name="silent")
 
-    nothing = await trust.check()
+    nothing = await qualification.check()
 
     assert some is not None
     assert nothing is not None
@@ -221,43 +237,45 @@ async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_note
 
 
 async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_take_it_back(
-    desk: Desk, trust: Qualification, state: AppState, tmp_path: Path
+    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
 ):
-    await desk.load(tmp_path)
-    failed = await trust.check()
-    told: list[QualificationResult] = []
-    trust.changed.add(told.append)
+    await extraction.load(tmp_path)
+    failed = await qualification.check()
+    reported: list[QualificationResult] = []
+    qualification.changed.add(reported.append)
 
-    await trust.trust_anyway(trusted=True)
-    after_restart = await Qualification(desk.clerk, ERRANDS, state, SELF_TEST).check()
-    trusted = trust.verdict
-    await trust.trust_anyway(trusted=False)
+    await qualification.trust_anyway(trusted=True)
+    after_restart = await Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST).check()
+    trusted = qualification.verdict
+    await qualification.trust_anyway(trusted=False)
 
     assert failed is not None
     assert not failed.is_passed
     assert trusted is not None
     assert trusted == after_restart
     assert (trusted.trusted_anyway, trusted.may_write_facts, trusted.may_write_summaries) == (True, True, True)
-    assert trust.verdict == failed
-    assert await Qualification(desk.clerk, ERRANDS, state, SELF_TEST).check() == failed
-    assert told == [trusted, failed]
+    assert qualification.verdict == failed
+    assert await Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST).check() == failed
+    assert reported == [trusted, failed]
 
 
-async def test_other_questions_are_another_trial(desk: Desk, state: AppState, trust: Qualification, tmp_path: Path):
-    await desk.load(tmp_path, *ALL_RIGHT)
-    await trust.check()
+async def test_other_questions_are_another_trial(
+    extraction: ExtractionSetup, state: AppState, qualification: Qualification, tmp_path: Path
+):
+    await extraction.load(tmp_path, *ALL_RIGHT)
+    await qualification.check()
     (tmp_path / "facts.json").write_text(json.dumps([SNIPPETS[0].model_dump()]), encoding="utf-8")
     (tmp_path / "dialogues.json").write_text("[]", encoding="utf-8")
-    await desk.load(tmp_path, *answers_about(SNIPPETS[0]))
+    await extraction.load(tmp_path, *answers_about(SNIPPETS[0]))
 
-    verdict = await Qualification(desk.clerk, ERRANDS, state, tmp_path).check()
+    verdict = await Qualification(extraction.tasks_model, TASK_PROMPTS, state, tmp_path).check()
 
     assert verdict is not None
     assert "(1 of 1 texts)" in verdict.detail
 
 
-async def test_questions_that_cannot_be_read_are_named(desk: Desk, state: AppState, tmp_path: Path):
-    await desk.load(tmp_path)
+async def test_questions_that_cannot_be_read_are_named(extraction: ExtractionSetup, state: AppState, tmp_path: Path):
+    await extraction.load(tmp_path)
 
     with pytest.raises(FileError, match=r"facts\.json"):
-        await Qualification(desk.clerk, ERRANDS, state, tmp_path).check()
+        await Qualification(extraction.tasks_model, TASK_PROMPTS, state, tmp_path).check()

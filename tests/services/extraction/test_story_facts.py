@@ -12,7 +12,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.services.indexing.passage_sources import of_fact
-from tests.services.past import NUTS, answers, hold, trusted
+from tests.services.past_sessions import NUTS, answers, hold, trusted
 
 HER = "mira-test"
 PLAYED = (

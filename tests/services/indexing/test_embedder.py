@@ -23,7 +23,7 @@ from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
 from lethe_app.services.indexing.calibration import SCOPE, Calibration
 from tests.services.conftest import MIRA as PERSONA
 from tests.services.conftest import TOMAS
-from tests.services.stage import MIRA, NATURAL, keep, now_held, say, unit, until, write_world
+from tests.services.turns import MIRA, NATURAL, add_memory, load_memory, say, unit, until, write_world
 
 FERRY = "The ferry to the mainland leaves at dawn."
 MEANT = "When does the ferry leave for the mainland?"
@@ -56,7 +56,7 @@ def nobody_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def house(folder: Path, embedder: Path, *, without: str = "") -> AsyncIterator[AppServices]:
+async def app_services(folder: Path, embedder: Path, *, without: str = "") -> AsyncIterator[AppServices]:
     """A house in which texts have a meaning, without the worlds that ship with it, since to understand those takes a while,
     and without that folder of the resources.
     """
@@ -78,7 +78,7 @@ async def house(folder: Path, embedder: Path, *, without: str = "") -> AsyncIter
 @pytest.fixture
 async def near(tmp_path: Path, embedder: Path) -> AsyncIterator[AppServices]:
     """Such a house with the limits measured."""
-    async with house(tmp_path, embedder) as services:
+    async with app_services(tmp_path, embedder) as services:
         name = known_as(embedder)
         await services.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
         await services.indexing.catch_up()
@@ -98,39 +98,39 @@ async def session(near: AppServices, echo_model: Callable[..., Path]) -> ChatSes
 
 
 async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: AppServices):
-    await keep(near, "She is afraid of spiders.", name="")
-    ferry = await keep(near, FERRY, name="Ferry")
-    await keep(near, "The baker sells rye bread on Tuesdays.", name="")
+    await add_memory(near, "She is afraid of spiders.", name="")
+    ferry = await add_memory(near, FERRY, name="Ferry")
+    await add_memory(near, "The baker sells rye bread on Tuesdays.", name="")
     assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
     await near.memory.forget_memory(ferry.guid)
     assert "Ferry" not in {one.title for one in await near.memory_lookup.search(MIRA, OTHER_WORDS)}
 
 
 async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: AppServices):
-    memory = await keep(near, "She is afraid of spiders.", name="")
-    await keep(near, "The baker sells rye bread on Tuesdays.", name="")
+    memory = await add_memory(near, "She is afraid of spiders.", name="")
+    await add_memory(near, "The baker sells rye bread on Tuesdays.", name="")
     await near.memory.edit(memory.model_copy(update={"content": FERRY}))
     assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
 
 
 async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: AppServices, session: ChatSession):
-    best = await keep(near, FERRY, name="", insertion=NATURAL)
-    await keep(near, "Boats in the harbour are painted blue.", name="", insertion=NATURAL)
-    await keep(near, "She is afraid of spiders.", name="", insertion=NATURAL)
-    played = await say(near, session, "When does the ferry to the mainland leave?")
-    assert played.note is not None
-    assert FERRY in played.note.content
-    assert await now_held(near, best) is None
+    best = await add_memory(near, FERRY, name="", insertion=NATURAL)
+    await add_memory(near, "Boats in the harbour are painted blue.", name="", insertion=NATURAL)
+    await add_memory(near, "She is afraid of spiders.", name="", insertion=NATURAL)
+    outcome = await say(near, session, "When does the ferry to the mainland leave?")
+    assert outcome.note is not None
+    assert FERRY in outcome.note.content
+    assert await load_memory(near, best) is None
 
 
 async def test_small_talk_wakes_no_waiting_memory(near: AppServices, session: ChatSession):
-    await keep(near, FERRY, name="", insertion=NATURAL)
+    await add_memory(near, FERRY, name="", insertion=NATURAL)
     for text in ("Good.", "Haha, yes!", "I like it here."):
         assert (await say(near, session, text)).note is None
 
 
 async def test_nearly_the_same_memory_is_kept_once(near: AppServices):
-    old = await keep(near, "Tomas keeps seven hives of black bees behind the chapel.", name="", priority=3)
+    old = await add_memory(near, "Tomas keeps seven hives of black bees behind the chapel.", name="", priority=3)
     kept = await near.memory.memorize(MIRA, unit("Tomas has seven hives of black bees behind the chapel.", name=""))
     assert kept.replaced
     assert (kept.record.guid, kept.record.priority) == (old.guid, 3)
@@ -145,14 +145,14 @@ async def test_an_entry_of_a_world_is_found_by_its_meaning(near: AppServices, se
 
 
 async def test_pictures_are_not_found_by_meaning(near: AppServices, session: ChatSession):
-    await keep(near, FERRY, name="Ferry", category="image")
+    await add_memory(near, FERRY, name="Ferry", category="image")
     assert (await say(near, session, MEANT)).ways == {}
 
 
 async def test_a_turn_asks_the_embedder_once(near: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
     for number in range(4):
-        await keep(near, f"{FERRY} {number}", name="", insertion=NATURAL)
-        await keep(near, f"The baker sells rye bread, {number}.", name="")
+        await add_memory(near, f"{FERRY} {number}", name="", insertion=NATURAL)
+        await add_memory(near, f"The baker sells rye bread, {number}.", name="")
     await near.indexing.catch_up()
     asked: list[str] = []
     real = ModelClient.embed_tokens
@@ -172,19 +172,19 @@ async def test_it_dies_and_words_go_on_until_it_is_back(
     (process,) = multiprocessing.active_children()  # the embedder's, as long as no other model is loaded
     await near.models.load(echo_model(*["“Aye.”"] * 20))
     session = await near.sessions.new(MIRA)
-    await keep(near, "The cormorant nests beneath the broken winch.", name="Winch")
-    await keep(near, FERRY, name="Ferry")
+    await add_memory(near, "The cormorant nests beneath the broken winch.", name="Winch")
+    await add_memory(near, FERRY, name="Ferry")
     process.kill()
-    played = await say(near, session, "Where does the cormorant nest, near the broken winch?")
-    assert played.reply.content == "“Aye.”"
-    assert "Winch" in played.ways
+    outcome = await say(near, session, "Where does the cormorant nest, near the broken winch?")
+    assert outcome.reply.content == "“Aye.”"
+    assert "Winch" in outcome.ways
 
     async def is_gone() -> bool:
         return not near.embedding.id
 
     await until(is_gone)
     assert isinstance(near.embedding.state.trouble, ModelCrashed)
-    await keep(near, "The tide turns at six.", name="Tide")
+    await add_memory(near, "The tide turns at six.", name="Tide")
     await near.indexing.catch_up()
     assert not near.embedding.id  # not again at once
     monkeypatch.setattr("lethe_app.services.indexing.embedder.NOT_AGAIN_WITHIN", 0.0)
@@ -202,15 +202,15 @@ async def test_one_that_is_gone_is_told_and_missed_by_nobody(
     services.embedding.enabled = True
     await services.indexing.catch_up()
     assert isinstance(services.embedding.state.trouble, ModelMissing)
-    await keep(services, "The cormorant nests beneath the broken winch.", name="Winch")
-    played = await say(services, await services.sessions.new(MIRA), "Where does the cormorant nest, near the broken winch?")
-    assert "Winch" in played.ways
+    await add_memory(services, "The cormorant nests beneath the broken winch.", name="Winch")
+    outcome = await say(services, await services.sessions.new(MIRA), "Where does the cormorant nest, near the broken winch?")
+    assert "Winch" in outcome.ways
 
 
 async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     near: AppServices, embedder: Path, tmp_path: Path
 ):
-    await keep(near, FERRY, name="Ferry")
+    await add_memory(near, FERRY, name="Ferry")
     copy = tmp_path / "other.gguf"
     shutil.copy(embedder, copy)
     await near.preferences.set(embedder_path=str(copy))
@@ -269,8 +269,8 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
 
 
 async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(tmp_path: Path, embedder: Path):
-    async with house(tmp_path, embedder, without="calibration") as near:
-        await keep(near, FERRY)
+    async with app_services(tmp_path, embedder, without="calibration") as near:
+        await add_memory(near, FERRY)
         await near.indexing.catch_up()
         assert near.embedding.id
         assert await near.calibration.thresholds() == ORIGINAL

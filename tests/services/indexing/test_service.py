@@ -37,7 +37,7 @@ from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.migrations import MIGRATIONS, migrate
-from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
+from tests.services.turns import MIRA, add_memory, before_now, spoke, unit, until, write_world
 from tests.storage.scenes import store_above, store_alternative
 from tests.sweep import examples
 
@@ -237,7 +237,7 @@ class AnyLife(RuleBasedStateMachine):
         )  # what rested went along
 
     @rule()
-    def settle(self) -> None:
+    def process_events(self) -> None:
         self.do(self.services.indexing.index_pending(3))
 
     def teardown(self) -> None:
@@ -302,7 +302,7 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(ser
 
 
 async def test_memories_that_wait_are_found_by_no_search(services: AppServices):
-    await keep(services, "The cormorant nests beneath the broken winch.", insertion=MemoryInsertion.NATURAL)
+    await add_memory(services, "The cormorant nests beneath the broken winch.", insertion=MemoryInsertion.NATURAL)
     assert await texts(services) == set()
     assert await texts(services, f"waiting:{MIRA}") == {"The lamp: The cormorant nests beneath the broken winch."}
 
@@ -351,15 +351,15 @@ async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(servi
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):
     for number in range(AT_ONCE + 20):
         await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
-    told: list[int] = []
-    services.indexing.changed.add(lambda progress: told.append(progress.changes))
+    reported: list[int] = []
+    services.indexing.changed.add(lambda progress: reported.append(progress.changes))
     services.indexing.background.start()
 
     async def done() -> bool:
-        return bool(told) and told[-1] == 0
+        return bool(reported) and reported[-1] == 0
 
     await until(done)
-    assert max(told) > 0
+    assert max(reported) > 0
     assert len(await texts(services)) == AT_ONCE + 20
 
 
@@ -415,7 +415,7 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(ser
 
 
 async def test_another_embedder_sees_everything_anew(services: AppServices):
-    await keep(services)
+    await add_memory(services)
     services.core.memory_index.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     other = Embedder()
@@ -429,7 +429,7 @@ async def test_another_embedder_sees_everything_anew(services: AppServices):
 async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
     services.core.memory_index.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
-    await keep(services)
+    await add_memory(services)
     assert await waiting(services) == 0
 
 

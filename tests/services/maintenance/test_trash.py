@@ -16,7 +16,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
-from tests.services.stage import MIRA, keep, spoke
+from tests.services.turns import MIRA, add_memory, spoke
 
 
 async def conversation(services: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
@@ -34,7 +34,7 @@ async def only(services: AppServices) -> Trashed:
 async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(services: AppServices):
     session = await conversation(services, "One.", "Two.")
     other = await conversation(services, "Three.", "Four.")
-    memory, fact = await keep(services), await services.facts.add(MIRA, "Tomas is a captain.")
+    memory, fact = await add_memory(services), await services.facts.add(MIRA, "Tomas is a captain.")
     persona = await services.library.save_persona(Persona(name="Somebody"))
     world = await services.library.save_world(World(name="The Petrel"))
     preset = await services.presets.save(SamplerPreset(name="Mine"))
@@ -120,7 +120,7 @@ async def test_an_erased_message_leaves_its_conversation_whole(services: AppServ
     assert [message.content for message in await services.sessions.page(session.guid, 0, 9)] == ["One.", "Three."]
 
 
-async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(services: AppServices):
+async def test_the_conversations_of_a_persona_are_deleted_only_when_it_is_purged(services: AppServices):
     persona = await services.library.save_persona(Persona(name="Somebody"))
     session = await conversation(services, "One.", persona=persona.unique_name)
     await services.library.delete_persona(persona.unique_name)
@@ -135,7 +135,7 @@ async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(serv
     assert await services.sessions.list(persona.unique_name) == []
 
 
-async def test_a_persona_that_shows_again_from_those_that_ship_keeps_her_past(services: AppServices):
+async def test_a_shipped_persona_that_reappears_keeps_its_past(services: AppServices):
     mira = await services.library.persona("mira")
     await services.library.save_persona(mira)
     session = await conversation(services, "One.", persona="mira")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lethe_app.composition.app_services import AppServices
-from tests.services.past import hold
+from tests.services.past_sessions import hold
 
 FIRST = datetime(2026, 11, 2, 20, tzinfo=UTC)
 SECOND = datetime(2026, 11, 5, 20, tzinfo=UTC)

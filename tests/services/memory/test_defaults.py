@@ -17,7 +17,7 @@ from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import ModelReady
-from tests.services.stage import DAY, MIRA, keep, say
+from tests.services.turns import DAY, MIRA, add_memory, say
 
 Says = Callable[..., object]
 
@@ -39,7 +39,7 @@ def test_personas_may_be_busy_in_the_settings_and_none_is_until_asked():
 
 @pytest.mark.parametrize(("days", "is_there"), [(29, True), (31, False)])
 async def test_the_trash_keeps_things_for_thirty_days(services: AppServices, days: int, is_there: bool):
-    memory = await keep(services)
+    memory = await add_memory(services)
     await services.memory.forget_memory(memory.guid)
 
     with use_clock(lambda: system_clock() + days * DAY):
@@ -60,9 +60,9 @@ async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
     await services.mind.reminders.create_reminder(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
 
     with use_clock(lambda: system_clock() + (1 + days) * DAY):
-        played = await say(services, session, "I am back.")
+        outcome = await say(services, session, "I am back.")
 
-    assert ("Call the vet." in (played.note.content if played.note else "")) is comes_up
+    assert ("Call the vet." in (outcome.note.content if outcome.note else "")) is comes_up
 
 
 def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(services: AppServices):

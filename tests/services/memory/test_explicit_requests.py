@@ -21,13 +21,13 @@ from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 from tests.brain.recall.test_explicit_requests import ASKED, KNOWN, PRESENT, SILENT
 from tests.retrieval.conftest import embed
-from tests.services.stage import MIRA, before_now, spoke
+from tests.services.turns import MIRA, before_now, spoke
 
 MIN_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
 
 
 @pytest.fixture(params=["by meaning", "by words"])
-async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSession:
+async def session_with_facts(services: AppServices, request: pytest.FixtureRequest) -> ChatSession:
     """An evening of four lines, three days ago."""
     if request.param == "by meaning":
         services.core.memory_index.set_embedder(embed, "words")
@@ -49,16 +49,16 @@ async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
 
 
 @pytest.mark.parametrize("text", ASKED)
-async def test_what_was_told_comes_when_it_is_asked_for(services: AppServices, told: ChatSession, text: str):
+async def test_what_was_told_comes_when_it_is_asked_for(services: AppServices, session_with_facts: ChatSession, text: str):
     found = await reminded(services, text)
 
-    assert [one.memory for one in found] == [told.guid]
+    assert [one.memory for one in found] == [session_with_facts.guid]
     assert found[0].because[0].kind is ReasonKind.ASKED_FOR
 
 
 @pytest.mark.parametrize("text", SILENT)
 async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_else(
-    services: AppServices, told: ChatSession, text: str
+    services: AppServices, session_with_facts: ChatSession, text: str
 ):
     found = await reminded(services, text)
 
@@ -119,11 +119,11 @@ def test_what_became_outdated_and_what_took_its_place_can_both_be_forgotten():
     old = RecallLead(kind="message", text='Tomas said, "We go to Bergen."', origin=gone, is_outdated=True)
     new = RecallLead(kind="fact", text="Tomas stays at home.", origin=kept)
     lines = ["**The evening**", "- Tomas stays at home.", '- Tomas said, "We go to Bergen." (no longer so)']
-    told = RecalledMemory(
+    session_with_facts = RecalledMemory(
         memory=uuid4(), category=MemoryType.CHAT_SESSION, text="\n".join(lines), way=RecallWay.FACT, leads=[new, old]
     )
 
-    without_old, without_new = without(told, {gone}), without(told, {kept})
+    without_old, without_new = without(session_with_facts, {gone}), without(session_with_facts, {kept})
 
     assert without_old is not None
     assert without_new is not None

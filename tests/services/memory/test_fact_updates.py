@@ -28,13 +28,13 @@ class Told:
     ends: tuple[str, ...] = field(default=())
 
 
-def fact_of(told: Told, day: int, session: UUID | None = None, **more: object) -> ExtractedFact:
+def fact_of(reported: Told, day: int, session: UUID | None = None, **more: object) -> ExtractedFact:
     moment = FIRST + timedelta(days=day)
     values: dict[str, object] = {
-        "fact": told.text,
-        "key": told.key,
-        "kind": told.kind,
-        "subject": told.subject,
+        "fact": reported.text,
+        "key": reported.key,
+        "kind": reported.kind,
+        "subject": reported.subject,
         "first_seen": moment,
         "last_seen": moment,
         "source_memories": [session or uuid4()],
@@ -43,11 +43,11 @@ def fact_of(told: Told, day: int, session: UUID | None = None, **more: object) -
     return ExtractedFact.model_validate({**values, **more})
 
 
-async def tell(services: AppServices, *told: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
+async def tell(services: AppServices, *reported: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
     """A conversation in which this was said."""
     session = uuid4()
-    facts = [fact_of(one, day, session, **more) for one in told]
-    ends = {fact.guid: one.ends for fact, one in zip(facts, told, strict=True)}
+    facts = [fact_of(one, day, session, **more) for one in reported]
+    ends = {fact.guid: one.ends for fact, one in zip(facts, reported, strict=True)}
     await services.facts.learn(HER, facts, ends=ends)
     return facts
 
@@ -189,8 +189,8 @@ async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newe
 
 async def test_somebody_who_moves_back_lives_there_again(services: AppServices):
     porto, lisbon = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in Lisbon.", "home")
-    for day, told in enumerate((porto, lisbon, porto)):
-        await tell(services, told, day=day)
+    for day, reported in enumerate((porto, lisbon, porto)):
+        await tell(services, reported, day=day)
 
     assert await held(services) == {porto.text}
 

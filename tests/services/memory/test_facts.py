@@ -19,7 +19,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import LetheError, StorageError
 from tests.retrieval.conftest import embed
-from tests.services.past import NUTS, again, answers, copy_home, hold, opened, stated, trusted
+from tests.services.past_sessions import NUTS, again, answers, copy_home, hold, opened, stated, trusted
 from tests.sweep import examples
 
 HER = "mira-test"
@@ -226,14 +226,14 @@ async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_wha
 
 
 async def test_a_fact_added_twice_by_hand_is_one(services: AppServices):
-    heard = said("Tomas keeps bees.")
-    await services.facts.learn(HER, [heard])
+    received = said("Tomas keeps bees.")
+    await services.facts.learn(HER, [received])
 
     added = await services.facts.add(HER, "  Tomas keeps bees. ", pinned=True)
 
     (fact,) = await services.facts.all(HER)
-    assert (fact.guid, fact.made_by, fact.pinned) == (heard.guid, MadeBy.USER, True)
-    assert added.guid == heard.guid
+    assert (fact.guid, fact.made_by, fact.pinned) == (received.guid, MadeBy.USER, True)
+    assert added.guid == received.guid
 
 
 async def test_a_superseded_fact_added_by_hand_holds_again(services: AppServices, cats: tuple[ExtractedFact, ExtractedFact]):
@@ -336,40 +336,40 @@ STEP = st.tuples(
 
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=3, max_size=14))
-async def test_whatever_is_done_the_ledger_stays_in_order(services: AppServices, steps: list[tuple[str, int]]):
+async def test_after_any_changes_the_stored_facts_are_consistent(services: AppServices, steps: list[tuple[str, int]]):
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}
-    knowing = services.facts
+    service = services.facts
     for kind, number in steps:
-        facts = sorted(await knowing.all(persona), key=lambda fact: fact.guid)
+        facts = sorted(await service.all(persona), key=lambda fact: fact.guid)
         some = facts[number % len(facts)] if facts else None
         match kind:
             case "learn":
                 history.append(said(WORDS[number % len(WORDS)], day=len(history)))
-                await knowing.learn(persona, [history[-1]])
+                await service.learn(persona, [history[-1]])
             case "again":
-                await knowing.learn(persona, history)
+                await service.learn(persona, history)
             case "add":
-                await knowing.add(persona, WORDS[number % len(WORDS)])
+                await service.add(persona, WORDS[number % len(WORDS)])
             case "forget" if some:
-                await knowing.forget_fact(some.guid)
+                await service.forget_fact(some.guid)
                 forgotten[some.guid] = some
             case "restore" | "instead" if some:
-                await knowing.restore(some.guid, instead=kind == "instead")
+                await service.restore(some.guid, instead=kind == "instead")
             case "restore" if forgotten:
-                await knowing.restore(forgotten.popitem()[0])
+                await service.restore(forgotten.popitem()[0])
             case "edit" if some:
-                await knowing.edit(some.guid, WORDS[number % len(WORDS)])
+                await service.edit(some.guid, WORDS[number % len(WORDS)])
             case "pin" if some:
-                await knowing.pin(some.guid, pinned=bool(number % 2))
-        everything = {fact.guid: fact for fact in await knowing.all(persona)}
+                await service.pin(some.guid, pinned=bool(number % 2))
+        everything = {fact.guid: fact for fact in await service.all(persona)}
         holds = [fact for fact in everything.values() if not fact.superseded]
         assert len({compute_fingerprint(fact.fact) for fact in holds}) == len(holds)
         assert not any(fact.superseded_by for fact in holds)
         assert all(everything[guid].reference_count >= count for guid, count in counts.items() if guid in everything)
         assert not forgotten.keys() & everything.keys()
         counts = {guid: fact.reference_count for guid, fact in everything.items()}
-    await knowing.learn(persona, history)
-    assert await knowing.learn(persona, history) == 0
+    await service.learn(persona, history)
+    assert await service.learn(persona, history) == 0
 
 
 async def test_archiving_twice_counts_once_for_every_conversation(services: AppServices):

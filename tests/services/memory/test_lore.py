@@ -12,14 +12,14 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import RecallWay
-from tests.services.stage import (
+from tests.services.turns import (
     DAY,
     MIRA,
-    Played,
+    TurnOutcome,
+    add_memory,
     before_now,
     change_persona,
-    heard,
-    keep,
+    collect_turn,
     prompt_of,
     recalled,
     say,
@@ -41,17 +41,17 @@ async def ways(services: AppServices, session: ChatSession, *texts: str, title: 
     return [(await say(services, session, text)).ways.get(title) for text in texts]
 
 
-def why(played: Played) -> dict[str, str]:
-    return {one.title: one.why for one in played.memory.blocked}
+def why(outcome: TurnOutcome) -> dict[str, str]:
+    return {one.title: one.why for one in outcome.memory.blocked}
 
 
 async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
-    played = await say(services, session, "Into the grotto!")
-    one = recalled(played.memory, "Grotto")
+    outcome = await say(services, session, "Into the grotto!")
+    one = recalled(outcome.memory, "Grotto")
     assert (one.way, one.world) == (RecallWay.KEYWORD, "Isles")
     assert one.because[0].values == {"key": "grotto", "before": 0}
-    prompt = await prompt_of(services, session, played)
+    prompt = await prompt_of(services, session, outcome)
     assert prompt.index("The grotto floods at noon.") < prompt.rindex("Into the grotto!")
 
 
@@ -83,10 +83,10 @@ async def test_an_entry_waits_for_its_number_of_messages(services: AppServices, 
 
 async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(services: AppServices, session: ChatSession):
     write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    played = [await say(services, session, "The grotto!") for _turn in range(12)]
-    assert {"Grotto" in one.ways for one in played} == {True, False}
-    anew = await heard(services.chat.regenerate(session.guid, played[-1].reply.id))
-    assert anew.memory == played[-1].memory
+    outcome = [await say(services, session, "The grotto!") for _turn in range(12)]
+    assert {"Grotto" in one.ways for one in outcome} == {True, False}
+    anew = await collect_turn(services.chat.regenerate(session.guid, outcome[-1].reply.id))
+    assert anew.memory == outcome[-1].memory
 
 
 async def test_a_constant_entry_needs_no_word(services: AppServices, session: ChatSession):
@@ -107,12 +107,12 @@ async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late
         {**GROTTO, "name": "Voice", "content": "VOICE entry", "role": "user", "order": 300},
     )
     await say(services, session, "Evening.")
-    prompt = await prompt_of(services, session, played := await say(services, session, "The grotto!"))
+    prompt = await prompt_of(services, session, outcome := await say(services, session, "The grotto!"))
     places = [prompt.index(f"{name} entry") for name in ("HEAD", "DEEP", "EARLY", "LATE", "VOICE")]
     assert places == sorted(places)
     assert prompt.index("HEAD entry") < prompt.index("Evening.") < prompt.index("DEEP entry")
     assert prompt.index("VOICE entry") < prompt.rindex("The grotto!")
-    assert recalled(played.memory, "Voice").role is Role.USER
+    assert recalled(outcome.memory, "Voice").role is Role.USER
 
 
 async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_take_part(
@@ -132,8 +132,8 @@ async def test_an_edited_added_or_deleted_file_counts_at_once(services: AppServi
     write_world(services, "isles", GROTTO)
     assert await ways(services, session, "The grotto!") == ["keyword"]
     write_world(services, "isles", {**GROTTO, "content": "The grotto is dry now, and has been."})
-    played = await say(services, session, "The grotto!")
-    assert recalled(played.memory, "Grotto").text == "The grotto is dry now, and has been."
+    outcome = await say(services, session, "The grotto!")
+    assert recalled(outcome.memory, "Grotto").text == "The grotto is dry now, and has been."
     (services.paths.worlds / "isles.json").unlink()
     assert await ways(services, session, "The grotto!") == [None]
 
@@ -141,16 +141,16 @@ async def test_an_edited_added_or_deleted_file_counts_at_once(services: AppServi
 async def test_a_broken_world_keeps_nobody_from_answering(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
     (services.paths.worlds / "isles.json").write_text('{"name": "Isles", "entries": [{"duration"', encoding="utf-8")
-    played = await say(services, session, "The grotto!")
-    assert played.reply.content == "“Aye.”"
-    assert played.memory.recalled == []
+    outcome = await say(services, session, "The grotto!")
+    assert outcome.reply.content == "“Aye.”"
+    assert outcome.memory.recalled == []
 
 
 async def test_a_hostile_expression_keeps_nobody_from_answering(services: AppServices, session: ChatSession):
     evil = {"name": "Evil", "content": "x", "keywords_main": ["/(a|aa)+$/", "/(?:x{9999}){9999}/", "/(/"]}
     write_world(services, "isles", evil, GROTTO)
-    played = await say(services, session, "The grotto! " + "a" * 3000 + "b")
-    assert "Grotto" in played.ways
+    outcome = await say(services, session, "The grotto! " + "a" * 3000 + "b")
+    assert "Grotto" in outcome.ways
 
 
 async def test_a_large_world_is_made_ready_once_for_many_turns(
@@ -229,12 +229,12 @@ async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(services:
 
 async def test_keywords_may_hold_macros(services: AppServices, session: ChatSession):
     write_world(services, "isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
-    played = await say(services, session, "Where is Tomas's grotto?")
-    assert played.ways == {"Grotto": "keyword"}
-    assert "Mira knows it." in await prompt_of(services, session, played)
+    outcome = await say(services, session, "Where is Tomas's grotto?")
+    assert outcome.ways == {"Grotto": "keyword"}
+    assert "Mira knows it." in await prompt_of(services, session, outcome)
 
 
 async def test_a_memory_and_an_entry_come_side_by_side(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
-    await keep(services, keywords_main=["grotto"])
+    await add_memory(services, keywords_main=["grotto"])
     assert (await say(services, session, "The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}

@@ -13,7 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import LetheError, StorageError
-from tests.services.stage import MIRA, before_now, dump, keep, now_held, say, spoke, unit, write_world
+from tests.services.turns import MIRA, add_memory, before_now, dump, load_memory, say, spoke, unit, write_world
 
 WINCH = "The cormorant nests beneath the broken winch."
 RAVENS = "Ravens sleep in the steeple."
@@ -37,8 +37,8 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 async def test_searching_and_previewing_change_nothing(services: AppServices, session: ChatSession):
     await services.preferences.set(global_worlds=["isles"], recall_without_match=2)
     write_world(services, "isles", {"name": "Grotto", "content": "It floods.", "keywords_main": ["grotto"], "duration": 5})
-    await keep(services, WINCH, name="Winch", keywords_main=["winch"], duration=3)
-    await keep(services, "Bread.", name="Bread", insertion=MemoryInsertion.NATURAL, keywords_main=["winch"])
+    await add_memory(services, WINCH, name="Winch", keywords_main=["winch"], duration=3)
+    await add_memory(services, "Bread.", name="Bread", insertion=MemoryInsertion.NATURAL, keywords_main=["winch"])
     await say(services, session, "Into the grotto, past the winch!")
     await services.indexing.catch_up()
     before = await dump(services)
@@ -53,14 +53,14 @@ async def test_searching_and_previewing_change_nothing(services: AppServices, se
 
 async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(services: AppServices):
     for number in range(60):
-        await keep(services, f"Winch number {number} is broken.", name=f"W{number}")
+        await add_memory(services, f"Winch number {number} is broken.", name=f"W{number}")
     assert await services.memory_lookup.search(MIRA, "  ") == []
     assert len(await services.memory_lookup.search(MIRA, "broken winch", 0)) == 1
     assert len(await services.memory_lookup.search(MIRA, "broken winch", 999)) == 50
 
 
 async def test_a_preview_says_why(services: AppServices):
-    await keep(services, WINCH, name="Winch", keywords_main=["winch"])
+    await add_memory(services, WINCH, name="Winch", keywords_main=["winch"])
     (one,) = (await services.memory_lookup.would_recall(MIRA, "The winch!")).recalled
     assert one.because[0].values == {"key": "winch", "before": 0}
 
@@ -69,7 +69,7 @@ async def test_a_preview_says_why(services: AppServices):
 
 
 async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(services: AppServices):
-    old = await keep(services, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
+    old = await add_memory(services, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
     kept = await services.memory.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
     assert kept.replaced
     (held,) = await services.memory.memories(MIRA)
@@ -78,28 +78,28 @@ async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(serv
 
 
 async def test_what_is_protected_or_of_another_kind_is_not_overwritten(services: AppServices):
-    await keep(services, WINCH, protected=True)
-    await keep(services, WINCH, category=MemoryType.EVENT)
+    await add_memory(services, WINCH, protected=True)
+    await add_memory(services, WINCH, category=MemoryType.EVENT)
     assert not (await services.memory.memorize(MIRA, unit(WINCH))).replaced
     assert (await services.memory.memorize(MIRA, unit(WINCH))).replaced  # the one of a moment ago
     assert len(await services.memory.memories(MIRA)) == 3
 
 
 async def test_without_a_check_it_is_put_beside_the_others(services: AppServices):
-    await keep(services, WINCH)
-    await keep(services, WINCH)
+    await add_memory(services, WINCH)
+    await add_memory(services, WINCH)
     assert len(await services.memory.memories(MIRA)) == 2
 
 
 async def test_a_person_of_the_same_name_is_the_same_person(services: AppServices):
-    old = await keep(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
+    old = await add_memory(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
     kept = await services.memory.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
     assert kept.record.guid == old.guid
     assert [one.content for one in await services.memory.memories(MIRA)] == ["Left the island."]
 
 
 async def test_a_place_of_that_name_is_not_the_person(services: AppServices):
-    await keep(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
+    await add_memory(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
     assert not (await services.memory.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
 
 
@@ -112,7 +112,7 @@ async def test_a_conversation_cannot_be_memorized(services: AppServices):
 
 
 async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(services: AppServices):
-    memory = await keep(services, WINCH, name="Winch")
+    memory = await add_memory(services, WINCH, name="Winch")
     assert await found(services) == [WINCH]
     await services.memory.edit(memory.model_copy(update={"content": RAVENS}))
     assert await found(services) == [RAVENS]
@@ -125,7 +125,7 @@ async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(services
 
 
 async def test_what_is_not_there_cannot_be_forgotten_or_edited(services: AppServices, session: ChatSession):
-    memory = await keep(services, WINCH)
+    memory = await add_memory(services, WINCH)
     await services.memory.forget_memory(memory.guid)
     with pytest.raises(StorageError):
         await services.memory.forget_memory(memory.guid)
@@ -135,11 +135,11 @@ async def test_what_is_not_there_cannot_be_forgotten_or_edited(services: AppServ
         await services.memory.forget_memory(session.guid)  # conversations are deleted
     with pytest.raises(StorageError):
         await services.memory.restore(session.guid)
-    assert await now_held(services, memory) is None
+    assert await load_memory(services, memory) is None
 
 
 async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppServices):
-    memory = await keep(services, WINCH, name="Winch", keywords_main=["winch"])
+    memory = await add_memory(services, WINCH, name="Winch", keywords_main=["winch"])
     await services.memory.forget_memory(memory.guid)
     await services.memory.reload()
     assert await found(services) == []
@@ -147,7 +147,7 @@ async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppS
 
 
 async def test_what_was_written_past_the_program_is_seen_after_a_reload(services: AppServices):
-    memory = await keep(services, WINCH, name="Winch")
+    memory = await add_memory(services, WINCH, name="Winch")
     row = (RAVENS, str(memory.guid))
     await services.core.database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
     await services.memory.reload()
@@ -161,7 +161,7 @@ async def test_everything_lost_from_the_index_is_made_anew(services: AppServices
         ChatSession(persona_id=MIRA, name="Storm", content="The mast broke.", added=before_now(days=3))
     )
     await spoke(services, old, "The mast broke in the squall.", before_now(days=3))
-    await keep(services, WINCH, name="Winch")
+    await add_memory(services, WINCH, name="Winch")
     await services.preferences.set(global_worlds=["isles"])
     write_world(services, "isles", {"name": "Grotto", "content": "The grotto floods at noon."})
     await services.indexing.catch_up()
@@ -183,7 +183,7 @@ async def test_everything_lost_from_the_index_is_made_anew(services: AppServices
 
 
 async def test_making_everything_anew_takes_away_what_nobody_knows_of(services: AppServices):
-    memory = await keep(services, WINCH, name="Winch")
+    memory = await add_memory(services, WINCH, name="Winch")
 
     def spoil(connection: object) -> None:
         connection.execute("DELETE FROM memories WHERE guid = ?", (str(memory.guid),))  # type: ignore[attr-defined]
@@ -197,7 +197,7 @@ async def test_making_everything_anew_takes_away_what_nobody_knows_of(services: 
 
 async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(services: AppServices):
     soon, later = now() + timedelta(days=1), now() + timedelta(days=9)
-    old = await keep(
+    old = await add_memory(
         services, "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=soon
     )
     again = unit(

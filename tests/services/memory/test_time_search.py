@@ -12,8 +12,8 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecallWay, TurnMemory
-from tests.services.past import chats_of, hold
-from tests.services.stage import MIRA, Played, prompt_of, say
+from tests.services.past_sessions import chats_of, hold
+from tests.services.turns import MIRA, TurnOutcome, prompt_of, say
 
 NOW = datetime(2026, 11, 20, 19, 30).astimezone()  # a Friday
 TALKS = {
@@ -38,13 +38,13 @@ async def talks(services: AppServices, says: Callable[..., object]) -> AsyncIter
         yield held
 
 
-async def asked(services: AppServices, text: str) -> Played:
+async def asked(services: AppServices, text: str) -> TurnOutcome:
     return await say(services, await services.sessions.new(MIRA), text)
 
 
-async def shown(services: AppServices, played: Played) -> str:
+async def shown(services: AppServices, outcome: TurnOutcome) -> str:
     """The prompt of that turn."""
-    return await prompt_of(services, await services.sessions.open(played.reply.session_id), played)
+    return await prompt_of(services, await services.sessions.open(outcome.reply.session_id), outcome)
 
 
 def titles(memory: TurnMemory) -> list[str]:
@@ -67,11 +67,11 @@ def titles(memory: TurnMemory) -> list[str]:
 async def test_the_conversation_of_that_time_comes_with_its_date(
     services: AppServices, talks: dict[str, ChatSession], text: str, title: str
 ):
-    played = await asked(services, text)
+    outcome = await asked(services, text)
 
-    assert titles(played.memory) == [title]
-    assert played.memory.recalled[0].way is RecallWay.TIME
-    assert f"**{title}** ({talks[title].added:%A, %B}" in await shown(services, played)
+    assert titles(outcome.memory) == [title]
+    assert outcome.memory.recalled[0].way is RecallWay.TIME
+    assert f"**{title}** ({talks[title].added:%A, %B}" in await shown(services, outcome)
 
 
 async def test_what_goes_on_past_midnight_belongs_to_the_evening(services: AppServices, talks: dict[str, ChatSession]):
@@ -86,10 +86,10 @@ async def test_what_goes_on_past_midnight_belongs_to_the_evening(services: AppSe
 
 
 async def test_the_prompt_says_that_nothing_was_said_on_a_day(services: AppServices, talks: dict[str, ChatSession]):
-    played = await asked(services, "What did we talk about on May 3rd?")
+    outcome = await asked(services, "What did we talk about on May 3rd?")
 
-    assert titles(played.memory) == []
-    assert "There was no conversation on Sunday, May 3rd, 2026." in await shown(services, played)
+    assert titles(outcome.memory) == []
+    assert "There was no conversation on Sunday, May 3rd, 2026." in await shown(services, outcome)
 
 
 async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(
@@ -97,20 +97,20 @@ async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(
 ):
     await hold(services, "I found mushrooms.", session=talks["Porto"], at=datetime(2026, 11, 17, 12, 0).astimezone())
 
-    played = await asked(services, "What did I tell you on November 17th?")
+    outcome = await asked(services, "What did I tell you on November 17th?")
 
-    assert titles(played.memory) == ["Porto"]
-    assert "mushrooms" in played.memory.recalled[0].text
-    assert "sister" not in played.memory.recalled[0].text
+    assert titles(outcome.memory) == ["Porto"]
+    assert "mushrooms" in outcome.memory.recalled[0].text
+    assert "sister" not in outcome.memory.recalled[0].text
 
 
 async def test_the_present_conversation_is_no_day_without_one(services: AppServices, talks: dict[str, ChatSession]):
     session = await services.sessions.new(MIRA)
     await say(services, session, "I overslept.")
 
-    played = await say(services, session, "What did I tell you this morning?")
+    outcome = await say(services, session, "What did I tell you this morning?")
 
-    assert (titles(played.memory), played.memory.remark) == ([], "")
+    assert (titles(outcome.memory), outcome.memory.remark) == ([], "")
 
 
 async def test_with_more_conversations_than_there_is_room_for_the_others_are_named(
@@ -118,19 +118,19 @@ async def test_with_more_conversations_than_there_is_room_for_the_others_are_nam
 ):
     await services.preferences.set(rag_entries=1)
 
-    played = await asked(services, "What did we talk about in May?")
+    outcome = await asked(services, "What did we talk about in May?")
 
-    assert titles(played.memory) == ["A late film"]
-    assert played.memory.remark == "Other conversations of that time: “The bicycle” (May 2nd, 2026)."
+    assert titles(outcome.memory) == ["A late film"]
+    assert outcome.memory.remark == "Other conversations of that time: “The bicycle” (May 2nd, 2026)."
 
 
 @pytest.mark.parametrize("text", ["I was tired yesterday.", "My exam is on May 2nd.", "See you on Monday!"])
 async def test_a_message_that_only_mentions_a_time_brings_nothing(
     services: AppServices, talks: dict[str, ChatSession], text: str
 ):
-    played = await asked(services, text)
+    outcome = await asked(services, text)
 
-    assert (titles(played.memory), played.memory.remark) == ([], "")
+    assert (titles(outcome.memory), outcome.memory.remark) == ([], "")
 
 
 async def test_a_search_leads_to_that_time_as_well(services: AppServices, talks: dict[str, ChatSession]):

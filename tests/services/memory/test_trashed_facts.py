@@ -13,12 +13,12 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
 from lethe_app.errors import StorageError
-from tests.services.stage import MIRA, before_now, spoke
+from tests.services.turns import MIRA, before_now, spoke
 
 BEES = "Tomas keeps bees."
 
 
-async def talk(services: AppServices, *lines: str) -> tuple[ChatSession, list[Message]]:
+async def add_conversation(services: AppServices, *lines: str) -> tuple[ChatSession, list[Message]]:
     garden = ChatSession(persona_id=MIRA, name="The garden", added=before_now(days=3))
     session = await services.core.session_store.add_session(garden)
     return session, [await spoke(services, session, line, now()) for line in lines]
@@ -45,7 +45,7 @@ async def core(services: AppServices) -> int:
 
 
 async def test_a_fact_leaves_with_its_conversation_and_comes_back_with_it(services: AppServices):
-    session, said = await talk(services, "I keep bees.", "Two hives.")
+    session, said = await add_conversation(services, "I keep bees.", "Two hives.")
     await services.facts.learn(MIRA, [learnt_in(session, said=said[:1])])
     assert (await known(services), await found(services), await core(services)) == ([BEES], {BEES}, 1)
 
@@ -57,18 +57,21 @@ async def test_a_fact_leaves_with_its_conversation_and_comes_back_with_it(servic
 
 
 async def test_the_window_hears_of_it(services: AppServices):
-    session, _said = await talk(services, "I keep bees.")
+    session, _said = await add_conversation(services, "I keep bees.")
     await services.facts.learn(MIRA, [learnt_in(session)])
-    heard: list[str] = []
-    services.facts.changed.add(heard.append)
+    received: list[str] = []
+    services.facts.changed.add(received.append)
 
     await services.sessions.delete(session.guid)
 
-    assert heard == [MIRA]
+    assert received == [MIRA]
 
 
 async def test_what_was_said_in_another_conversation_too_stays_known(services: AppServices):
-    session, other = (await talk(services, "I keep bees."))[0], (await talk(services, "My bees are well."))[0]
+    session, other = (
+        (await add_conversation(services, "I keep bees."))[0],
+        (await add_conversation(services, "My bees are well."))[0],
+    )
     await services.facts.learn(MIRA, [learnt_in(session, other)])
 
     await services.sessions.delete(session.guid)
@@ -81,7 +84,7 @@ async def test_what_was_said_in_another_conversation_too_stays_known(services: A
 
 @pytest.mark.parametrize("fields", [{"pinned": True}, {"made_by": MadeBy.USER}], ids=["pinned", "the user's own"])
 async def test_what_is_pinned_or_the_users_own_stays_known(services: AppServices, fields: dict[str, object]):
-    session, _said = await talk(services, "I keep bees.")
+    session, _said = await add_conversation(services, "I keep bees.")
     await services.facts.learn(MIRA, [learnt_in(session, **fields)])
 
     await services.sessions.delete(session.guid)
@@ -91,11 +94,11 @@ async def test_what_is_pinned_or_the_users_own_stays_known(services: AppServices
 
 
 async def test_said_again_meanwhile_it_is_the_same_fact(services: AppServices):
-    session, said = await talk(services, "I keep bees.")
+    session, said = await add_conversation(services, "I keep bees.")
     first = learnt_in(session, said=said)
     await services.facts.learn(MIRA, [first])
     await services.sessions.delete(session.guid)
-    other, again = await talk(services, "I keep bees, you know.")
+    other, again = await add_conversation(services, "I keep bees, you know.")
 
     await services.facts.learn(MIRA, [learnt_in(other, said=again)])
     assert [fact.guid for fact in await services.facts.all(MIRA)] == [first.guid]
@@ -105,7 +108,7 @@ async def test_said_again_meanwhile_it_is_the_same_fact(services: AppServices):
 
 
 async def test_written_by_the_user_meanwhile_it_is_theirs(services: AppServices):
-    session, _said = await talk(services, "I keep bees.")
+    session, _said = await add_conversation(services, "I keep bees.")
     await services.facts.learn(MIRA, [learnt_in(session)])
     await services.sessions.delete(session.guid)
 
@@ -117,8 +120,8 @@ async def test_written_by_the_user_meanwhile_it_is_theirs(services: AppServices)
 
 
 async def test_with_the_conversation_it_goes_for_good(services: AppServices):
-    session, _said = await talk(services, "I keep bees.")
-    other, _said = await talk(services, "I keep hens.")
+    session, _said = await add_conversation(services, "I keep bees.")
+    other, _said = await add_conversation(services, "I keep hens.")
     await services.facts.learn(MIRA, [learnt_in(session), learnt_in(session, other, text="Tomas keeps hens.")])
     await services.sessions.delete(session.guid)
 
@@ -130,8 +133,8 @@ async def test_with_the_conversation_it_goes_for_good(services: AppServices):
 
 
 async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_good(services: AppServices):
-    session, _said = await talk(services, "I moved to Rome.")
-    other, _said = await talk(services, "I live in Paris.")
+    session, _said = await add_conversation(services, "I moved to Rome.")
+    other, _said = await add_conversation(services, "I live in Paris.")
     rome, milan = (learnt_in(session, text=f"Tomas lives in {town}.") for town in ("Rome", "Milan"))
     paris = learnt_in(other, text="Tomas lives in Paris.", superseded=True, superseded_by=milan.guid)
     milan = milan.model_copy(update={"superseded": True, "superseded_by": rome.guid})
@@ -146,7 +149,7 @@ async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_go
 
 
 async def test_gone_for_good_by_itself_the_conversation_takes_it_along(services: AppServices):
-    session, _said = await talk(services, "I keep bees.")
+    session, _said = await add_conversation(services, "I keep bees.")
     await services.facts.learn(MIRA, [learnt_in(session)])
     await services.sessions.delete(session.guid)
 
@@ -156,8 +159,8 @@ async def test_gone_for_good_by_itself_the_conversation_takes_it_along(services:
 
 
 async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
-    session, said = await talk(services, "I keep bees.")
-    other, asked = await talk(services, "What do I keep?")
+    session, said = await add_conversation(services, "I keep bees.")
+    other, asked = await add_conversation(services, "What do I keep?")
     fact = learnt_in(session, said=said)
     await services.facts.learn(MIRA, [fact])
     lead = RecallLead(kind="fact", text=BEES, origin=fact.guid)
@@ -174,7 +177,7 @@ async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
 
 
 async def test_nothing_can_be_done_with_it_meanwhile(services: AppServices):
-    session, _said = await talk(services, "I keep bees.")
+    session, _said = await add_conversation(services, "I keep bees.")
     fact = learnt_in(session)
     await services.facts.learn(MIRA, [fact])
     await services.sessions.delete(session.guid)
@@ -184,7 +187,7 @@ async def test_nothing_can_be_done_with_it_meanwhile(services: AppServices):
 
 
 async def test_learnt_while_its_conversation_is_deleted_it_rests_at_once(services: AppServices):
-    session, said = await talk(services, "I keep bees.")
+    session, said = await add_conversation(services, "I keep bees.")
     await spoke(services, session, "How many hives?", now(), Role.ASSISTANT)
     await services.sessions.delete(session.guid)
 

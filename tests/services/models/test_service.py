@@ -19,7 +19,7 @@ from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, Mod
 
 
 @pytest.fixture
-def told(services: AppServices) -> list[ModelState]:
+def record_states(services: AppServices) -> list[ModelState]:
     """Every state in the order in which it was told."""
     states: list[ModelState] = []
     services.models.changed.add(states.append)
@@ -67,7 +67,7 @@ def name_of(services: AppServices) -> str:
 
 
 async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
-    services: AppServices, told: list[ModelState], script: Callable[..., Path]
+    services: AppServices, record_states: list[ModelState], script: Callable[..., Path]
 ):
     before = services.models.state
     await services.models.load(script("one"))
@@ -77,23 +77,23 @@ async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
     assert isinstance(before, NoModel)
     assert isinstance(ready, ModelReady)
     assert (ready.model.file.name, ready.model.context) == ("one", 8192)
-    assert kinds(told) == ["ModelLoading", "ModelReady", "NoModel"]
+    assert kinds(record_states) == ["ModelLoading", "ModelReady", "NoModel"]
     assert services.models.state == NoModel()
 
 
 async def test_loading_tells_the_name_and_how_far_it_is(earnest: AppServices, starter_model: Path):
-    told: list[ModelState] = []
-    earnest.models.changed.add(told.append)
+    record_states: list[ModelState] = []
+    earnest.models.changed.add(record_states.append)
 
     await earnest.models.load(starter_model)
 
-    loading = [state for state in told if isinstance(state, ModelLoading)]
+    loading = [state for state in record_states if isinstance(state, ModelLoading)]
     fractions = [state.fraction for state in loading]
     assert (fractions[0], fractions[-1]) == (0.0, 1.0)
     assert fractions == sorted(fractions)
     assert len({state.name for state in loading}) == 1
-    assert isinstance(told[-1], ModelReady)
-    assert told[-1].model.file.name == loading[0].name
+    assert isinstance(record_states[-1], ModelReady)
+    assert record_states[-1].model.file.name == loading[0].name
 
 
 async def test_the_choice_is_remembered_once_the_model_answers(services: AppServices, script: Callable[..., Path]):
@@ -140,8 +140,8 @@ async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_ans
     earnest: AppServices, tmp_path: Path, starter_model: Path
 ):
     await earnest.models.load(starter_model)
-    told: list[ModelState] = []
-    earnest.models.changed.add(told.append)
+    record_states: list[ModelState] = []
+    earnest.models.changed.add(record_states.append)
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF but not really")
 
@@ -149,7 +149,7 @@ async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_ans
         await earnest.models.load(broken)
 
     assert isinstance(earnest.models.state, ModelReady)
-    assert told == []
+    assert record_states == []
     assert earnest.preferences.current.model_path == str(starter_model)
 
 
@@ -158,13 +158,13 @@ async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(
 ):
     with pytest.raises(ModelUnreadable):
         await services.models.load(script("bad", colour="red"))
-    told: list[ModelState] = []
-    services.models.changed.add(told.append)
+    record_states: list[ModelState] = []
+    services.models.changed.add(record_states.append)
 
     with pytest.raises(ModelUnreadable, match="bad"):
         await services.models.ensure_loaded()
 
-    assert told == []
+    assert record_states == []
 
 
 async def test_a_failed_load_leaves_no_process(services: AppServices, script: Callable[..., Path]):
@@ -175,18 +175,18 @@ async def test_a_failed_load_leaves_no_process(services: AppServices, script: Ca
 
 
 async def test_two_loads_at_once_come_one_after_the_other(
-    services: AppServices, told: list[ModelState], script: Callable[..., Path]
+    services: AppServices, record_states: list[ModelState], script: Callable[..., Path]
 ):
     await asyncio.gather(services.models.load(script("one")), services.models.load(script("two")))
 
-    assert kinds(told) == ["ModelLoading", "ModelReady", "ModelLoading", "ModelReady"]
+    assert kinds(record_states) == ["ModelLoading", "ModelReady", "ModelLoading", "ModelReady"]
     assert name_of(services) == "two"
     assert services.preferences.current.model_path.endswith("two.json")
     assert [process.name for process in multiprocessing.active_children()] == ["lethe-model"]
 
 
 async def test_whoever_needs_the_model_waits_while_it_is_loading(
-    services: AppServices, told: list[ModelState], script: Callable[..., Path]
+    services: AppServices, record_states: list[ModelState], script: Callable[..., Path]
 ):
     loading = asyncio.ensure_future(services.models.load(script("one")))
     await until_it_is_loading(services)
@@ -195,7 +195,7 @@ async def test_whoever_needs_the_model_waits_while_it_is_loading(
     await loading
 
     assert [model.file.name for model in models] == ["one", "one"]
-    assert kinds(told) == ["ModelLoading", "ModelReady"]
+    assert kinds(record_states) == ["ModelLoading", "ModelReady"]
 
 
 async def test_unloading_while_loading_ends_with_no_model(services: AppServices, script: Callable[..., Path]):
@@ -272,11 +272,11 @@ async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_need
     services: AppServices, script: Callable[..., Path]
 ):
     await services.models.load(script("one"))
-    heard = asyncio.Event()
-    services.models.changed.add(lambda state: heard.set())
+    received = asyncio.Event()
+    services.models.changed.add(lambda state: received.set())
 
     kill_model()
-    await heard.wait()
+    await received.wait()
     died = services.models.state
     model = await services.models.ensure_loaded()
 
@@ -287,10 +287,10 @@ async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_need
 
 async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(services: AppServices, script: Callable[..., Path]):
     await services.models.load(script("one"))
-    heard = asyncio.Event()
-    forget = services.models.changed.add(lambda state: heard.set())
+    received = asyncio.Event()
+    forget = services.models.changed.add(lambda state: received.set())
     kill_model()
-    await heard.wait()
+    await received.wait()
     forget()
 
     await services.models.restart()

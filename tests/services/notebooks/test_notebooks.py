@@ -15,8 +15,8 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, LetheError
-from tests.services.past import NUTS, concluded, hold, trusted
-from tests.services.stage import MIRA, Played, prompt_of, say
+from tests.services.past_sessions import NUTS, concluded, hold, trusted
+from tests.services.turns import MIRA, TurnOutcome, prompt_of, say
 
 RICE = (
     "My paella always wants bomba rice.",
@@ -56,8 +56,8 @@ async def cooking(services: AppServices) -> str:
     return await services.mind.notebooks.create(MIRA, "Cooking", [Conclusion(text, day) for text in said], "rice and broth")
 
 
-def noted(played: Played) -> list[RecalledMemory]:
-    return [one for one in played.memory.recalled if one.world == "notebook"]
+def noted(outcome: TurnOutcome) -> list[RecalledMemory]:
+    return [one for one in outcome.memory.recalled if one.world == "notebook"]
 
 
 async def test_three_conclusions_without_a_notebook_make_a_new_one(services: AppServices):
@@ -204,9 +204,9 @@ async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     path.write_bytes(b"\xff\xfe")
     await says("Well.")
 
-    played = await say(services, await hold(services), "I am cooking paella.")
+    outcome = await say(services, await hold(services), "I am cooking paella.")
 
-    assert played.reply.content == "Well."
+    assert outcome.reply.content == "Well."
     assert [problem.path for problem in await services.mind.notebooks.list_problems(MIRA)] == [path]
     with pytest.raises(FileError, match=r"cooking\.md"):
         await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("Lost?", now().date())])
@@ -289,14 +289,14 @@ async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_fact
     await says("Good.")
     session = await hold(services)
 
-    played = await say(services, session, "I am cooking paella with bomba rice tonight.")
+    outcome = await say(services, session, "I am cooking paella with bomba rice tonight.")
 
-    (one,) = noted(played)
+    (one,) = noted(outcome)
     assert one.title == "Cooking"
     assert "Tomas is allergic to tree nuts." in one.text
-    told = [other.text for other in played.memory.recalled if other is not one]
-    assert not any(text.endswith("prefers bomba rice for paella.") for text in told)
-    prompt = await prompt_of(services, session, played)
+    reported = [other.text for other in outcome.memory.recalled if other is not one]
+    assert not any(text.endswith("prefers bomba rice for paella.") for text in reported)
+    prompt = await prompt_of(services, session, outcome)
     assert "From Mira's notebook “Cooking”:" in prompt
     assert prompt.index("notebook “Cooking”") > prompt.index("What you two spoke of lately:")
 
@@ -370,9 +370,9 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(services: 
     base = await services.mind.notebooks.load_text(MIRA, name)
 
     await services.mind.notebooks.save_edit(MIRA, name, base.replace("allergic to tree nuts", "fond of rain"), base)
-    played = await say(services, session, "And now again?")
+    outcome = await say(services, session, "And now again?")
 
-    prompt = await prompt_of(services, session, played)
+    prompt = await prompt_of(services, session, outcome)
     assert "tree nuts" not in prompt
     assert "fond of rain" in prompt
 

@@ -40,7 +40,7 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
-from tests.services.stage import MIRA
+from tests.services.turns import MIRA
 from tests.storage.scenes import store_alternative
 from tests.sweep import examples
 
@@ -67,34 +67,34 @@ async def lived(services: AppServices) -> ChatSession:
     )
     mira = await services.library.persona(MIRA)
     avatar = await services.library.save_picture("Mira", png())
-    told = {"worlds": [world.unique_name, "gone"], "avatar": avatar, "preferred_model": "/x.gguf"}
-    await services.library.save_persona(mira.model_copy(update={**told, "self_edit_field": "He is kind."}))
+    reported = {"worlds": [world.unique_name, "gone"], "avatar": avatar, "preferred_model": "/x.gguf"}
+    await services.library.save_persona(mira.model_copy(update={**reported, "self_edit_field": "He is kind."}))
     chats = SessionStore(database)
-    talk = ChatSession(
+    conversation = ChatSession(
         persona_id=MIRA, user_id="tomas", name="First night", content="They met.", archived=True, added=moment, relevance=4,
         keywords_main=["lighthouse"], future_goals=["Sail north."], sticky=True, path="/etc/passwd",
     )  # fmt: skip
-    await chats.add_session(talk)
-    own = {"session_id": talk.guid, "role": Role.USER, "speaker": "tomas", "speaker_name": "Tomas"}
+    await chats.add_session(conversation)
+    own = {"session_id": conversation.guid, "role": Role.USER, "speaker": "tomas", "speaker_name": "Tomas"}
     first = await chats.add_message(Message(**own, alternatives=[Alternative(content="Do you remember?", created=moment)]))
     hidden = {"role": Role.SYSTEM, "hidden": True, "note": "memory", "alternatives": [Alternative(content="!")]}
-    await SessionReshaping(database).insert(Message(session_id=talk.guid, **hidden), first.id)
+    await SessionReshaping(database).insert(Message(session_id=conversation.guid, **hidden), first.id)
     wordings = [Alternative(content="Yes.", model="m"), Alternative(content="No…", complete=False, thinking="Hm.")]
     reply = Message(
-        session_id=talk.guid, role=Role.ASSISTANT, speaker=MIRA, speaker_name="Mira", alternatives=wordings, shown=1
+        session_id=conversation.guid, role=Role.ASSISTANT, speaker=MIRA, speaker_name="Mira", alternatives=wordings, shown=1
     )
     await chats.add_message(reply)
     await chats.add_message(Message(**own, parent_id=first.id, alternatives=[Alternative(content="Another way.")]))
     gone = await chats.add_message(Message(**own, alternatives=[Alternative(content="A secret.")]))
     await chats.add_message(Message(**own, alternatives=[Alternative(content="After it.")]))
     await chats.delete_message(gone.id)
-    await chats.set_leaf(talk.guid, reply.id)
+    await chats.set_leaf(conversation.guid, reply.id)
     memory = MemoryUnit(name="Peanuts", content="He is allergic.", tags=["health"], filed_under="user/health", added=moment)
     await MemoryStore(database).save_memories(MIRA, memory, MemoryUnit(name="Thrown away", category=MemoryType.EVENT))
     await MemoryStore(database).delete(
         [one.guid for one in await MemoryStore(database).memories_of(MIRA) if one.name == "Thrown away"]
     )
-    sources = {"source_memories": [talk.guid, memory.guid], "source_messages": [first.id]}
+    sources = {"source_memories": [conversation.guid, memory.guid], "source_messages": [first.id]}
     fact = ExtractedFact(fact="Tomas keeps bees.", pinned=True, **sources)
     old = ExtractedFact(fact="Tomas keeps cats.", superseded=True, superseded_by=fact.guid, first_seen=moment, last_seen=moment)
     await FactStore(database).save_facts(MIRA, old, fact)
@@ -103,27 +103,27 @@ async def lived(services: AppServices) -> ChatSession:
     woken = {"category": MemoryType.WORLD_INFO, "way": RecallWay.KEYWORD, "world": "x"}
     lore = RecalledMemory(memory=world.entries[0].guid, text="It sulks.", **woken)
     await TurnMemories(database).save_turn(first.id, TurnMemory(recalled=[seen, lore]))
-    done = PartRecord(talk.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
+    done = PartRecord(conversation.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
     await ArchiveJobs(database).save_value(done)
-    await SessionState(database).set(talk.guid, "worlds", [world.unique_name])
-    await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
+    await SessionState(database).set(conversation.guid, "worlds", [world.unique_name])
+    await SessionState(database).set(conversation.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
     known = [Conclusion("Ada Holm built it.", moment.date())]
     await services.mind.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
     await services.mind.moods.set_mood(MIRA, "energy", 0.1)
-    return talk
+    return conversation
 
 
 async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
     kept = PersonaExport(services.core.database)
     past = await kept.history_of(persona_id, None)
-    talks = [talk for guid in await kept.session_ids_of(persona_id) if (talk := await kept.conversation(guid))]
-    told = [*past.memories, *past.facts, *past.forgotten]
-    told += [one for talk in talks for one in (talk.record, *talk.messages)]
+    talks = [conversation for guid in await kept.session_ids_of(persona_id) if (conversation := await kept.conversation(guid))]
+    reported = [*past.memories, *past.facts, *past.forgotten]
+    reported += [one for conversation in talks for one in (conversation.record, *conversation.messages)]
     persona = await services.library.persona(persona_id)
     worlds = [world for name, world in (await services.library.worlds()).items() if name in persona.worlds]
-    text = json.dumps([one.model_dump(mode="json") for one in [persona, *worlds, *told]])
+    text = json.dumps([one.model_dump(mode="json") for one in [persona, *worlds, *reported]])
     text = re.sub(r'"last_trigger": "[^"]*"', "", text).replace(", ,", ",")  # in a file that names none it is always now
     numbers: dict[str, str] = {}
     text = UUIDS.sub(lambda found: numbers.setdefault(found[0], f"#{len(numbers)}"), text)
@@ -131,7 +131,7 @@ async def belongings(services: AppServices, persona_id: str) -> list[object]:
 
 
 async def test_everything_taken_along_is_the_same_in_an_empty_home(services: AppServices, tmp_path: Path):
-    talk = await lived(services)
+    conversation = await lived(services)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         await away.library.save_persona((await services.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
@@ -147,7 +147,11 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
     here[0] |= {"name": "Mira aboard", "worlds": there[0]["worlds"]}
     assert there == without_paths(here)
     assert [message.content for message in page] == ["!", "Do you remember?", "No…"]
-    assert (session.persona_id, session.user_id, session.guid == talk.guid) == (received.persona.unique_name, "tomas", False)
+    assert (session.persona_id, session.user_id, session.guid == conversation.guid) == (
+        received.persona.unique_name,
+        "tomas",
+        False,
+    )
     assert content == png()
     assert thoughts[1] is not None
     assert [one.text for one in thoughts[1].recalled] == ["He is allergic.", "It sulks."]
@@ -160,10 +164,10 @@ def without_paths(value: object) -> object:
 
 @pytest.mark.parametrize("scope", [BundleScope.MEMORIES, EVERYTHING])
 async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: AppServices, tmp_path: Path, scope: BundleScope):
-    talk = await lived(services)
+    conversation = await lived(services)
     mind, later = services.mind, now() + timedelta(days=3)
     (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
-    await mind.moods.read(MIRA, MoodReading(session=talk.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
+    await mind.moods.read(MIRA, MoodReading(session=conversation.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
     await mind.goals.save_request(MIRA, "Learn to sail.", "No cats.")
     await mind.week.save_plan(MIRA, Weekday.MONDAY, "She mends nets.")
     await mind.reminders.create_reminder(MIRA, "Call the harbour", later)
@@ -198,9 +202,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     assert asked == wished
 
 
-async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every_lethe_reads(
-    services: AppServices, tmp_path: Path
-):
+async def test_an_exported_persona_has_no_notebooks_and_moods_and_every_lethe_reads_it(services: AppServices, tmp_path: Path):
     await lived(services)
     file = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
     bundle = await services.bundles.read_bundle(file)
@@ -247,10 +249,10 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
         await services.mind.notebooks.load_text(her, kept.name) for kept in await services.mind.notebooks.notebooks_of(her)
     ]
     (recent,) = await services.mind.notebooks.list_recent(her)
-    told = await services.mind.notebooks.load_text(her, recent.name)
+    reported = await services.mind.notebooks.load_text(her, recent.name)
 
     assert sorted(texts) == ["# Con\n", "# Fog\n\n- One.", "# Fog\n\n- Two."]
-    assert told == "# Fog\n\n- Two."
+    assert reported == "# Fog\n\n- Two."
 
 
 async def test_what_lies_in_the_trash_stays_behind(services: AppServices, tmp_path: Path):
@@ -322,8 +324,8 @@ async def test_a_world_of_the_same_name_that_says_something_else_gets_another_na
 
 
 async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(services: AppServices, tmp_path: Path):
-    talk = await lived(services)
-    await services.group.set_guests(talk.guid, ["edmund"])  # who ships with every Lethe
+    conversation = await lived(services)
+    await services.group.set_guests(conversation.guid, ["edmund"])  # who ships with every Lethe
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
@@ -344,7 +346,7 @@ async def test_what_came_is_found_by_its_words(services: AppServices, tmp_path: 
     assert any("Tomas keeps bees." in one.text for one in found)
 
 
-async def test_taken_back_she_and_her_world_are_in_the_trash(services: AppServices, tmp_path: Path):
+async def test_an_undone_import_moves_persona_and_world_to_the_trash(services: AppServices, tmp_path: Path):
     await lived(services)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
@@ -442,11 +444,11 @@ async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(s
 async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(services: AppServices, tmp_path: Path):
     await lived(services)
     chats = services.core.session_store
-    (talk, *_rest) = await services.sessions.list(MIRA)
+    (conversation, *_rest) = await services.sessions.list(MIRA)
     chance = random.Random(7)
     for _ in range(300):
         said = [Alternative(content=" ".join(chance.choices(WORDS, k=60)))]
-        await chats.add_message(Message(session_id=talk.guid, role=Role.USER, alternatives=said))
+        await chats.add_message(Message(session_id=conversation.guid, role=Role.USER, alternatives=said))
 
     offer = await services.bundles.preview_export(MIRA)
     sizes = [(await services.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
@@ -457,7 +459,7 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(s
         assert real / 4 < guessed < real * 4
 
 
-async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(services: AppServices, tmp_path: Path):
+async def test_a_shipped_persona_can_be_exported_with_its_drawn_portrait(services: AppServices, tmp_path: Path):
     file = await services.bundles.export("edmund", BundleScope.PERSONA, tmp_path / "Edmund")
 
     bundle = await services.bundles.read_bundle(file)
@@ -479,23 +481,23 @@ DEEDS = st.sampled_from(["say", "swipe", "branch", "hide", "show"])
 STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
 
 
-async def played(services: AppServices, steps: list[tuple[str, int, str]]) -> None:
+async def outcome(services: AppServices, steps: list[tuple[str, int, str]]) -> None:
     """Say, swipe, branch and hide, as told."""
     chats = services.core.session_store
-    talk = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
+    conversation = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
     said: list[Message] = []
     for what, pick, words in steps:
         chosen = said[pick % len(said)] if said else None
         if what in {"say", "hide"} or chosen is None:
             own = {"hidden": what == "hide", "alternatives": [Alternative(content=words)]}
-            said.append(await chats.add_message(Message(session_id=talk.guid, role=Role.USER, **own)))
+            said.append(await chats.add_message(Message(session_id=conversation.guid, role=Role.USER, **own)))
         elif what == "branch":
             own = {"parent_id": chosen.id, "alternatives": [Alternative(content=words)]}
-            said.append(await chats.add_message(Message(session_id=talk.guid, role=Role.ASSISTANT, **own)))
+            said.append(await chats.add_message(Message(session_id=conversation.guid, role=Role.ASSISTANT, **own)))
         elif what == "swipe":
             await store_alternative(services.core.database, chosen.id, Alternative(content=words))
         else:
-            await chats.set_leaf(talk.guid, chosen.id)
+            await chats.set_leaf(conversation.guid, chosen.id)
 
 
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -505,7 +507,7 @@ def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPath
         folder = tmp_path_factory.mktemp("journey")
         async with another(folder / "here") as here, another(folder / "away") as away:
             await here.library.save_persona((await here.library.persona("mira")).model_copy(update={"unique_name": MIRA}))
-            await played(here, steps)
+            await outcome(here, steps)
             file = await here.bundles.export(MIRA, EVERYTHING, folder / "Mira.lethe")
             received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
             return (await belongings(here, MIRA))[1:], (await belongings(away, received.persona.unique_name))[1:]

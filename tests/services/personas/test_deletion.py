@@ -16,9 +16,9 @@ from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.services.tools.working_memory import session_namespace
 from lethe_app.storage.agents.change_log import ChangeLog
-from tests.services.past import hold
-from tests.services.stage import MIRA
+from tests.services.past_sessions import hold
 from tests.services.tasks import Scripted, employ
+from tests.services.turns import MIRA
 
 OTHER = "mira"
 """Who came with Lethe, and stays."""
@@ -98,7 +98,7 @@ async def test_of_a_persona_deleted_for_good_nothing_is_left(services: AppServic
     assert [one for one in await services.trash.list_items() if one.persona_id == MIRA] == []
 
 
-async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppServices, says: Callable[..., object]):
+async def test_restoring_a_persona_restores_all_of_it(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(services)
     before, files = await rows_about(services, MIRA), files_of(services.paths.home, MIRA)

@@ -16,9 +16,9 @@ from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from tests.services.past import NUTS, chats_of, hold, trusted
-from tests.services.stage import MIRA
+from tests.services.past_sessions import NUTS, chats_of, hold, trusted
 from tests.services.tasks import Clock, employ, leave, newest
+from tests.services.turns import MIRA
 
 AIMS = {"own": ["Learn all signals.", "Paint the hull."], "wishes": ["May Tomas see Ines."]}
 
@@ -41,9 +41,9 @@ def clock() -> Iterator[Clock]:
 
 async def past(services: AppServices, clock: Clock, **fields: object) -> None:
     session = await hold(services, *NUTS, at=clock.shown)
-    told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
+    reported = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
     plans = ["Tomas wants to visit Ines in May."]
-    await chats_of(services).change_session(session.guid, archived=True, future_goals=plans, **told, **fields)
+    await chats_of(services).change_session(session.guid, archived=True, future_goals=plans, **reported, **fields)
     clock.go_on(hours=1)
 
 

@@ -31,7 +31,7 @@ async def test_a_deleted_persona_comes_back_with_what_was_said(services: AppServ
     assert [summary.guid for summary in await services.sessions.list(restored)] == [session.guid]
 
 
-async def test_a_new_persona_does_not_inherit_from_a_deleted_one_of_her_name(services: AppServices):
+async def test_a_new_persona_does_not_inherit_from_a_deleted_one_of_the_same_name(services: AppServices):
     first = await services.library.save_persona(Persona(name="Ada"))
     await services.library.delete_persona(first.unique_name)
 
@@ -64,7 +64,7 @@ async def test_a_new_picture_replaces_no_other(services: AppServices):
 # drafts
 
 
-async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(services: AppServices):
+async def test_a_draft_speaks_and_the_saved_persona_stays_unchanged(services: AppServices):
     saved = await services.library.persona("mira-test")
     draft = saved.model_copy(update={"first_messages": ["“A new hat, {{user}}!”"], "bio": "Wears hats."})
 

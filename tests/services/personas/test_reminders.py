@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
-from tests.services.stage import DAY, MIRA, change_persona, now_held, prompt_of, say
+from tests.services.turns import DAY, MIRA, change_persona, load_memory, prompt_of, say
 
 SUNDAY = datetime(2026, 11, 22, 14, tzinfo=UTC)
 
@@ -43,7 +43,7 @@ async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(service
     with later(3 * DAY):
         back = await say(services, session, "I am back.")
         after = await say(services, session, "And now?")
-        held = await now_held(services, memory)
+        held = await load_memory(services, memory)
 
     assert early.note is None
     assert back.note is not None
@@ -78,22 +78,22 @@ async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, 
 
 
 async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppServices):
-    told: list[tuple[str, str]] = []
-    services.mind.reminders.due.add(lambda found: told.extend((persona, memory.name) for persona, memory in found))
+    reported: list[tuple[str, str]] = []
+    services.mind.reminders.due.add(lambda found: reported.extend((persona, memory.name) for persona, memory in found))
     await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
     await services.mind.reminders.notify_due()
-    assert told == []
+    assert reported == []
     with later(timedelta(minutes=21)):
         await services.mind.reminders.notify_due()
         await services.mind.reminders.notify_due()
 
-    assert told == [(MIRA, "Take the cake out.")]
+    assert reported == [(MIRA, "Take the cake out.")]
 
 
 async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, session: ChatSession):
-    told: list[object] = []
-    services.mind.reminders.due.add(told.append)
+    reported: list[object] = []
+    services.mind.reminders.due.add(reported.append)
     memory = await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     await services.memory.forget_memory(memory.guid)
 
@@ -101,7 +101,7 @@ async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, sessi
         await services.mind.reminders.notify_due()
         assert (await say(services, session, "Hm.")).note is None
 
-    assert told == []
+    assert reported == []
     assert await services.mind.reminders.reminders_of(MIRA) == []
 
 
@@ -216,7 +216,7 @@ async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, se
     await say(services, session, "Good night.")
 
     with later(DAY):
-        played = await say(services, session, "Good morning.")
+        outcome = await say(services, session, "Good morning.")
 
-    assert played.note is not None
-    assert "Plans for today: Tides and charts." in played.note.content
+    assert outcome.note is not None
+    assert "Plans for today: Tides and charts." in outcome.note.content

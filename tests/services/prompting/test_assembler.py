@@ -30,7 +30,7 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new("mira-test")
 
 
-async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message]:
+async def run_turn(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message]:
     async with aclosing(turn) as stream:
         events = [event async for event in stream]
     receipt = next(event.receipt for event in events if isinstance(event, PromptBuilt))
@@ -70,7 +70,7 @@ async def test_in_a_long_conversation_the_prompt_fits_and_its_beginning_stays_fo
     firsts, usages = [], []
 
     for turn in range(60):
-        receipt, usage, _message = await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+        receipt, usage, _message = await run_turn(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
         usages.append(usage)
         assert receipt.prompt_tokens == usage.prompt_tokens <= CONTEXT - REPLY
         firsts.append(await first_number(services, session))
@@ -87,7 +87,7 @@ async def test_the_beginning_stays_after_the_program_was_closed(services: AppSer
     await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(20):
-        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+        await run_turn(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     before = await first_number(services, session)
     await services.models.restart()
 
@@ -98,7 +98,7 @@ async def test_a_larger_context_brings_old_messages_back(services: AppServices, 
     await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(30):
-        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+        await run_turn(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     small = await first_number(services, session)
     await services.preferences.set(context=8192)
     await services.models.restart()
@@ -111,23 +111,23 @@ async def test_a_message_that_was_the_first_may_be_deleted(services: AppServices
     await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(20):
-        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+        await run_turn(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     for message in await services.sessions.page(session.guid, 0, 100):
         if f"number {await first_number(services, session)} " in message.content:
             await services.message_editing.delete(session.guid, message.id)
             break
 
-    receipt, _usage, _message = await play(services.chat.send(session.guid, "And now?"))
+    receipt, _usage, _message = await run_turn(services.chat.send(session.guid, "And now?"))
 
     assert receipt.prompt_tokens <= CONTEXT - REPLY
 
 
 async def test_another_wording_is_made_from_what_was_said_before_it(services: AppServices, session: ChatSession, says: Says):
     await says("First reply.", "Second reply.")
-    _receipt, _usage, first = await play(services.chat.send(session.guid, "One, please."))
-    await play(services.chat.send(session.guid, "Two, please."))
+    _receipt, _usage, first = await run_turn(services.chat.send(session.guid, "One, please."))
+    await run_turn(services.chat.send(session.guid, "Two, please."))
 
-    receipt, usage, again = await play(services.chat.regenerate(session.guid, first.id))
+    receipt, usage, again = await run_turn(services.chat.regenerate(session.guid, first.id))
 
     assert "One, please." in again.content  # the script is used up, so it repeats the last words it was shown
     assert "Two" not in again.content
@@ -140,12 +140,12 @@ async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(
 ):
     await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
-    _receipt, _usage, oldest = await play(services.chat.send(session.guid, "number 0"))
+    _receipt, _usage, oldest = await run_turn(services.chat.send(session.guid, "number 0"))
     for turn in range(1, 20):
-        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+        await run_turn(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     before = await first_number(services, session)
 
-    receipt, _usage, _message = await play(services.chat.regenerate(session.guid, oldest.id))
+    receipt, _usage, _message = await run_turn(services.chat.regenerate(session.guid, oldest.id))
 
     assert receipt.dropped_messages == 0
     assert await first_number(services, session) == before > 0
@@ -153,9 +153,9 @@ async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(
 
 async def test_a_continuation_is_shown_the_reply_it_goes_on_with(services: AppServices, session: ChatSession, says: Says):
     await says("It was a dark", "and stormy night.")
-    _receipt, _usage, reply = await play(services.chat.send(session.guid, "Tell me."))
+    _receipt, _usage, reply = await run_turn(services.chat.send(session.guid, "Tell me."))
 
-    receipt, usage, whole = await play(services.chat.continue_reply(session.guid, reply.id))
+    receipt, usage, whole = await run_turn(services.chat.continue_reply(session.guid, reply.id))
 
     assert whole.content == "It was a darkand stormy night."
     assert receipt.prompt_tokens == usage.prompt_tokens
@@ -193,7 +193,7 @@ async def test_a_preset_that_is_gone_is_named_and_the_message_kept(
     await services.preferences.set(**{setting: "long-gone"})
 
     with pytest.raises(FileError, match="long-gone"):
-        await play(services.chat.send(session.guid, "Hello?"))
+        await run_turn(services.chat.send(session.guid, "Hello?"))
 
     assert (await services.sessions.page(session.guid, 0, 10))[-1].content == "Hello?"
 
@@ -204,28 +204,28 @@ async def test_an_instruct_format_that_is_gone_gives_way_to_the_models_own(
     await says("Yes.")
     await services.preferences.set(instruct="long-gone")
 
-    receipt, _usage, reply = await play(services.chat.send(session.guid, "Hello?"))
+    receipt, _usage, reply = await run_turn(services.chat.send(session.guid, "Hello?"))
 
     assert (receipt.template_source, reply.content) == ("recognised: ChatML", "Yes.")
 
 
 async def test_a_chosen_format_replaces_the_models_own_at_once(services: AppServices, session: ChatSession, says: Says):
     await says("One.", "Two.")
-    before, _usage, _message = await play(services.chat.send(session.guid, "Hello."))
+    before, _usage, _message = await run_turn(services.chat.send(session.guid, "Hello."))
     await services.preferences.set(instruct="Alpaca")
 
-    after, _usage, _message = await play(services.chat.send(session.guid, "Hello again."))
+    after, _usage, _message = await run_turn(services.chat.send(session.guid, "Hello again."))
 
     assert (before.template_source, after.template_source) == ("recognised: ChatML", "chosen: Alpaca")
 
 
 async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(services: AppServices, session: ChatSession, says: Says):
     await says("<hm>She is late.</hm>You are late.", "<hm>Again.</hm>Again?", template=CHATML)
-    before, _usage, plain = await play(services.chat.send(session.guid, "Hello."))
+    before, _usage, plain = await run_turn(services.chat.send(session.guid, "Hello."))
     own = ModelChoices(thinking_start="<hm>", thinking_end="</hm>")
     await services.preferences.set(model_choices={loaded(services).file.path.name: own})
 
-    after, _usage, folded = await play(services.chat.send(session.guid, "Hello again."))
+    after, _usage, folded = await run_turn(services.chat.send(session.guid, "Hello again."))
 
     assert (before.template_source, after.template_source) == ("model", "model")
     assert plain.content == "<hm>She is late.</hm>You are late."
@@ -236,7 +236,7 @@ async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(services: AppS
     await says("One.\n\nTwo.")
     await services.preferences.set(first_paragraph_only=True)
 
-    _receipt, _usage, reply = await play(services.chat.send(session.guid, "Hello."))
+    _receipt, _usage, reply = await run_turn(services.chat.send(session.guid, "Hello."))
 
     assert reply.content == "One."
 
@@ -244,14 +244,14 @@ async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(services: AppS
 async def test_names_are_put_before_messages_when_asked_for(services: AppServices, session: ChatSession, says: Says):
     await says("Yes.")
     await services.preferences.set(add_names=True)
-    await play(services.chat.send(session.guid, "Hello."))
+    await run_turn(services.chat.send(session.guid, "Hello."))
 
     assert "Tomas: Hello." in await next_prompt(services, session)
 
 
 async def test_an_edited_persona_speaks_in_the_next_prompt(services: AppServices, session: ChatSession, says: Says):
     await says("Yes.", "No.")
-    await play(services.chat.send(session.guid, "Hello."))
+    await run_turn(services.chat.send(session.guid, "Hello."))
     mira = await services.library.persona("mira-test")
     await services.library.save_persona(mira.model_copy(update={"bio": "{{char}} has become a baker."}))
 
@@ -265,9 +265,9 @@ async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(
     services: AppServices, session: ChatSession, says: Says
 ):
     await says("Yes.", "No.")
-    await play(services.chat.send(session.guid, "Hello."))
+    await run_turn(services.chat.send(session.guid, "Hello."))
     ahead = await next_prompt(services, session)
-    await play(services.chat.send(session.guid, "Well?"))
+    await run_turn(services.chat.send(session.guid, "Well?"))
     reply = (await services.sessions.page(session.guid, 4, 1))[0]
 
     turn = await services.core.turn_loader.load(session.guid, loaded(services), reply)

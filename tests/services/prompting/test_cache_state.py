@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.services.chat import prefill
 from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyFinished
-from tests.services.stage import MIRA, change_persona, keep, log, say, until
+from tests.services.turns import MIRA, add_memory, change_persona, log, say, until
 
 LONG = " ".join(f"word{number}" for number in range(900))
 
@@ -139,29 +139,29 @@ async def found(services: AppServices) -> list[str]:
 DEEDS = ["session", "message", "edit", "memory", "memory rewritten", "persona", "switched off", "cleared"]
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("action", DEEDS)
 async def test_what_is_forgotten_is_in_no_state(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]], deed: str
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]], action: str
 ):
-    memory = await keep(services)
+    memory = await add_memory(services)
     await services.models.unload()
     before = states(services)
     words = (await log(services, session))[1].id
 
-    if deed == "session":
+    if action == "session":
         await services.sessions.delete(session.guid)
-    elif deed == "message":
+    elif action == "message":
         await services.message_editing.delete(session.guid, words)
-    elif deed == "edit":
+    elif action == "edit":
         await services.message_editing.edit(words, "Nothing.")
-    elif deed == "memory":
+    elif action == "memory":
         await services.memory.forget_memory(memory.guid)
-    elif deed == "memory rewritten":
+    elif action == "memory rewritten":
         await services.memory.edit(memory.model_copy(update={"content": "It was never dark."}))
-    elif deed == "persona":
+    elif action == "persona":
         await change_persona(services)
         await services.library.delete_persona(session.persona_id)
-    elif deed == "switched off":
+    elif action == "switched off":
         await services.preferences.set(kept_states=0)
     else:
         await services.cache_state.clear()
@@ -185,7 +185,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
     services: AppServices, session: ChatSession
 ):
     """The prompt tells it still, and the model hears that it is forgotten before it reads that."""
-    memory = await keep(services, sticky=True)
+    memory = await add_memory(services, sticky=True)
     said = list[str]()
 
     async with aclosing(services.chat.send(session.guid, "And now?")) as events:
@@ -204,7 +204,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
 async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_being_kept(
     services: AppServices, session: ChatSession, model: Path
 ):
-    memory = await keep(services)
+    memory = await add_memory(services)
     await services.memory.forget_memory(memory.guid)
     await services.models.unload()
     await services.models.load(model)  # by a process that heard nothing of it

@@ -9,7 +9,18 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from tests.services.stage import MIRA, back_in_time, before_now, change_persona, keep, log, prompt_of, say, spoke, write_world
+from tests.services.turns import (
+    MIRA,
+    add_memory,
+    back_in_time,
+    before_now,
+    change_persona,
+    log,
+    prompt_of,
+    say,
+    spoke,
+    write_world,
+)
 
 
 @pytest.fixture
@@ -21,7 +32,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 
 async def test_a_memory_stands_where_a_part_of_its_title_is_named(services: AppServices, session: ChatSession):
-    await keep(services, "It is dark since May.", name="The lamp of Velm")
+    await add_memory(services, "It is dark since May.", name="The lamp of Velm")
     await change_persona(services, bio="{{char}} knows this: {{memory:lamp}}")
 
     prompt = await prompt_of(services, session, await say(services, session, "Good evening."))
@@ -45,11 +56,11 @@ async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_
 async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_prompt(
     services: AppServices, session: ChatSession
 ):
-    await keep(services, "It is dark.", name="The lamp", added=before_now(days=2))
+    await add_memory(services, "It is dark.", name="The lamp", added=before_now(days=2))
     await change_persona(services, bio="{{memory:lamp}}")
     before = await prompt_of(services, session, await say(services, session, "Good evening."))
 
-    await keep(services, "It is lit.", name="The other lamp")
+    await add_memory(services, "It is lit.", name="The other lamp")
 
     assert "It is dark." in before
     assert "It is dark." in await prompt_of(services, session, await say(services, session, "Good night."))
@@ -58,13 +69,13 @@ async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_p
 async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answered(
     services: AppServices, session: ChatSession
 ):
-    await keep(services, "Silent for {{idle_duration}}.", keywords_main=["there"])
+    await add_memory(services, "Silent for {{idle_duration}}.", keywords_main=["there"])
     await say(services, session, "Good evening.")
     await back_in_time(services, session, timedelta(hours=3))
 
-    played = await say(services, session, "Are you still there?")
+    outcome = await say(services, session, "Are you still there?")
 
-    assert "Silent for 3 hours." in await prompt_of(services, session, played)
+    assert "Silent for 3 hours." in await prompt_of(services, session, outcome)
 
 
 async def test_the_silence_reaches_back_into_earlier_conversations(services: AppServices, session: ChatSession):
@@ -80,7 +91,7 @@ async def test_the_silence_reaches_back_into_earlier_conversations(services: App
 
 
 async def test_what_the_user_writes_is_filled_in_when_it_is_said(services: AppServices, session: ChatSession):
-    await keep(services, "It is dark since May.", name="The lamp")
+    await add_memory(services, "It is dark since May.", name="The lamp")
     await spoke(services, session, "Good evening.", before_now(hours=5))
 
     await say(services, session, "I was away for {{idle_duration}}. {{memory:lamp}}")

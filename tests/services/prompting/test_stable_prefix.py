@@ -24,7 +24,7 @@ from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import StablePrefix
 from lethe_app.services.sessions.rolling_summary import RollingSummary
-from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
+from tests.services.past_sessions import NUTS, chats_of, copy_home, hold, opened, trusted
 
 DAY = timedelta(days=1)
 
@@ -305,7 +305,7 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(serv
         assert "keeps bees" not in await prompt(after, present)
 
 
-async def test_of_her_namesake_she_is_told(services: AppServices, tmp_path: Path):
+async def test_a_fact_about_a_namesake_is_in_the_prompt(services: AppServices, tmp_path: Path):
     await services.facts.learn("mira-test", [])
     for text in ("Miranda is the sister of Tomas.", "Mira is a navigator by trade."):
         fact = await services.facts.add("mira-test", text)
@@ -352,10 +352,10 @@ async def test_sticky_conversations_come_before_others_but_inside_the_room(servi
 
     await prompt(services, present)
 
-    told = [one.guid for one in (await frame(services, present)).summaries]
-    assert told[0] == sessions[-1].guid
-    assert told[-1] == sessions[0].guid
-    assert len(told) < 8
+    reported = [one.guid for one in (await frame(services, present)).summaries]
+    assert reported[0] == sessions[-1].guid
+    assert reported[-1] == sessions[0].guid
+    assert len(reported) < 8
 
 
 async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(services: AppServices, tmp_path: Path):
@@ -446,8 +446,8 @@ async def recapping(services: AppServices) -> RollingSummary:
 
 async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_cut(services: AppServices, script: Path):
     await services.preferences.set(max_reply=64, context=4096)
-    told = ["Tomas went on about many things he likes.", "Tomas likes ever more things, and told Mira so at length."]
-    await trusted(services, script, context=4096, answers=[{"paragraphs": [text]} for text in told])
+    reported = ["Tomas went on about many things he likes.", "Tomas likes ever more things, and told Mira so at length."]
+    await trusted(services, script, context=4096, answers=[{"paragraphs": [text]} for text in reported])
     keeper = await recapping(services)
     present = await hold(services, *marked("here", 200))
     before = await prompt(services, present)
@@ -463,9 +463,9 @@ async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_
 
     assert unchanged == before
     assert first != one.first
-    assert told[0] in cut
-    assert told[0] not in before
-    assert (one.recap, one.recapped) == (told[1], one.first)
+    assert reported[0] in cut
+    assert reported[0] not in before
+    assert (one.recap, one.recapped) == (reported[1], one.first)
 
 
 async def test_a_model_nobody_trusts_tells_nothing(services: AppServices, tmp_path: Path):

@@ -10,11 +10,11 @@ import pytest
 from lethe_app.services.scheduling.power import on_battery
 
 
-@pytest.mark.parametrize(("plugged", "told"), [(False, True), (True, False), (None, False)])
-def test_only_a_battery_that_is_surely_in_use_counts(monkeypatch: pytest.MonkeyPatch, plugged: bool | None, *, told: bool):
+@pytest.mark.parametrize(("plugged", "reported"), [(False, True), (True, False), (None, False)])
+def test_only_a_battery_that_is_surely_in_use_counts(monkeypatch: pytest.MonkeyPatch, plugged: bool | None, *, reported: bool):
     monkeypatch.setattr(psutil, "sensors_battery", lambda: SimpleNamespace(power_plugged=plugged), raising=False)
 
-    assert on_battery() is told
+    assert on_battery() is reported
 
 
 def test_a_computer_without_one_is_not_on_it(monkeypatch: pytest.MonkeyPatch):

@@ -18,14 +18,16 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MAX_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.index.full_text import UNINDEXED_PER_CALL
-from tests.services.stage import MIRA, before_now, keep, spoke
+from tests.services.turns import MIRA, add_memory, before_now, spoke
 
 
 async def found(services: AppServices, text: str, persona: str | None = None, session: UUID | None = None) -> list[SearchHit]:
     return [hit async for some in services.search.search_by_words(text, persona, session) for hit in some]
 
 
-async def talk(services: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
+async def add_conversation(
+    services: AppServices, *lines: str, days: float = 0, persona: str = MIRA
+) -> tuple[ChatSession, list[Message]]:
     session = await services.core.session_store.add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
     moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
     return session, [await spoke(services, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
@@ -63,14 +65,14 @@ def test_a_long_line_is_shown_around_the_first_mark():
 
 @pytest.mark.parametrize("text", ["", "  ", '"', "\0", '""', "*", "a" * 5000, "NOT OR AND", "( ) ^ : -", "“"])
 async def test_nothing_that_is_typed_breaks_the_search(services: AppServices, text: str):
-    await talk(services, "Something was said.")
+    await add_conversation(services, "Something was said.")
 
     assert [hit for hit in await found(services, text) if hit.kind is not HitKind.WORLD] == []
 
 
 async def test_a_sentence_from_months_ago_is_found_among_all_personas(services: AppServices):
-    session, (line, _answer) = await talk(services, "The keeper had a green lantern.", "He never lit it.", days=200)
-    await talk(services, "A lantern, but red.", persona="edmund")
+    session, (line, _answer) = await add_conversation(services, "The keeper had a green lantern.", "He never lit it.", days=200)
+    await add_conversation(services, "A lantern, but red.", persona="edmund")
 
     hits = await found(services, "green lantern")
 
@@ -82,19 +84,19 @@ async def test_a_sentence_from_months_ago_is_found_among_all_personas(services: 
 
 
 async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(services: AppServices):
-    _session, (line,) = await talk(services, "The tide turned.")
+    _session, (line,) = await add_conversation(services, "The tide turned.")
 
     assert await found(services, f"{line.time:%B}", MIRA) == []
     assert await found(services, "Tomas", MIRA) == []
 
 
 async def test_facts_memories_and_summaries_are_found_too(services: AppServices):
-    session, _lines = await talk(services, "Something else.")
+    session, _lines = await add_conversation(services, "Something else.")
     await services.sessions.rename(session.guid, "The marmalade affair")
     await services.facts.add(MIRA, "Tomas hates marmalade.")
-    await keep(services, "There was marmalade on the chart.")
-    await keep(services, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
-    await keep(services, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
+    await add_memory(services, "There was marmalade on the chart.")
+    await add_memory(services, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
+    await add_memory(services, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
     await services.indexing.index_all_pending()
 
     hits = await found(services, "marmalade")
@@ -116,10 +118,10 @@ async def test_facts_that_were_replaced_are_found_and_marked(services: AppServic
 
 
 async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: AppServices):
-    told = "There was marmalade on the chart."
-    first = await keep(services, told, insertion=MemoryInsertion.NONE)
+    reported = "There was marmalade on the chart."
+    first = await add_memory(services, reported, insertion=MemoryInsertion.NONE)
     for number in range(2 * UNINDEXED_PER_CALL):
-        await keep(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
+        await add_memory(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
         await services.core.fact_store.save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(services, "marmalade")] == [first.guid]
@@ -140,7 +142,7 @@ async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: Ap
 
 async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):
     lines = [f"Lantern number {number}." for number in range(MAX_HITS + 60)]
-    await talk(services, *lines)
+    await add_conversation(services, *lines)
     await services.indexing.index_all_pending()
 
     assert len(await found(services, "lantern")) == MAX_HITS
@@ -159,8 +161,8 @@ async def test_a_greeting_is_found_once(services: AppServices):
 
 
 async def test_one_conversation_is_looked_through_by_itself(services: AppServices):
-    session, lines = await talk(services, "A lantern.", "Two lanterns.", days=3)
-    await talk(services, "Another lantern.")
+    session, lines = await add_conversation(services, "A lantern.", "Two lanterns.", days=3)
+    await add_conversation(services, "Another lantern.")
 
     hits = await found(services, "lantern", session=session.guid)
 
@@ -168,7 +170,7 @@ async def test_one_conversation_is_looked_through_by_itself(services: AppService
 
 
 async def test_what_was_deleted_is_not_found(services: AppServices):
-    session, (line, _other) = await talk(services, "A lantern.", "Two lanterns.")
+    session, (line, _other) = await add_conversation(services, "A lantern.", "Two lanterns.")
 
     await services.message_editing.delete(session.guid, line.id)
     assert len(await found(services, "lantern")) == 1
@@ -177,7 +179,7 @@ async def test_what_was_deleted_is_not_found(services: AppServices):
 
 
 async def test_a_message_on_another_branch_is_put_on_display(services: AppServices):
-    session, (first, second, third) = await talk(services, "One.", "Two.", "Three.")
+    session, (first, second, third) = await add_conversation(services, "One.", "Two.", "Three.")
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
     await services.core.session_store.add_message(aside)
 
@@ -187,7 +189,9 @@ async def test_a_message_on_another_branch_is_put_on_display(services: AppServic
 
 
 async def test_by_meaning_leads_to_a_message(services: AppServices):
-    session, _lines = await talk(services, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
+    session, _lines = await add_conversation(
+        services, "My grandmother kept bees behind the chapel.", "How many hives?", days=90
+    )
 
     hits = await services.search.search_by_meaning("grandmother bees chapel", [MIRA])
 

@@ -16,7 +16,7 @@ from lethe_app.services.search import memory_lists
 from lethe_app.services.search.fact_lists import find_relevant_part
 from lethe_app.services.search.timeline import ExportHeadings, format_markdown
 from tests.retrieval.conftest import embed
-from tests.services.past import NUTS, chats_of, hold
+from tests.services.past_sessions import NUTS, chats_of, hold
 
 HER = "mira-test"
 
@@ -80,8 +80,8 @@ async def test_conversations_are_listed_too_and_can_be_looked_at(services: AppSe
 async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
     memories = [MemoryUnit(name=str(number)) for number in range(3)]
     await keep(services, *memories)
-    told: list[str] = []
-    services.memory.changed.add(told.append)
+    reported: list[str] = []
+    services.memory.changed.add(reported.append)
 
     await services.memory_lists.forget_memories(HER, [memory.guid for memory in memories[:2]])
     left = await lines(services)
@@ -90,7 +90,7 @@ async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
     assert [line.name for line in left] == ["2"]
     assert restored == 2
     assert len(await lines(services)) == 3
-    assert told == [HER, HER]
+    assert reported == [HER, HER]
 
 
 async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(services: AppServices):
@@ -157,12 +157,16 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
 
     timeline = await services.fact_lists.load_timeline(HER)
     months = timeline.group_by_month(everybody=False)
-    told = [(talk.title, [one.fact.fact for one in talk.items]) for month in months for talk in month.conversations]
+    reported = [
+        (conversation.title, [one.fact.fact for one in conversation.items])
+        for month in months
+        for conversation in month.conversations
+    ]
 
     assert [one.fact.fact for one in timeline.pinned_items(everybody=False)] == ["Tomas is allergic."]
     assert [(month.year, month.month) for month in months] == [(2026, 5), (2026, 3)]
-    assert sorted(told[:2]) == [("", ["Tomas likes rain."]), ("The bell", ["Tomas keeps bees."])]
-    assert told[2:] == [("First night", ["Tomas is a carpenter."])]
+    assert sorted(reported[:2]) == [("", ["Tomas likes rain."]), ("The bell", ["Tomas keeps bees."])]
+    assert reported[2:] == [("First night", ["Tomas is a carpenter."])]
     assert [month.month for month in timeline.group_by_month(everybody=True, newest_first=False)] == [3, 5]
     assert len(timeline.group_by_month(everybody=True)[1].conversations[0].items) == 2
 
@@ -170,7 +174,7 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
     await services.core.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = ExportHeadings(
-        "Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere"
+        "Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda conversation: conversation.title or "Elsewhere"
     )
 
     text = format_markdown(await services.fact_lists.load_timeline(HER), headings, everybody=False)

@@ -20,10 +20,11 @@ from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ORDER, ArchiveProgress, ArchiveQueue
 from lethe_app.services.sessions.session_facts import SessionFacts
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from tests.services.past import (
+from tests.services.past_sessions import (
     NUTS,
     again,
     answers,
+    archived_parts,
     chats_of,
     copy_home,
     hold,
@@ -32,7 +33,6 @@ from tests.services.past import (
     opened,
     qualify,
     stated,
-    told,
     trusted,
 )
 
@@ -132,7 +132,7 @@ async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(
 ):
     session = await hold(services, *NUTS)
     await services.archive_queue.archive_session(session.guid)
-    by_rules = await told(services, session)
+    by_rules = await archived_parts(services, session)
     await trusted(services, script, answers=answers(**{part.value: NONSENSE}))
 
     await again(services)
@@ -202,13 +202,13 @@ async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(serv
     await trusted(services, script, answers=answers())
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    before = await told(services, session)
+    before = await archived_parts(services, session)
     await services.models.unload()
 
     await services.archive_queue.update(session.guid)
     await services.archive_queue.finish()
 
-    after = await told(services, session)
+    after = await archived_parts(services, session)
     assert (after["texts"], after["facts"]) == (before["texts"], before["facts"])
     assert {made_by for _state, made_by in after["parts"].values()} == {MadeBy.MODEL}  # type: ignore[attr-defined]
 
@@ -362,14 +362,14 @@ async def test_any_conversation_can_be_told_anew_the_present_one_too(services: A
 async def test_archiving_again_changes_nothing(services: AppServices):
     session = await hold(services, *NUTS)
     await services.archive_queue.archive_session(session.guid)
-    before, facts = await told(services, session), await services.facts.all("mira-test")
+    before, facts = await archived_parts(services, session), await services.facts.all("mira-test")
 
     for _time in range(2):
         await services.archive_queue.update(session.guid)
         await services.sessions.ensure_open(await services.sessions.open(session.guid))
         await services.archive_queue.archive_session(session.guid)
 
-    assert await told(services, session) == before
+    assert await archived_parts(services, session) == before
     assert await services.facts.all("mira-test") == facts
 
 
@@ -414,7 +414,7 @@ async def test_killed_at_any_moment_rules_finish_it_exactly_once(services: AppSe
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    whole = await told(services, session)
+    whole = await archived_parts(services, session)
     begun = 0
     for copy in copies[:: max(1, len(copies) // 12)]:
         async with opened(copy) as after:
@@ -422,7 +422,7 @@ async def test_killed_at_any_moment_rules_finish_it_exactly_once(services: AppSe
                 continue
             begun += 1
             await after.archive_queue.finish()
-            assert await told(after, session) == whole
+            assert await archived_parts(after, session) == whole
     assert begun >= 5
 
 
@@ -434,7 +434,7 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services:
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    whole, left = await told(services, session), set()
+    whole, left = await archived_parts(services, session), set()
     for number, copy in enumerate(copies[:: max(1, len(copies) // 14)]):
         async with opened(copy) as after:
             if not (await after.sessions.open(session.guid)).archived:
@@ -443,7 +443,7 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services:
             left.add(len(still))
             await trusted(after, script, name="good", answers=answers(list(still)))
             await after.archive_queue.finish()
-            assert await told(after, session) == whole, number
+            assert await archived_parts(after, session) == whole, number
     assert len(left) >= 4
 
 

@@ -11,7 +11,7 @@ from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.errors import LetheError
 from lethe_app.services.sessions.editing import SessionsChanged
 from lethe_app.storage.trash_listing import TrashListing
-from tests.services.stage import MIRA, before_now, log, spoke
+from tests.services.turns import MIRA, before_now, log, spoke
 
 LINES = (
     "The hatch gave way.",
@@ -54,10 +54,10 @@ async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: App
     session = await conversation(services, *LINES)
     await services.archive_queue.archive_session(session.guid)
     was = (await services.sessions.open(session.guid)).content
-    told = await services.session_editing.part_of(session.guid, SessionPart.SUMMARY)
+    reported = await services.session_editing.part_of(session.guid, SessionPart.SUMMARY)
 
     await services.archive_queue.write(session.guid, SessionPart.SUMMARY, "In my words.")
-    await services.session_editing.tell_as(told)
+    await services.session_editing.tell_as(reported)
 
     assert was
     assert (await services.sessions.open(session.guid)).content == was
@@ -105,8 +105,8 @@ async def test_a_message_is_inserted_with_the_date_of_the_one_before(services: A
 async def test_splitting_an_archived_conversation_tells_of_both(services: AppServices):
     session = await conversation(services, *LINES)
     await services.archive_queue.archive_session(session.guid)
-    lines, heard = await log(services, session), []
-    services.session_editing.reshaped.add(heard.append)
+    lines, received = await log(services, session), []
+    services.session_editing.reshaped.add(received.append)
 
     before = await services.session_editing.split(lines[3].id)
     fresh = await services.sessions.open(before.created[0])
@@ -116,11 +116,11 @@ async def test_splitting_an_archived_conversation_tells_of_both(services: AppSer
     assert fresh.added == lines[3].time
     assert fresh.archived
     assert fresh.content
-    assert heard[0].sessions == (session.guid, fresh.guid)
+    assert received[0].sessions == (session.guid, fresh.guid)
     await services.session_editing.undo(before)
     assert await said(services, session) == list(LINES)
     assert [one.guid for one in await services.sessions.list(MIRA)] == [session.guid]
-    assert heard[1].gone == (fresh.guid,)
+    assert received[1].gone == (fresh.guid,)
 
 
 async def test_after_a_merge_a_sentence_is_found_in_the_whole(services: AppServices):

@@ -20,7 +20,7 @@ from lethe_app.services.events import SessionReplaced
 Says = Callable[..., object]
 
 
-async def talk(services: AppServices, session: ChatSession, text: str) -> None:
+async def send_message(services: AppServices, session: ChatSession, text: str) -> None:
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for _event in events:
             pass
@@ -37,18 +37,18 @@ def rewrite(services: AppServices, stem: str, **fields: object) -> None:
 async def test_the_newest_conversation_goes_on(services: AppServices, says: Says):
     await says("Yes.")
     first = await services.sessions.resume("mira-test")
-    await talk(services, first, "One.")
+    await send_message(services, first, "One.")
     second = await services.sessions.new("mira-test")
-    await talk(services, second, "Two.")
+    await send_message(services, second, "Two.")
     newest = await services.sessions.resume("mira-test")
-    await talk(services, first, "One again.")
+    await send_message(services, first, "One again.")
 
     assert newest.guid == second.guid != first.guid
     assert (await services.sessions.resume("mira-test")).guid == first.guid
     assert [summary.guid for summary in await services.sessions.list("mira-test")] == [first.guid, second.guid]
 
 
-async def test_every_persona_has_conversations_of_her_own(services: AppServices):
+async def test_every_persona_has_its_own_conversations(services: AppServices):
     mine = await services.sessions.resume("mira-test")
     other = await services.sessions.resume("mira")
 
@@ -60,7 +60,7 @@ async def test_a_conversation_in_which_nobody_answered_is_used_again(services: A
     first = await services.sessions.new("mira-test")
     again = await services.sessions.new("mira-test")
     await says("Yes.")
-    await talk(services, again, "Hello.")
+    await send_message(services, again, "Hello.")
 
     third = await services.sessions.new("mira-test")
 
@@ -157,7 +157,7 @@ async def test_a_title_is_trimmed_and_shown_in_the_list(services: AppServices):
 async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(services: AppServices, says: Says):
     await says("Yes.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "Remember this.")
+    await send_message(services, session, "Remember this.")
     before = await log(services, session)
 
     await services.sessions.delete(session.guid)
@@ -174,7 +174,7 @@ async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_wo
 async def test_after_deleting_the_newest_the_one_before_goes_on(services: AppServices, says: Says):
     await says("Yes.")
     first = await services.sessions.new("mira-test")
-    await talk(services, first, "One.")
+    await send_message(services, first, "One.")
     second = await services.sessions.new("mira-test")
 
     await services.sessions.delete(second.guid)
@@ -183,25 +183,25 @@ async def test_after_deleting_the_newest_the_one_before_goes_on(services: AppSer
 
 
 async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(services: AppServices, says: Says):
-    told: list[tuple[str, str]] = []
-    deed = ""
-    services.sessions.changed.add(lambda persona: told.append((deed, persona)))
+    reported: list[tuple[str, str]] = []
+    action = ""
+    services.sessions.changed.add(lambda persona: reported.append((action, persona)))
 
-    deed = "new"
+    action = "new"
     session = await services.sessions.new("mira-test")
-    deed = "new once more"
+    action = "new once more"
     await services.sessions.new("mira-test")
-    deed = "rename"
+    action = "rename"
     await services.sessions.rename(session.guid, "Watch")
-    deed = "talk"
+    action = "talk"
     await says("Yes.")
-    await talk(services, session, "Hello.")
-    deed = "delete"
+    await send_message(services, session, "Hello.")
+    action = "delete"
     await services.sessions.delete(session.guid)
-    deed = "restore"
+    action = "restore"
     await services.sessions.restore(session.guid)
 
-    assert list(dict.fromkeys(told)) == [(deed, "mira-test") for deed in ("new", "rename", "talk", "delete", "restore")]
+    assert list(dict.fromkeys(reported)) == [(action, "mira-test") for action in ("new", "rename", "talk", "delete", "restore")]
 
 
 async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
@@ -242,10 +242,10 @@ async def belongs(services: AppServices, session: ChatSession, text: str = "Hell
 async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(services: AppServices, says: Says):
     await says("Yes.")
     first = await services.sessions.new("mira-test")
-    await talk(services, first, "I am allergic to peanuts.")
+    await send_message(services, first, "I am allergic to peanuts.")
 
     second = await services.sessions.new("mira-test")
-    await talk(services, second, "Hello.")
+    await send_message(services, second, "Hello.")
 
     old = await services.sessions.open(first.guid)
     assert old.archived
@@ -258,9 +258,9 @@ async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_on
 async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(services: AppServices, says: Says):
     await says("Yes.", "Bees!", "Yes.")
     first = await services.sessions.new("mira-test")
-    await talk(services, first, "I am allergic to peanuts.")
+    await send_message(services, first, "I am allergic to peanuts.")
     await services.sessions.new("mira-test")
-    await talk(services, first, "I keep bees on the roof of my house.")
+    await send_message(services, first, "I keep bees on the roof of my house.")
     between = (await services.sessions.open(first.guid)).archived
 
     second = await services.sessions.new("mira-test")
@@ -292,7 +292,7 @@ async def test_after_long_silence_the_next_words_begin_a_new_conversation(
 ):
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "I am allergic to peanuts.")
+    await send_message(services, session, "I am allergic to peanuts.")
     await silent_for(services, session, minutes)
 
     where = await belongs(services, session)
@@ -309,7 +309,7 @@ async def test_silence_ends_nothing_where_the_user_does_not_want_it(services: Ap
     await services.preferences.set(rotation_minutes=0)
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "Hello.")
+    await send_message(services, session, "Hello.")
     await silent_for(services, session, 100_000)
 
     assert (await belongs(services, session)).guid == session.guid
@@ -326,9 +326,9 @@ async def test_silence_does_not_end_what_hardly_began(services: AppServices, say
 async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(services: AppServices, says: Says):
     await says("Yes.", "Yes.", "Yes.")
     old = await services.sessions.new("mira-test")
-    await talk(services, old, "Hello.")
+    await send_message(services, old, "Hello.")
     new = await services.sessions.new("mira-test")
-    await talk(services, new, "Hello.")
+    await send_message(services, new, "Hello.")
     await silent_for(services, old, 100_000)
 
     assert (await belongs(services, old)).guid == old.guid
@@ -337,7 +337,7 @@ async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_sile
 async def test_a_clock_that_was_put_back_ends_nothing(services: AppServices, says: Says):
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "Hello.")
+    await send_message(services, session, "Hello.")
     await silent_for(services, session, -100_000)
 
     assert (await belongs(services, session)).guid == session.guid
@@ -346,7 +346,7 @@ async def test_a_clock_that_was_put_back_ends_nothing(services: AppServices, say
 async def test_with_nothing_to_say_no_conversation_begins(services: AppServices, says: Says):
     await says("Yes.", "More.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "Hello.")
+    await send_message(services, session, "Hello.")
     await silent_for(services, session, 100_000)
 
     assert (await belongs(services, session, "")).guid == session.guid
@@ -359,7 +359,7 @@ async def test_a_journey_to_another_zone_is_no_silence(
 ):
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "Hello.")
+    await send_message(services, session, "Hello.")
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
@@ -372,7 +372,7 @@ async def test_a_journey_to_another_zone_is_no_silence(
 async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(services: AppServices, says: Says):
     await says("Yes.")
     session = await services.sessions.new("mira-test")
-    await talk(services, session, "I am allergic to peanuts.")
+    await send_message(services, session, "I am allergic to peanuts.")
     await services.sessions.rename(session.guid, "Mine")
 
     await services.sessions.new("mira-test")
@@ -387,12 +387,12 @@ async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and
 ):
     await says(*["Yes."] * 4)
     first = await services.sessions.new("mira-test")
-    await talk(services, first, "My sister Ines lives in Porto.")
-    await talk(services, first, "I am allergic to walnuts.")
+    await send_message(services, first, "My sister Ines lives in Porto.")
+    await send_message(services, first, "I am allergic to walnuts.")
 
     second = await services.sessions.start_session("mira-test")
     was_open = not (await services.sessions.open(first.guid)).archived
-    await talk(services, second, "Hello again.")
+    await send_message(services, second, "Hello again.")
 
     assert was_open
     assert (await services.sessions.open(first.guid)).archived

@@ -15,9 +15,9 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import use_clock
 from lethe_app.services.events import ReplyText, SessionReplaced
-from tests.services.past import NUTS, answers, chats_of, hold, opened, trusted
-from tests.services.stage import MIRA, change_persona, say, until
+from tests.services.past_sessions import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
+from tests.services.turns import MIRA, change_persona, say, until
 
 Says = Callable[..., object]
 HOUR = timedelta(hours=1)
@@ -318,11 +318,11 @@ async def test_one_that_is_continued_and_left_again_ends_after_the_silence(
 async def test_another_wording_of_the_last_reply_continues_it_too(services: AppServices, clock: Clock, says: Says):
     await says("Yes.", "No.", "Perhaps.")
     session = await services.sessions.resume(MIRA)
-    played = await say(services, session, "I am allergic to peanuts.")
+    outcome = await say(services, session, "I am allergic to peanuts.")
     clock.go_on(hours=2)
     await is_archived(services, session)
 
-    async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as events:
+    async with aclosing(services.chat.regenerate(session.guid, outcome.reply.id)) as events:
         async for _event in events:
             pass
 
@@ -331,16 +331,16 @@ async def test_another_wording_of_the_last_reply_continues_it_too(services: AppS
 
 
 async def test_a_conversation_is_not_archived_twice_at_once(services: AppServices, clock: Clock, evening: ChatSession):
-    told: list[str] = []
+    reported: list[str] = []
     clock.go_on(hours=2)
-    services.sessions.changed.add(told.append)
+    services.sessions.changed.add(reported.append)
 
     await asyncio.gather(*(services.session_timeout.archive_timed_out() for _time in range(4)))
-    once = len(told)
+    once = len(reported)
     await services.session_timeout.archive(evening.guid, at_once=True)
 
     assert (await services.sessions.open(evening.guid)).archived
-    assert len(told) == once
+    assert len(reported) == once
 
 
 async def test_a_deleted_conversation_is_left_alone(services: AppServices, clock: Clock, evening: ChatSession):

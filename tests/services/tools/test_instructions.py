@@ -9,7 +9,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from tests.prompt.templates import CHATML, HERMES
-from tests.services.stage import MIRA, change_persona, prompt_of, say
+from tests.services.turns import MIRA, change_persona, prompt_of, say
 
 Says = Callable[..., object]
 BEGINNING = "Mira can use tools, and uses one only where it helps"
@@ -21,13 +21,13 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new(MIRA)
 
 
-async def told(services: AppServices, session: ChatSession, text: str = "Good evening.") -> str:
+async def prompt_text(services: AppServices, session: ChatSession, text: str = "Good evening.") -> str:
     return await prompt_of(services, session, await say(services, session, text))
 
 
 async def test_the_note_stands_in_the_system_prompt_and_stays_there(services: AppServices, session: ChatSession, says: Says):
     await says("Hello.", "Well.", template=HERMES)
-    first, second = await told(services, session), await told(services, session, "It is late.")
+    first, second = await prompt_text(services, session), await prompt_text(services, session, "It is late.")
 
     assert first.count(BEGINNING) == 1
     assert first.index(BEGINNING) < first.index("Good evening.")
@@ -39,15 +39,15 @@ async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(
     services: AppServices, session: ChatSession, says: Says
 ):
     await says("Hello.", "Well.", "Aye.", template=HERMES)
-    before = await told(services, session)
+    before = await prompt_text(services, session)
     await services.preferences.set(tools_explained=False)
-    without = await told(services, session, "It is late.")
+    without = await prompt_text(services, session, "It is late.")
     await services.preferences.set(tools_explained=True)
 
     assert BEGINNING in before
     assert BEGINNING not in without
     assert "dice_roll" in without
-    assert BEGINNING in await told(services, session, "Good night.")
+    assert BEGINNING in await prompt_text(services, session, "Good night.")
 
 
 @pytest.mark.parametrize(
@@ -59,21 +59,21 @@ async def test_a_model_that_is_offered_none_is_told_nothing(
     await says("Hello.", template=template)
     await services.preferences.set(**settings)
 
-    assert BEGINNING not in await told(services, session)
+    assert BEGINNING not in await prompt_text(services, session)
 
 
-async def test_a_persona_without_tools_of_her_own_is_told_nothing(services: AppServices, session: ChatSession, says: Says):
+async def test_the_prompt_of_a_persona_without_tools_mentions_none(services: AppServices, session: ChatSession, says: Says):
     await says("Hello.", template=HERMES)
     await change_persona(services, override_default_toolset=True, tools=[])
 
-    assert BEGINNING not in await told(services, session)
+    assert BEGINNING not in await prompt_text(services, session)
 
 
 async def test_the_users_own_words_come_before_ours(services: AppServices, session: ChatSession, says: Says):
     services.paths.own_prompts.mkdir(parents=True, exist_ok=True)
     (services.paths.own_prompts / "tools_note.md").write_text("{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8")
     await says("Hello.", template=HERMES)
-    prompt = await told(services, session)
+    prompt = await prompt_text(services, session)
 
     assert "Mira rolls the dice when Tomas asks." in prompt
     assert BEGINNING not in prompt

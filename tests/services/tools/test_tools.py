@@ -29,20 +29,20 @@ from lethe_app.services.prompting.tool_messages import MAX_PAIRS, MIN_PAIRS, as_
 from lethe_app.services.tools.turn import MAX_ROUNDS
 from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import CHATML, HERMES
-from tests.services.stage import MIRA, Played, change_persona, heard, keep, log, prompt_of, say
+from tests.services.turns import MIRA, TurnOutcome, add_memory, change_persona, collect_turn, log, prompt_of, say
 
 
 def call(name: str, **arguments: object) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
-def results(played: Played) -> list[ToolResult]:
-    return [event.result for event in played.events if isinstance(event, ToolUsed)]
+def results(outcome: TurnOutcome) -> list[ToolResult]:
+    return [event.result for event in outcome.events if isinstance(event, ToolUsed)]
 
 
 async def answering(
     services: AppServices, session: ChatSession, text: str, *verdicts: PermissionAnswer
-) -> tuple[Played, list[ToolPermissionRequested]]:
+) -> tuple[TurnOutcome, list[ToolPermissionRequested]]:
     """A turn in which every question is answered."""
     events: list[TurnEvent] = []
     asked: list[ToolPermissionRequested] = []
@@ -52,7 +52,7 @@ async def answering(
             if isinstance(event, ToolPermissionRequested):
                 asked.append(event)
                 event.decide(verdicts[len(asked) - 1])
-    return Played(events), asked
+    return TurnOutcome(events), asked
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ Says = Callable[..., object]
 
 async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(services: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    played = await say(services, session, "Let us play.")
-    assert played.reply.content == "A good throw!"
-    (result,) = results(played)
+    outcome = await say(services, session, "Let us play.")
+    assert outcome.reply.content == "A good throw!"
+    (result,) = results(outcome)
     assert result.shown.startswith("rolled 2d6: ")
     roles = [message.role for message in await log(services, session)]
     assert roles[-4:] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
@@ -84,10 +84,10 @@ async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(services: Ap
 
 async def test_nothing_of_the_call_is_ever_said(services: AppServices, session: ChatSession, says: Says):
     await says("Wait. " + call("dice_roll", dice="d20"), "There it lies.", template=HERMES)
-    played = await say(services, session, "Roll!")
-    assert played.reply.content == "Wait.\n\nThere it lies."
-    assert "tool_call" not in "".join(str(getattr(event, "text", "")) for event in played.events)
-    assert (await log(services, session))[-1].id == played.reply.id
+    outcome = await say(services, session, "Roll!")
+    assert outcome.reply.content == "Wait.\n\nThere it lies."
+    assert "tool_call" not in "".join(str(getattr(event, "text", "")) for event in outcome.events)
+    assert (await log(services, session))[-1].id == outcome.reply.id
 
 
 async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(
@@ -114,9 +114,9 @@ async def test_prompts_tell_of_the_tools_only_where_they_are_on(services: AppSer
 async def test_another_wording_reuses_what_was_done(services: AppServices, session: ChatSession, says: Says, trusted: None):
     save = call("memory_save", content="Tomas is afraid of deep water.")
     await says(save, "I will remember.", save, "Noted for ever.", template=HERMES)
-    played = await say(services, session, "I fear deep water.")
-    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
-    assert [result.text for result in results(again)] == [results(played)[0].text]
+    outcome = await say(services, session, "I fear deep water.")
+    again = await collect_turn(services.chat.regenerate(session.guid, outcome.reply.id))
+    assert [result.text for result in results(again)] == [results(outcome)[0].text]
     assert len(await services.memory.memories(MIRA)) == 1
     assert len(again.reply.alternatives) == 2
 
@@ -131,9 +131,9 @@ async def test_another_wording_that_wants_something_else_changed_asks_first(
         "As you wish.",
         template=HERMES,
     )
-    played = await say(services, session, "I fear deep water.")
+    outcome = await say(services, session, "I fear deep water.")
     questions: list[ToolPermissionRequested] = []
-    async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as turn:
+    async with aclosing(services.chat.regenerate(session.guid, outcome.reply.id)) as turn:
         async for event in turn:
             if isinstance(event, ToolPermissionRequested):
                 questions.append(event)
@@ -147,9 +147,9 @@ async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(
 ):
     two = call("dice_roll", dice="3d100") + call("dice_roll", dice="3d100")
     await says(two, "Both.", two, "Both again.", template=HERMES)
-    played = await say(services, session, "Twice, please.")
-    first, second = (result.text for result in results(played))
-    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
+    outcome = await say(services, session, "Twice, please.")
+    first, second = (result.text for result in results(outcome))
+    again = await collect_turn(services.chat.regenerate(session.guid, outcome.reply.id))
     assert first != second
     assert [result.text for result in results(again)] == [first, second]
 
@@ -158,16 +158,16 @@ async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(
     services: AppServices, session: ChatSession, says: Says
 ):
     await says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
-    played = await say(services, session, "Tell me.")
-    more = await heard(services.chat.continue_reply(session.guid, played.reply.id))
+    outcome = await say(services, session, "Tell me.")
+    more = await collect_turn(services.chat.continue_reply(session.guid, outcome.reply.id))
     assert not results(more)
     assert more.reply.content == "It was a long night."
 
 
 async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(services: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    played = await say(services, session, "Let us play.")
-    await services.message_editing.delete(session.guid, played.reply.id)
+    outcome = await say(services, session, "Let us play.")
+    await services.message_editing.delete(session.guid, outcome.reply.id)
     assert not [message for message in await log(services, session) if message.hidden]
 
 
@@ -175,24 +175,24 @@ async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(services: A
 
 
 async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(services: AppServices, session: ChatSession, says: Says):
-    memory = await keep(services)
+    memory = await add_memory(services)
     await says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
-    played, asked = await answering(services, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
+    outcome, asked = await answering(services, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
     assert [(question.title, question.about) for question in asked] == [("forget a memory", "The lamp: It is dark since May.")]
-    assert results(played)[0].outcome is CallOutcome.REFUSED
-    assert "does not want that now" in await prompt_of(services, session, played)
+    assert results(outcome)[0].outcome is CallOutcome.REFUSED
+    assert "does not want that now" in await prompt_of(services, session, outcome)
     assert [one.guid for one in await services.memory.memories(MIRA)] == [memory.guid]
 
 
 async def test_nobody_is_asked_about_what_cannot_be(services: AppServices, session: ChatSession, says: Says):
     await says(call("memory_delete", memory="The moon"), "There is none.", template=HERMES)
-    played, asked = await answering(services, session, "Forget the moon.")
+    outcome, asked = await answering(services, session, "Forget the moon.")
     assert not asked
-    assert results(played)[0].outcome is CallOutcome.FAILED
+    assert results(outcome)[0].outcome is CallOutcome.FAILED
 
 
 async def test_what_is_allowed_is_done(services: AppServices, session: ChatSession, says: Says):
-    await keep(services)
+    await add_memory(services)
     await says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
     await answering(services, session, "Forget the lamp.", PermissionAnswer.ALLOW)
     assert not await services.memory.memories(MIRA)
@@ -223,13 +223,13 @@ async def test_stopping_while_it_asks_loses_nothing(services: AppServices, sessi
     await says("One moment. " + call("dice_roll", dice="d6"), template=HERMES)
     asking = asyncio.Event()
 
-    async def talk() -> None:
+    async def conversation() -> None:
         async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
                 if isinstance(event, ToolPermissionRequested):
                     asking.set()
 
-    task = asyncio.ensure_future(talk())
+    task = asyncio.ensure_future(conversation())
     await asking.wait()
     task.cancel()
     await asyncio.wait([task])
@@ -246,7 +246,7 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
     asking = asyncio.Event()
     replies: list[Message] = []
 
-    async def talk() -> None:
+    async def conversation() -> None:
         async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
                 if isinstance(event, ToolPermissionRequested):
@@ -254,7 +254,7 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
                 if isinstance(event, ReplyFinished):
                     replies.append(event.message)
 
-    task = asyncio.ensure_future(talk())
+    task = asyncio.ensure_future(conversation())
     await asking.wait()
     second = await say(services, other, "Hello?")
     await task
@@ -266,21 +266,21 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
 
 async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, session: ChatSession, says: Says):
     await says(*[call("dice_roll", dice=f"{number}d6") for number in range(1, 14)], template=HERMES)
-    played: list[TurnEvent] = []
+    outcome: list[TurnEvent] = []
 
-    async def talk() -> None:
+    async def conversation() -> None:
         async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
-                played.append(event)
+                outcome.append(event)
 
     with pytest.raises(ModelError):
-        await talk()
-    assert sum(isinstance(event, PromptBuilt) for event in played) == MAX_ROUNDS + 1
-    assert sum(isinstance(event, ToolUsed) for event in played) == MAX_ROUNDS
+        await conversation()
+    assert sum(isinstance(event, PromptBuilt) for event in outcome) == MAX_ROUNDS + 1
+    assert sum(isinstance(event, ToolUsed) for event in outcome) == MAX_ROUNDS
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "reported"),
     [
         (call("fly_away"), "no tool called"),
         (call("dice_roll", dice="seven"), "no roll of dice"),
@@ -288,13 +288,15 @@ async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, sessi
         ("<tool_call>oh {dear</tool_call>", "could not be understood"),
     ],
 )
-async def test_mistakes_are_told_to_the_model(services: AppServices, session: ChatSession, says: Says, asked: str, told: str):
+async def test_mistakes_are_told_to_the_model(
+    services: AppServices, session: ChatSession, says: Says, asked: str, reported: str
+):
     await says(asked, "Never mind.", template=HERMES)
-    played = await say(services, session, "Do it.")
-    (result,) = results(played)
+    outcome = await say(services, session, "Do it.")
+    (result,) = results(outcome)
     assert result.outcome is CallOutcome.FAILED
-    assert told in result.text
-    assert played.reply.content == "Never mind."
+    assert reported in result.text
+    assert outcome.reply.content == "Never mind."
 
 
 async def test_two_things_kept_in_one_reply_are_no_repetition(
@@ -312,8 +314,8 @@ def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
         session = ChatSession(persona_id=MIRA)
         made: list[Message] = []
         for number in range(count):
-            wish = ToolCall(name="x", arguments={"number": number})
-            made += as_messages(session, "Mira", [wish], [ToolResult(call=wish, text=str(number))])
+            requested = ToolCall(name="x", arguments={"number": number})
+            made += as_messages(session, "Mira", [requested], [ToolResult(call=requested, text=str(number))])
         return made
 
     kept = {count: [one for one in newest_pairs(pairs(count)) if calls_in(one)] for count in range(1, 60)}
@@ -324,8 +326,8 @@ def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
 
 
 def test_a_result_whose_call_is_gone_is_left_out():
-    wish = ToolCall(name="x")
-    made = as_messages(ChatSession(persona_id=MIRA), "Mira", [wish], [ToolResult(call=wish, text="7")])
+    requested = ToolCall(name="x")
+    made = as_messages(ChatSession(persona_id=MIRA), "Mira", [requested], [ToolResult(call=requested, text="7")])
     assert newest_pairs(made[1:]) == []
     assert [result_in(one) for one in newest_pairs(made)][-1] is not None
 
@@ -342,16 +344,16 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
     tale = ToolSet("dice", "Tales", (Tool("tale_tell", "tell a tale", "Tells.", Nothing, tell),))
     services.tool_registry.sets = [tale, *[one for one in services.tool_registry.sets if one.name != "dice"]]
     await says(call("tale_tell"), "What a tale!", "Yes?", template=HERMES)
-    played = await say(services, session, "A tale, please.")
-    (result,) = results(played)
+    outcome = await say(services, session, "A tale, please.")
+    (result,) = results(outcome)
     assert len(result.text) < 2600
     (entry,) = await services.working_memory.entries_of(session_namespace(session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
-    assert len(await prompt_of(services, session, played)) < 12_000
-    told = await services.working_memory.build_inventory(session_namespace(session.guid))
-    assert entry.key in told
-    assert "Once upon" not in told
+    assert len(await prompt_of(services, session, outcome)) < 12_000
+    reported = await services.working_memory.build_inventory(session_namespace(session.guid))
+    assert entry.key in reported
+    assert "Once upon" not in reported
 
 
 async def test_a_tool_that_breaks_does_not_break_the_reply(services: AppServices, session: ChatSession, says: Says):
@@ -364,9 +366,9 @@ async def test_a_tool_that_breaks_does_not_break_the_reply(services: AppServices
     broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
     services.tool_registry.sets = [broken]
     await says(call("break_down"), "Never mind.", template=HERMES)
-    played = await say(services, session, "Go.")
-    assert results(played)[0].outcome is CallOutcome.FAILED
-    assert played.reply.content == "Never mind."
+    outcome = await say(services, session, "Go.")
+    assert results(outcome)[0].outcome is CallOutcome.FAILED
+    assert outcome.reply.content == "Never mind."
 
 
 class Nothing(BaseModel):
@@ -386,24 +388,24 @@ async def _puzzled(_occasion: ToolContext, _wish: Nothing) -> str:
     raise RuntimeError("oh")
 
 
-@pytest.mark.parametrize(("run", "told"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
+@pytest.mark.parametrize(("run", "reported"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
 async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
-    services: AppServices, session: ChatSession, says: Says, run: Run, told: str
+    services: AppServices, session: ChatSession, says: Says, run: Run, reported: str
 ):
     services.tool_registry.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
-    played = await say(services, session, "Go.")
-    assert told in results(played)[0].text
-    assert played.reply.content == "Never mind."
+    outcome = await say(services, session, "Go.")
+    assert reported in results(outcome)[0].text
+    assert outcome.reply.content == "Never mind."
 
 
 async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppServices, session: ChatSession, says: Says):
     odd = Tool("odd_one", "be odd", "Is odd.", Nothing, _mute, asks=True, about=_puzzled)
     services.tool_registry.sets = [ToolSet("dice", "Odd", (odd,))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
-    played, asked = await answering(services, session, "Go.", PermissionAnswer.NOT_NOW)
+    outcome, asked = await answering(services, session, "Go.", PermissionAnswer.NOT_NOW)
     assert [question.about for question in asked] == [""]
-    assert played.reply.content == "Never mind."
+    assert outcome.reply.content == "Never mind."
 
 
 @pytest.mark.parametrize(
@@ -438,7 +440,7 @@ async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_n
 
 
 async def test_a_search_that_finds_nothing_certain_says_so(services: AppServices, session: ChatSession, says: Says):
-    await keep(services)
+    await add_memory(services)
     await says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
     (result,) = results(await say(services, session, "What do you know of it?"))
     assert result.shown in {"searched memories: nothing found", "searched memories: nothing reliable found"}
@@ -456,11 +458,11 @@ def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(services: AppServ
 async def test_a_model_without_tools_of_its_own_fills_in_a_form(services: AppServices, session: ChatSession, says: Says):
     answers = [json.dumps({"tool": "dice_roll"}), json.dumps({"dice": "2d6"})]
     await says("A good throw!", "And now?", answers=answers, template=CHATML)
-    played = await say(services, session, "Roll 2d6 for me, please.")
-    assert results(played)[0].shown.startswith("rolled 2d6: ")
-    assert results(played)[0].text in await prompt_of(services, session, played)
-    assert played.reply.content == "A good throw!"
-    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
+    outcome = await say(services, session, "Roll 2d6 for me, please.")
+    assert results(outcome)[0].shown.startswith("rolled 2d6: ")
+    assert results(outcome)[0].text in await prompt_of(services, session, outcome)
+    assert outcome.reply.content == "A good throw!"
+    again = await collect_turn(services.chat.regenerate(session.guid, outcome.reply.id))
     assert not results(again)
 
 
@@ -482,9 +484,9 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
 
 async def test_it_may_want_none(services: AppServices, session: ChatSession, says: Says):
     await says("I would rather not.", answers=[json.dumps({"tool": "none"})], template=CHATML)
-    played = await say(services, session, "Do you like dice?")
-    assert not results(played)
-    assert played.reply.content == "I would rather not."
+    outcome = await say(services, session, "Do you like dice?")
+    assert not results(outcome)
+    assert outcome.reply.content == "I would rather not."
 
 
 async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
@@ -497,8 +499,8 @@ async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]
     await says("At two.", "Good night.", answers=answers, template=CHATML)
 
-    played = await say(services, session, "And when does the ferry leave on Sundays?")
+    outcome = await say(services, session, "And when does the ferry leave on Sundays?")
     other = await say(services, session, "I am tired of all this rain.")
 
-    assert "on Sundays at two" in results(played)[0].text
+    assert "on Sundays at two" in results(outcome)[0].text
     assert not results(other)

@@ -115,7 +115,7 @@ async def test_the_inventory_tells_keys_and_time_but_never_what_is_said(home: Pa
     assert await bench.build_inventory(HERE) == ""
     await bench.save_entry(HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
     clock.moment = START + timedelta(minutes=2)
-    told = await bench.build_inventory(HERE)
-    assert "page (3 min left; web; news)" in told
-    assert "swordfish" not in told
+    reported = await bench.build_inventory(HERE)
+    assert "page (3 min left; web; news)" in reported
+    assert "swordfish" not in reported
     await database.close()

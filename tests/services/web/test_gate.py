@@ -106,20 +106,20 @@ class Local:
 async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(services: AppServices):
     engine = Engine()
     surfing = gate(services, engine=engine)
-    told = list[OutgoingRequest]()
-    surfing.changed.add(told.append)
+    reported = list[OutgoingRequest]()
+    surfing.changed.add(reported.append)
 
-    for wish in (surfing.search("x", WHY), surfing.read("http://one.example.com/", WHY), surfing.look_up("x", WHY)):
+    for requested in (surfing.search("x", WHY), surfing.read("http://one.example.com/", WHY), surfing.look_up("x", WHY)):
         with pytest.raises(NotAllowed) as caught:
-            await wish
+            await requested
         assert caught.value.remedy
     assert not surfing.is_allowed
     assert not engine.asked
-    assert not told
+    assert not reported
     assert await surfing.list_requests() == []
 
 
-def test_a_house_with_a_shut_gate_imports_no_library_that_searches(tmp_path: Path):
+def test_with_web_access_off_no_search_library_is_imported(tmp_path: Path):
     """In a process of its own, where nobody else has imported anything; `tests/fence` stands there too."""
     script = f"""
 import asyncio, sys
@@ -197,13 +197,13 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
     await services.preferences.set(web_allowed=True)
     engine = Engine(WebHit("One", "https://one.example.com/"))
     surfing = gate(services, engine=engine)
-    told = list[tuple[OutgoingRequest, int]]()
-    surfing.changed.add(lambda one: told.append((one, len(engine.asked))))
+    reported = list[tuple[OutgoingRequest, int]]()
+    surfing.changed.add(lambda one: reported.append((one, len(engine.asked))))
 
     found = await surfing.search("What is a sheepshank?", WHY)
 
     assert [one.title for one in found] == ["One"]
-    (before, asked_before), (after, _asked) = told
+    (before, asked_before), (after, _asked) = reported
     assert (before.purpose, before.to, before.host, before.what, before.why) == (
         RequestPurpose.SEARCH,
         "Oracle",

@@ -17,7 +17,7 @@ from lethe_app.errors import FileError, ReadOnly
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem, WorldKeyIndex, check_entry, find_regex_error
 from lethe_app.services.worlds.service import WorldOwner, WorldSaved, convert_to_memory
 from lethe_app.services.worlds.world_trial import TrialInput, TrialOutcome
-from tests.services.stage import MIRA, dump, log, say, write_world
+from tests.services.turns import MIRA, dump, log, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
 
@@ -62,7 +62,7 @@ async def test_a_world_is_written_a_moment_after_its_last_change(services: AppSe
     assert not services.worlds.has_unsaved_changes
 
 
-async def test_what_waits_is_written_when_the_house_closes(services: AppServices):
+async def test_pending_changes_are_written_when_the_services_close(services: AppServices):
     world = await services.worlds.create("Isles")
     services.worlds.schedule_save(world.model_copy(update={"description": "the last word"}))
     await services.close()
@@ -86,15 +86,15 @@ async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(services: A
 
 async def test_a_file_that_another_program_broke_is_told_and_left_untouched(services: AppServices):
     world = await services.worlds.create("Isles")
-    told: list[WorldSaved] = []
-    services.worlds.saved.add(told.append)
+    prompt_text: list[WorldSaved] = []
+    services.worlds.saved.add(prompt_text.append)
     path = services.paths.worlds / "isles.json"
     path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
 
     services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
     assert not await services.worlds.flush()
 
-    assert isinstance(told[0].error, FileError)
+    assert isinstance(prompt_text[0].error, FileError)
     assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
     assert [problem.path for problem in await services.worlds.list_problems()] == [path]
     path.unlink()
@@ -104,16 +104,16 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(serv
 
 async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(services: AppServices):
     world = await services.worlds.create("Isles")
-    told: list[WorldSaved] = []
-    services.worlds.saved.add(told.append)
+    prompt_text: list[WorldSaved] = []
+    services.worlds.saved.add(prompt_text.append)
     write_world(services, "isles", GROTTO)
 
     services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
     assert await services.worlds.flush()
 
     assert on_disk(services, "isles")["description"] == "mine"
-    assert told[0].replaced is not None
-    assert "grotto" in told[0].replaced.read_text(encoding="utf-8")
+    assert prompt_text[0].replaced is not None
+    assert "grotto" in prompt_text[0].replaced.read_text(encoding="utf-8")
 
 
 async def test_a_deleted_world_can_be_had_back(services: AppServices):
@@ -234,9 +234,9 @@ async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServ
     await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
     world = (await services.library.worlds())["isles"]
     for number in range(8):
-        played = await say(services, session, f"The grotto {number}!")
-        trial = TrialInput(world, played.asked.content, session, played.asked.id)
-        assert ("Grotto" in causes(await services.world_trials.run(trial))) == ("Grotto" in played.ways)
+        turn_outcome = await say(services, session, f"The grotto {number}!")
+        trial = TrialInput(world, turn_outcome.asked.content, session, turn_outcome.asked.id)
+        assert ("Grotto" in causes(await services.world_trials.run(trial))) == ("Grotto" in turn_outcome.ways)
     said = await services.world_trials.list_messages(session, 3)
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
 
@@ -368,7 +368,7 @@ async def test_an_entry_becomes_a_memory_of_its_own(services: AppServices):
 # Taken back
 
 
-async def told(services: AppServices, session: ChatSession, text: str) -> str:
+async def prompt_text(services: AppServices, session: ChatSession, text: str) -> str:
     """What is kept word for word of the prompt of a reply that was called up by a text."""
     reply = (await say(services, session, text)).reply
     found = await services.prompt_inspector.prompt_of(reply.id)
@@ -396,7 +396,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
 ):
     write_world(services, "isles", GROTTO)
     await services.worlds.bind("isles", WorldOwner.SESSION, session, is_bound=True)
-    assert "floods at noon" in await told(services, session, "Is this the grotto?")
+    assert "floods at noon" in await prompt_text(services, session, "Is this the grotto?")
     (world,) = [held.world for held in await services.worlds.list_worlds() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
 
@@ -409,16 +409,16 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
 async def test_a_deleted_world_is_in_no_kept_prompt(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
     await services.worlds.bind("isles", WorldOwner.SESSION, session, is_bound=True)
-    assert "floods at noon" in await told(services, session, "Is this the grotto?")
+    assert "floods at noon" in await prompt_text(services, session, "Is this the grotto?")
 
     await services.worlds.delete("isles")
 
     assert not any("floods at noon" in words for words in await kept_words(services, session))
 
 
-async def test_a_world_she_never_heard_of_takes_nothing_away(services: AppServices, session: ChatSession):
+async def test_removing_a_world_that_is_not_bound_removes_nothing(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
-    assert "Good evening" in await told(services, session, "Good evening.")
+    assert "Good evening" in await prompt_text(services, session, "Good evening.")
 
     await services.worlds.delete("isles")
 

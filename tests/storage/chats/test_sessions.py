@@ -500,9 +500,9 @@ async def test_everything_is_stored_after_reopening(database: Database, chats: S
 
 
 async def test_the_newest_is_the_first_of_the_list(chats: SessionStore):
-    told = [await chats.add_session(ChatSession(persona_id="mira", name=name)) for name in ("One", "Two", "Three")]
+    reported = [await chats.add_session(ChatSession(persona_id="mira", name=name)) for name in ("One", "Two", "Three")]
     last = [Alternative(content="Last of all.")]
-    await chats.add_message(Message(session_id=told[1].guid, role=Role.USER, alternatives=last))
+    await chats.add_message(Message(session_id=reported[1].guid, role=Role.USER, alternatives=last))
 
     every = await chats.sessions("mira")
     assert every[0].title == "Two"
@@ -529,16 +529,16 @@ async def test_a_limited_list_is_the_beginning_of_the_whole_list(database: Datab
 async def test_earlier_sessions_are_the_newest_ones_and_all_sticky_ones(chats: SessionStore):
     began = datetime(2026, 5, 1, 12, tzinfo=UTC)
     zones = [timezone(timedelta(hours=hours)) for hours in (-11, 0, 13)]  # whose texts are in another order than the moments
-    told = []
+    reported = []
     for number in range(12):
         added = (began + timedelta(hours=number)).astimezone(zones[number % 3])
         one = await chats.add_session(ChatSession(persona_id="mira", name=str(number), added=added, sticky=number in {0, 3}))
         role = Role.ASSISTANT if number == 7 else Role.USER
         await chats.add_message(Message(session_id=one.guid, role=role, alternatives=[Alternative(content="Hello.")]))
-        told.append(one)
+        reported.append(one)
     await chats.add_session(ChatSession(persona_id="edmund", name="Another's", added=began))
-    await chats.delete_session(told[6].guid)
+    await chats.delete_session(reported[6].guid)
 
-    assert {one.title for one in await chats.sessions_before(told[9], 3)} == {"8", "5", "4", "3", "0"}
-    assert {one.title for one in await chats.sessions_before(told[9], 100)} == {"8", "5", "4", "3", "2", "1", "0"}
-    assert await chats.sessions_before(told[0], 100) == []
+    assert {one.title for one in await chats.sessions_before(reported[9], 3)} == {"8", "5", "4", "3", "0"}
+    assert {one.title for one in await chats.sessions_before(reported[9], 100)} == {"8", "5", "4", "3", "2", "1", "0"}
+    assert await chats.sessions_before(reported[0], 100) == []

@@ -247,10 +247,10 @@ def test_a_read_only_folder_is_reported(tmp_path: Path):
     [(errno.ENOSPC, DiskFull), (errno.EACCES, ReadOnly), (errno.EROFS, ReadOnly), (errno.EIO, StorageError)],
 )
 def test_errors_of_the_system_become_storage_errors(file: Path, number: int, kind: type[StorageError]):
-    told = translate(OSError(number, os.strerror(number)), file)
+    reported = translate(OSError(number, os.strerror(number)), file)
 
-    assert type(told) is kind
-    assert str(file) in str(told)
+    assert type(reported) is kind
+    assert str(file) in str(reported)
 
 
 def test_without_a_file_the_settings_are_the_defaults_and_nothing_is_written(settings_file: SettingsFile, tmp_path: Path):

@@ -262,14 +262,14 @@ def test_words_and_texts_agree_after_any_sequence(steps: list[tuple[str, int, st
     async def run(database: Database) -> None:
         passages = Passages(database)
         held: dict[int, str] = {}
-        for deed, number, letter in steps:
-            if deed == "add":
+        for action, number, letter in steps:
+            if action == "add":
                 held[(await store_passages(database, [passage(f"word{letter}")]))[0]] = letter
-            elif deed == "replace":
+            elif action == "replace":
                 said = passage(f"word{letter}", origin=UUID(int=number))
                 gone, (added,) = await passages.replace([said.origin], [said])
                 held = {kept: what for kept, what in held.items() if kept not in gone} | {added: letter}
-            elif deed == "remove":
+            elif action == "remove":
                 assert await remove_passages(database, [number]) == ([number] if held.pop(number, None) else [])
         for letter in "abc":
             assert await numbers_with(passages, f"word{letter}") == sorted(n for n, have in held.items() if have == letter)

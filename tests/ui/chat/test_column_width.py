@@ -16,7 +16,7 @@ from lethe_app.ui.transcript.row_layout import (
 )
 from tests.ui.window_scene import opened
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 @pytest.mark.parametrize("room", [100, 320, 640, 767, 815, 816, 817, 1015, 1016, 3840])

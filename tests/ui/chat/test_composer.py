@@ -108,7 +108,7 @@ def test_up_in_an_empty_field_edits_the_last_message(composer, qtbot):
         QTest.keyClick(composer.draft_field, Qt.Key.Key_Up)
 
 
-def test_pasting_brings_words_without_their_dress(composer):
+def test_pasting_inserts_text_without_formatting(composer):
     rich = QMimeData()
     rich.setHtml("<b>Bold</b> words")
     rich.setText("Bold words\r\nhere")

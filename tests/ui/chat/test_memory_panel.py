@@ -26,7 +26,7 @@ from lethe_app.ui.widgets.text_area import TextAreaField
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 FACT = "Tomas's grandfather kept the light on Skerry Point."
 QUESTION = "Did my grandfather keep the light on Skerry Point?"
@@ -422,11 +422,11 @@ def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_sinc
     recollection = RecalledMemory(
         memory=uuid4(), category=MemoryType.CHAT_SESSION, title="Plans", text=text, way=RecallWay.MEANING, leads=leads
     )
-    told = ReplyMemory(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
+    reported = ReplyMemory(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
 
     lines = ["Jo stays at home.", "Jo: “We go to Bev.” (outdated)", "Jo has a tortoise."]
-    assert format_card_text(told).splitlines() == lines
-    assert list_matched_lines(told) == lines[:2]
+    assert format_card_text(reported).splitlines() == lines
+    assert list_matched_lines(reported) == lines[:2]
 
 
 def test_a_line_is_cited_with_who_said_it():

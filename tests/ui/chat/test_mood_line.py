@@ -14,7 +14,7 @@ from lethe_app.ui.pages.mind.page import MindPage
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def say(scene: Scene, text: str) -> None:
     await until(lambda: len(scene.words) == before + 2 and scene.words[-1] == "Indeed." and not scene.is_replying)
 
 
-async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(scene: Scene):
+async def test_it_shows_the_mood_in_the_words_of_the_prompt(scene: Scene):
     await say(scene, "Good evening.")
     open_now = scene.session
     assert open_now is not None
@@ -80,7 +80,7 @@ async def test_it_is_about_now_and_leaves_when_an_older_reply_is_chosen(scene: S
 
 
 @pytest.mark.parametrize("by_keyboard", [True, False])
-async def test_it_leads_to_her_mind(scene: Scene, by_keyboard: bool):
+async def test_it_opens_the_mind_page(scene: Scene, by_keyboard: bool):
     await until(line(scene).page_button.isVisible)
     if by_keyboard:
         line(scene).page_button.setFocus()

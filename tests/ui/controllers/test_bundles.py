@@ -29,7 +29,7 @@ from tests.ui.activity_rows import activity_rows
 from tests.ui.window_scene import Scene, opened, until
 
 TRANSFER = re.compile("(Reading|Importing|Exporting) ")
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def visible(scene: Scene, kind: type[QWidget]) -> list[QWidget]:
@@ -68,14 +68,14 @@ async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_pat
     async with opened(tmp_path / "home") as scene:
         assert dropped(scene.window, nerys(tmp_path))
         dialog = await shown(scene, BundleImportDialog)
-        told = [label.text() for label in dialog.findChildren(QLabel)]
+        reported = [label.text() for label in dialog.findChildren(QLabel)]
 
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
 
-        assert "Import Nerys?" in told
-        assert "Nerys mends nets and keeps you company." in told
-        assert any("From Sam, exported on" in text for text in told)
+        assert "Import Nerys?" in reported
+        assert "Nerys mends nets and keeps you company." in reported
+        assert any("From Sam, exported on" in text for text in reported)
         assert "Nerys" in [persona.name for persona in await scene.services.library.personas()]
 
 
@@ -95,7 +95,7 @@ async def test_other_files_are_left_alone(tmp_path: Path):
         assert not dropped(scene.window, tmp_path / "notes.txt")
 
 
-async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path):
+async def test_after_an_undone_import_another_persona_is_shown(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         scene.controller.bundle_importer.import_bundle(nerys(tmp_path))
         (await shown(scene, BundleImportDialog)).accept()
@@ -175,7 +175,9 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 @pytest.mark.parametrize(
     ("entry", "scope"), [("Export…", BundleScope.PERSONA), ("Export with history…", BundleScope.EVERYTHING)]
 )
-async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
+async def test_the_menu_of_the_editor_exports_the_persona_and_says_what_is_inside(
+    tmp_path: Path, entry: str, scope: BundleScope
+):
     async with opened(tmp_path / "home") as scene:
         await FactStore(scene.services.core.database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
         scene.controller.pages.navigator.open(PersonaRoute("mira"))
@@ -226,9 +228,9 @@ async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
         assert await waiting is None
 
 
-async def half_done(told: Callable[[float], None]) -> None:
+async def half_done(reported: Callable[[float], None]) -> None:
     """Work that never ends."""
-    told(0.5)
+    reported(0.5)
     await asyncio.Event().wait()
 
 
@@ -254,15 +256,15 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
 
 async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        transfers, told = FileTransfers(), []
-        transfers.changed.add(lambda _none: told.append(transfers.transfers))
+        transfers, reported = FileTransfers(), []
+        transfers.changed.add(lambda _none: reported.append(transfers.transfers))
 
-        async def work(told: Callable[[float], None]) -> str:
-            told(1.0)
+        async def work(reported: Callable[[float], None]) -> str:
+            reported(1.0)
             return "done"
 
         assert await run_with_progress(TransferProgressDialog(scene.window, "Exporting Mira…"), transfers, work) == "done"
-        assert told == []
+        assert reported == []
 
 
 async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
@@ -324,7 +326,7 @@ def titles(scene: Scene) -> list[str]:
     return [row.title.text() for row in at_work(scene)]
 
 
-async def test_a_persona_is_given_away_from_her_menu_in_the_list(tmp_path: Path):
+async def test_a_persona_is_exported_from_its_menu_in_the_list(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         sidebar = scene.window.sidebar
         await until(lambda: sidebar.model.index_of("persona edmund").isValid())

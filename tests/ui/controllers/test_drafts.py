@@ -11,7 +11,7 @@ from lethe_app.ui.chat.composer import Composer
 from lethe_app.ui.controllers.conversation.drafts import MAX_CHARACTERS, MAX_DRAFTS, SETTINGS_KEY, DraftStore, limit_drafts
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolButton
 from lethe_app.domain.agent_runs import ReplyRating
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def row_of_reply(scene: Scene) -> int:

@@ -21,7 +21,7 @@ from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
 
 
@@ -158,13 +158,13 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
     async with opened(tmp_path, echo_model("Mine.")) as scene:
         await set_guests(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
-        company, before = scene.controller.participants, scene.session
+        group_turns, before = scene.controller.participants, scene.session
         assert before is not None
         fresh = before.model_copy(update={"guid": uuid4()})
-        company.follow_to_session(fresh.guid)
-        assert company.chosen_speaker_id == "aiko"
-        company.follow_to_session(before.guid)
-        assert company.chosen_speaker_id == "aiko"
+        group_turns.follow_to_session(fresh.guid)
+        assert group_turns.chosen_speaker_id == "aiko"
+        group_turns.follow_to_session(before.guid)
+        assert group_turns.chosen_speaker_id == "aiko"
 
 
 async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Path, echo_model: Script):
@@ -361,9 +361,9 @@ def test_whoever_cannot_be_read_stays_until_they_are_let_go(theme, qtbot):
 
 def test_a_persona_is_told_of_without_the_signs_of_its_file():
     persona = Persona(name="Wren", bio="{{char}} keeps the light for {{user}}.\n\n" + "word " * 400)
-    told = describe_persona(persona)
-    assert told.startswith("Wren keeps the light for you. word")
-    assert MAX_DESCRIPTION_LENGTH < len(told) <= 600
+    reported = describe_persona(persona)
+    assert reported.startswith("Wren keeps the light for you. word")
+    assert MAX_DESCRIPTION_LENGTH < len(reported) <= 600
 
 
 def test_names_are_told_as_in_a_sentence():

@@ -10,7 +10,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.indexing.service import IndexingProgress
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path: Path):
@@ -20,9 +20,9 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
         await scene.services.core.database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await memory.reload()
         lost = await scene.services.memory_lookup.search("mira", "Where does the bell hang?")
-        told: list[IndexingProgress] = []
+        reported: list[IndexingProgress] = []
         renewed: list[str] = []
-        scene.services.indexing.changed.add(told.append)
+        scene.services.indexing.changed.add(reported.append)
         scene.services.core.prompts_outdated.add(renewed.append)
 
         action.trigger()
@@ -32,5 +32,5 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
         assert lost == []
         assert action.isEnabled()
         assert (await scene.services.memory_lookup.search("mira", "Where does the bell hang?"))[0].title == "The bell"
-        assert any(progress.changes for progress in told)
+        assert any(progress.changes for progress in reported)
         assert {"mira", "aiko"} <= set(renewed)

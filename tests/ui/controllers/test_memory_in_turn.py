@@ -14,7 +14,7 @@ from lethe_app.services.indexing.service import IndexingProgress
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def talk_of_yesterday(scene: Scene) -> ChatSession:
@@ -50,7 +50,7 @@ async def test_words_after_a_long_silence_begin_a_new_conversation_before_the_re
         assert [message.content for message in await scene.services.sessions.page(old.guid, 0, 9)][-1] == "Ah."
 
 
-async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, echo_model):
+async def test_a_line_above_the_text_is_hidden_and_shown_on_request(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         waiting = MemoryUnit(
             name="The letter", content="It came today.", insertion=MemoryInsertion.NATURAL, keywords_main=["letter"]
@@ -67,7 +67,7 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
         assert scene.words[before + 1] == "A letter?"
 
 
-async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
+async def test_the_header_counts_the_recalled_memories(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         await scene.services.memory.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
         scene.controller.replies.send_message("Is the pharos lit?")

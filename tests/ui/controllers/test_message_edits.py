@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPushButton
 
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
 CTRL = Qt.KeyboardModifier.ControlModifier
 

@@ -16,7 +16,7 @@ from lethe_app.ui.pages.settings.page import SettingsPage
 from lethe_app.ui.shell.welcome import Welcome
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def press(scene: Scene, key: Qt.Key, how: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -138,6 +138,6 @@ async def test_back_on_a_page_the_keyboard_is_where_it_was(tmp_path: Path):
         assert page.tabs.hasFocus()
 
 
-def test_every_wish_that_needs_the_conversation_is_a_wish():
-    assert {wish.name for wish in ACTION_SPECS} >= RETURN_TO_SESSION | SESSION_ONLY
+def test_every_action_that_needs_the_conversation_is_an_action():
+    assert {requested.name for requested in ACTION_SPECS} >= RETURN_TO_SESSION | SESSION_ONLY
     assert not RETURN_TO_SESSION & SESSION_ONLY

@@ -15,7 +15,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def offers(scene: Scene) -> list[QPushButton]:
@@ -29,7 +29,7 @@ async def wanting(scene: Scene, model: str) -> Persona:
     return mira.model_copy(update={"preferred_model": model})
 
 
-async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
+async def test_the_preferred_model_is_offered_once_and_loaded_on_a_click(
     tmp_path: Path, echo_model: Callable[..., Path], starter_model: Path
 ):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
@@ -46,10 +46,10 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
 
         assert len(offers(scene)) == 1
         (name,) = [model.name for model in await models.list_chat_models() if model.path == hers]
-        heard: list[ModelState] = []
-        models.changed.add(heard.append)
+        received: list[ModelState] = []
+        models.changed.add(received.append)
         QTest.mouseClick(offers(scene)[0], Qt.MouseButton.LeftButton)
-        await until(lambda: any(isinstance(state, ModelLoading) and state.name == name for state in heard), 20)
+        await until(lambda: any(isinstance(state, ModelLoading) and state.name == name for state in received), 20)
 
 
 async def test_nothing_is_offered_that_is_loaded_already_or_not_there(

@@ -11,7 +11,7 @@ from lethe_app.ui.chat.status_line import StatusLine
 from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 class StatusRecorder(QObject):

@@ -17,7 +17,7 @@ from lethe_app.services.events import ModelReady
 from lethe_app.ui.shell.main_window import MainWindow
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: Path, echo_model: Callable[..., Path]):

@@ -15,7 +15,7 @@ from lethe_app.ui.shell.sidebar_model import SessionRow
 from tests.services.tasks import Clock
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
 
 

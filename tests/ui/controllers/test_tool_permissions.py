@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.model.annotations import ToolAnnotations
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
 
 
@@ -165,11 +165,11 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
 
 def test_marks_follow_a_reply_upwards_past_all_its_calls():
     session, marks = ChatSession(persona_id="mira"), ToolAnnotations()
-    wishes = [ToolCall(name="x"), ToolCall(name="y")]
+    options = [ToolCall(name="x"), ToolCall(name="y")]
     made = [
         message
-        for wish in wishes
-        for message in as_messages(session, "Mira", [wish], [ToolResult(call=wish, text="t", shown=wish.name)])
+        for requested in options
+        for message in as_messages(session, "Mira", [requested], [ToolResult(call=requested, text="t", shown=requested.name)])
     ]
     reply_id = session.guid
     for above, message in zip([None, *made], made, strict=False):

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
 
 

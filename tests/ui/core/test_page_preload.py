@@ -35,11 +35,11 @@ print(json.dumps({"steps": told, "there": sorted(before)}))
 
 def test_each_step_imports_few_modules_and_all_steps_every_page():
     done = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True, timeout=120)
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
 
-    assert max(len(new) for new in told["steps"]) <= 2
+    assert max(len(new) for new in reported["steps"]) <= 2
     files = [path for name in ("widgets", "pages") for path in Path("lethe_app/ui", name).rglob("[a-z]*.py")]
-    assert {".".join(path.with_suffix("").parts) for path in files} <= set(told["there"])
+    assert {".".join(path.with_suffix("").parts) for path in files} <= set(reported["there"])
 
 
 async def test_preloading_waits_until_it_may_continue(qapp: QApplication):
@@ -61,7 +61,7 @@ async def test_preloading_waits_until_it_may_continue(qapp: QApplication):
     assert "lethe_app.ui.pages.registry" in sys.modules
 
 
-@pytest.mark.usefixtures("wardrobe")
+@pytest.mark.usefixtures("styled_app")
 async def test_the_window_is_not_idle_while_the_user_writes_or_a_reply_is_generated(tmp_path: Path):
     async with opened(tmp_path) as scene:
         idleness = scene.services.idleness

@@ -75,8 +75,8 @@ def test_a_template_is_translated_around_its_values():
     loud = Loud()
     QCoreApplication.installTranslator(loud)
     try:
-        told = reason_labels.format_reason(Reason(kind=ReasonKind.KEY, values={"key": "the {lamp}", "before": 0}))
+        reported = reason_labels.format_reason(Reason(kind=ReasonKind.KEY, values={"key": "the {lamp}", "before": 0}))
     finally:
         QCoreApplication.removeTranslator(loud)
 
-    assert told == "its key “the {lamp}” IST IN DER NACHRICHT"
+    assert reported == "its key “the {lamp}” IST IN DER NACHRICHT"

@@ -48,21 +48,21 @@ def test_only_the_palette_spells_colours(path: Path):
     assert not COLOUR.findall(path.read_text(encoding="utf-8"))
 
 
-def test_both_palettes_are_applied_to_the_application(wardrobe, theme):
+def test_both_palettes_are_applied_to_the_application(styled_app, theme):
     theme.apply_choice("light", 15)
 
     assert theme.palette is DAY
-    assert wardrobe.palette().color(QPalette.ColorRole.Window).name().upper() == DAY.background
+    assert styled_app.palette().color(QPalette.ColorRole.Window).name().upper() == DAY.background
 
     theme.apply_choice("dark", 15)
 
-    assert wardrobe.palette().color(QPalette.ColorRole.Window).name().upper() == NIGHT.background
+    assert styled_app.palette().color(QPalette.ColorRole.Window).name().upper() == NIGHT.background
 
 
-def test_larger_prose_enlarges_the_interface_too(wardrobe, theme):
+def test_larger_prose_enlarges_the_interface_too(styled_app, theme):
     theme.apply_choice("dark", 24)
 
-    assert wardrobe.font().pixelSize() == interface_font_size(24) > interface_font_size(15)
+    assert styled_app.font().pixelSize() == interface_font_size(24) > interface_font_size(15)
 
 
 def test_an_unchanged_theme_is_not_applied_again(theme, qtbot):

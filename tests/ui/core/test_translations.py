@@ -29,7 +29,7 @@ from lethe_app.ui.widgets.fields import build_field_spec
 from tests import catalogue
 from tests.conftest import Silence
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 ROOT = Path(__file__).resolve().parents[3]
 CATALOGUE = """<?xml version="1.0" encoding="utf-8"?>

@@ -131,8 +131,8 @@ def main() -> None:
                 hidden.append(name)
         dialog.close()
     screen = application.primaryScreen().size()
-    told = {"screen": screen.toTuple(), "dialogs": sizes, "buttons cut off": cut, "not reached by scrolling": hidden}
-    print(json.dumps(told))  # noqa: T201 - what it is run for
+    reported = {"screen": screen.toTuple(), "dialogs": sizes, "buttons cut off": cut, "not reached by scrolling": hidden}
+    print(json.dumps(reported))  # noqa: T201 - what it is run for
 
 
 if __name__ == "__main__":

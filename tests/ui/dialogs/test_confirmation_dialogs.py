@@ -11,7 +11,7 @@ from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 NAME = "Wilhelmina Featherstonehaugh of the Outer Isles"
 

@@ -26,7 +26,7 @@ SMALL = (640, 400)
 
 
 @pytest.fixture
-def window(wardrobe: QApplication, qtbot) -> QWidget:
+def window(styled_app: QApplication, qtbot) -> QWidget:
     window = QWidget()
     window.resize(900, 640)
     qtbot.addWidget(window)
@@ -91,10 +91,10 @@ def test_every_dialog_there_is_is_walked(window: QWidget, theme: Theme):
 
 def test_on_a_small_screen_every_dialog_can_be_read_and_answered(tmp_path: Path):
     screen = {"name": "small", "x": 0, "y": 0, "width": SMALL[0], "height": SMALL[1], "logicalDpi": 96, "dpr": 1}
-    told = tmp_path / "screen.json"
-    told.write_text(json.dumps({"screens": [screen]}), encoding="utf-8")
+    reported = tmp_path / "screen.json"
+    reported.write_text(json.dumps({"screens": [screen]}), encoding="utf-8")
     command = [sys.executable, "-m", "tests.ui.dialogs.every_dialog", str(LARGE)]
-    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={told}"}
+    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={reported}"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
     found = json.loads(done.stdout)
 

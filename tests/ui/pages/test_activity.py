@@ -16,7 +16,7 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from lethe_app.agents.task import TaskContext as Hands
+from lethe_app.agents.task import TaskContext as SettableClock
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
@@ -32,12 +32,12 @@ from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.research.page import ResearchPage
-from tests.services.tasks import Clock, Deed, Scripted
+from tests.services.tasks import Clock, Scripted, TaskAction
 from tests.ui.activity_rows import activity_rows
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
-Install = Callable[[Deed], None]
+pytestmark = pytest.mark.usefixtures("styled_app")
+Install = Callable[[TaskAction], None]
 
 
 @pytest.fixture
@@ -49,10 +49,10 @@ def script(echo_model) -> Path:
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Installs a task of the plug-in “lethe-wells”, as an installer leaves it: metadata of a distribution beside its code."""
 
-    def install_task(deed: Deed) -> None:
+    def install_task(run_action: TaskAction) -> None:
         class Something(Scripted):
             def __init__(self) -> None:
-                super().__init__(deed)
+                super().__init__(run_action)
 
         module = ModuleType("lethe_wells")
         setattr(module, Something.__name__, Something)
@@ -78,7 +78,7 @@ async def page_of(scene: Scene) -> ActivityPage:
 
 
 @asynccontextmanager
-async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, ActivityPage, MemoryUnit]]:
+async def open_activity(home: Path, script: Path) -> AsyncIterator[tuple[Scene, ActivityPage, MemoryUnit]]:
     """Mira looked at the tide an hour ago, and failed at it yesterday."""
     async with opened(home, script) as scene:
         written = MemoryUnit(name="The tide", content="It turns at six.", made_by="something")
@@ -111,7 +111,7 @@ def cell(page: ActivityPage, row: int, title: str) -> str:
 
 
 async def test_runs_are_told_newest_first_with_what_came_of_them_and_what_they_cost(tmp_path: Path, script: Path):
-    async with told(tmp_path / "home", script) as (_scene, page, _memory):
+    async with open_activity(tmp_path / "home", script) as (_scene, page, _memory):
         assert [cell(page, row, "Result") for row in range(2)] == ["Looked at the tide.", "The well is dry."]
         assert cell(page, 0, "Task") == "Personal thoughts"
         assert cell(page, 0, "Persona") == "Mira"
@@ -122,7 +122,7 @@ async def test_runs_are_told_newest_first_with_what_came_of_them_and_what_they_c
 
 
 async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
-    async with told(tmp_path / "home", script) as (scene, page, _memory):
+    async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: "Undone" in page.detail.date_label.text())
 
@@ -131,7 +131,7 @@ async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
 
 
 async def test_what_it_made_leads_to_the_memory(tmp_path: Path, script: Path):
-    async with told(tmp_path / "home", script) as (scene, page, memory):
+    async with open_activity(tmp_path / "home", script) as (scene, page, memory):
         show = next(button for button in page.detail.findChildren(QPushButton) if "The tide" in button.accessibleName())
         QTest.mouseClick(show, Qt.MouseButton.LeftButton)
         opened_page = scene.page
@@ -143,7 +143,7 @@ async def test_what_it_made_leads_to_the_memory(tmp_path: Path, script: Path):
 
 
 async def test_the_switch_is_kept_with_the_persona_and_can_be_undone(tmp_path: Path, script: Path):
-    async with told(tmp_path / "home", script) as (scene, page, _memory):
+    async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         QTest.mouseClick(page.agent_mode_check, Qt.MouseButton.LeftButton, pos=page.agent_mode_check.rect().center() / 4)
         if not page.agent_mode_check.isChecked():
             QTest.keyClick(page.agent_mode_check, Qt.Key.Key_Space)
@@ -159,13 +159,13 @@ async def test_the_switch_is_kept_with_the_persona_and_can_be_undone(tmp_path: P
 async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Path, script: Path, install: Install):
     go = asyncio.Event()
 
-    async def wait(hands: Hands) -> TaskResult:
-        hands.report_progress("Waiting for the tide")
+    async def wait(task_context: SettableClock) -> TaskResult:
+        task_context.report_progress("Waiting for the tide")
         await go.wait()
         return TaskResult("Saw the tide turn.")
 
     install(wait)
-    async with told(tmp_path / "home", script) as (scene, page, _memory):
+    async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         scene.services.background_runner.background.start()
         page.show_task_menu()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
@@ -185,12 +185,12 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
 
 
 async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
-    async def wait(_hands: Hands) -> TaskResult:
+    async def wait(_hands: SettableClock) -> TaskResult:
         await asyncio.Event().wait()
         return TaskResult()
 
     install(wait)
-    async with told(tmp_path / "home", script) as (scene, page, _memory):
+    async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         scene.services.background_runner.background.start()
         page.start_task("something")
         await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner.underway is not None)
@@ -202,7 +202,7 @@ async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
 
 
 async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
-    async with told(tmp_path / "home", script) as (scene, page, _memory):
+    async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         before = await scene.services.activity_log.list_runs()
         page.start_task("thoughts")
         await until(lambda: scene.toasts)
@@ -216,7 +216,7 @@ async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_h
     with use_clock(clock):
         async with opened(tmp_path / "home", script) as scene:
             idleness, window = scene.services.idleness, scene.window.windowHandle()
-            heard: list[str] = []
+            received: list[str] = []
 
             def after(act: str) -> None:
                 assert idleness.idle_time is not None
@@ -226,7 +226,7 @@ async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_h
                 elif act == "click":
                     QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=scene.window.rect().center())
                 if idleness.idle_time is not None and idleness.idle_time < timedelta(minutes=1):
-                    heard.append(act)
+                    received.append(act)
 
             for act in ("nothing", "key", "click"):
                 after(act)
@@ -236,7 +236,7 @@ async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_h
             scene.draft.clear()
             clock.go_on(hours=1)
 
-            assert heard == ["key", "click"]
+            assert received == ["key", "click"]
             assert while_writing == timedelta()
             assert idleness.idle_time is not None
             assert idleness.idle_time >= timedelta(hours=1)
@@ -334,7 +334,7 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
 async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(
     tmp_path: Path, script: Path, install: Install
 ):
-    async def fail(_hands: Hands) -> TaskResult:
+    async def fail(_hands: SettableClock) -> TaskResult:
         raise LetheError("The well is dry.")
 
     install(fail)

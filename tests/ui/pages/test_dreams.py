@@ -17,7 +17,7 @@ from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.ui.pages.dreams.page import FEEDBACK, HISTORY, PENDING, DreamPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 FERRY, LAMP = "The ferry leaves at nine.", "The lamp is dark."
 
 

@@ -33,7 +33,7 @@ from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
 """Actions that open a page."""
 LARGE = 22
@@ -42,10 +42,10 @@ MAX_STOPS = 400
 CONTRAST = 4.5
 
 
-async def page_of(scene: Scene, wish: str) -> Page:
-    """The page behind `wish`, when it has come to rest."""
+async def page_of(scene: Scene, requested: str) -> Page:
+    """The page behind `requested`, when it has come to rest."""
     scene.window.resize(1100, 760)
-    scene.window.window_actions[wish].trigger()
+    scene.window.window_actions[requested].trigger()
     await until(lambda: scene.page is not None)
     for _ in range(30):
         QApplication.processEvents()
@@ -96,10 +96,10 @@ def by_arrow(widget: QWidget) -> bool:
     return widget.isCheckable() and (widget.autoExclusive() or (group is not None and group.exclusive()))
 
 
-@pytest.mark.parametrize("wish", ACTIONS)
-async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str):
+@pytest.mark.parametrize("requested", ACTIONS)
+async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, requested: str):
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, wish)
+        page = await page_of(scene, requested)
 
         nameless = [
             f"{type(widget).__name__} {widget.objectName()}"
@@ -110,11 +110,11 @@ async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str)
     assert nameless == []
 
 
-@pytest.mark.parametrize("wish", ACTIONS)
-async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, wish: str):
+@pytest.mark.parametrize("requested", ACTIONS)
+async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, requested: str):
     async with opened(tmp_path) as scene:
         await scene.services.preferences.set(font_size=LARGE)
-        page = await page_of(scene, wish)
+        page = await page_of(scene, requested)
 
         cut = [
             f"{type(widget).__name__} “{widget.text()}”: {widget.width()} of {needed(widget)}"
@@ -136,11 +136,11 @@ def needed(widget: QLabel | QPushButton | QCheckBox | QToolButton) -> int:
     return max((metrics.horizontalAdvance(part) for part in parts), default=0)
 
 
-@pytest.mark.parametrize("wish", ACTIONS)
-async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
+@pytest.mark.parametrize("requested", ACTIONS)
+async def test_all_words_stand_out_from_their_ground(tmp_path: Path, requested: str):
     weak: list[str] = []
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, wish)
+        page = await page_of(scene, requested)
         for theme in ("light", "dark"):
             await scene.services.preferences.set(theme=theme)
             for toast in scene.window.findChildren(Toast):
@@ -152,10 +152,10 @@ async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
     assert weak == []
 
 
-@pytest.mark.parametrize("wish", ACTIONS)
-async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, wish: str):
+@pytest.mark.parametrize("requested", ACTIONS)
+async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, requested: str):
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, wish)
+        page = await page_of(scene, requested)
         wanted, reached = stops(page), set[QWidget]()
         page.back.setFocus()
         for _ in range(MAX_STOPS):

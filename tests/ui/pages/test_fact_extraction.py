@@ -18,10 +18,10 @@ from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.form_fields import field_of, words_in
-from tests.ui.pages.test_sessions import session_page, talk
+from tests.ui.pages.test_sessions import add_conversation, session_page
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 NUTS = ("I am allergic to peanuts.", "Noted.", "I work as a carpenter.", "Then you know wood.")
 SMALL_TALK = ("Good evening!", "And to you.", "What a day.", "Indeed.")
 LEARNT = {"X is allergic to peanuts.", "X works as a carpenter."}
@@ -34,7 +34,7 @@ async def facts_of(
     """The page of facts over a home with one conversation."""
     async with opened(home) as scene:
         await scene.services.preferences.set(**settings)
-        session = await talk(scene, "An evening", *lines)
+        session = await add_conversation(scene, "An evening", *lines)
         if archived:
             await scene.services.archive_queue.archive_session(session.guid)
         scene.window.window_actions["facts"].trigger()
@@ -89,7 +89,7 @@ async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path)
 
 async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tmp_path: Path):
     async with facts_of(tmp_path, *NUTS) as (scene, page):
-        await talk(scene, "Another", *SMALL_TALK)
+        await add_conversation(scene, "Another", *SMALL_TALK)
         await until(page.empty_state.extract_button.isVisible)
 
         press(page.empty_state.extract_button)
@@ -101,7 +101,7 @@ async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tm
 async def test_extracting_can_be_stopped(tmp_path: Path):
     async with facts_of(tmp_path, *NUTS) as (scene, _page):
         for number in range(3):
-            await talk(scene, f"Talk {number}", *SMALL_TALK)
+            await add_conversation(scene, f"Talk {number}", *SMALL_TALK)
         seen: list[tuple[int, int]] = []
 
         def report(done: int, total: int) -> bool:
@@ -141,7 +141,7 @@ async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
 
 async def test_one_conversation_is_extracted_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "An evening", *NUTS)
+        session = await add_conversation(scene, "An evening", *NUTS)
         page = await session_page(scene, session)
 
         press(page.detail.extract_button)
@@ -152,7 +152,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
 
 async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_them_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "An evening", *NUTS)
+        session = await add_conversation(scene, "An evening", *NUTS)
         await scene.services.archive_queue.archive_session(session.guid)
         page = await session_page(scene, session)
         box = page.detail.form.field_widget("is_roleplay")

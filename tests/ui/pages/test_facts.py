@@ -24,7 +24,7 @@ from lethe_app.ui.pages.facts.table_model import FactListView, format_weight
 from tests.ui.form_fields import words_in
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 BEFORE = now() - timedelta(days=20)
 
 
@@ -42,9 +42,9 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
             alternatives=[Alternative(content="I keep bees, you know.")],
         )
         await chats.add_messages([message])
-        bees = told("Tomas keeps bees.", session, message, reference_count=2)
-        cats = told("Tomas has three cats.", session, message)
-        old = told("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
+        bees = extracted_fact("Tomas keeps bees.", session, message, reference_count=2)
+        cats = extracted_fact("Tomas has three cats.", session, message)
+        old = extracted_fact("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
         await scene.services.core.fact_store.save_facts("mira", bees, cats, old)
         scene.window.window_actions["facts"].trigger()
         page = scene.page
@@ -55,7 +55,7 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         yield scene, page
 
 
-def told(text: str, session: ChatSession, message: Message, **fields: object) -> ExtractedFact:
+def extracted_fact(text: str, session: ChatSession, message: Message, **fields: object) -> ExtractedFact:
     sources = {"source_memories": [session.guid], "source_messages": [message.id]}
     return ExtractedFact(fact=text, first_seen=BEFORE, last_seen=BEFORE, **{**sources, **fields})
 

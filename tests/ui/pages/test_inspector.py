@@ -24,7 +24,7 @@ from lethe_app.ui.pages.inspector.token_shares import format_percent
 from tests.ui.test_accessibility import ENOUGH, contrast, nameless
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 BEFORE = (
     PromptSpan(PromptPart.TEMPLATE, "<|im_start|>system\n"),
@@ -204,12 +204,12 @@ def test_only_what_came_and_went_is_shown_with_a_little_around_it():
 
     lines = compare_prompts((*many, *BEFORE), (*many, *AFTER))
 
-    told = [(line.change, line.text) for line in lines]
-    assert told[0] == (LineChange.SKIPPED, "")
+    reported = [(line.change, line.text) for line in lines]
+    assert reported[0] == (LineChange.SKIPPED, "")
     assert lines[0].count == 41
-    assert (LineChange.REMOVED, "The lamp is lit.<|im_end|>") in told
-    assert (LineChange.ADDED, "The lamp went out.<|im_end|>") in told
-    assert told[-1] == (LineChange.UNCHANGED, "Good evening.")
+    assert (LineChange.REMOVED, "The lamp is lit.<|im_end|>") in reported
+    assert (LineChange.ADDED, "The lamp went out.<|im_end|>") in reported
+    assert reported[-1] == (LineChange.UNCHANGED, "Good evening.")
 
 
 def test_the_first_difference_is_told_by_character_and_part():

@@ -27,7 +27,7 @@ from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 BOAT = MemoryUnit(name="The boat", content="A white boat in the harbour", protected=True, priority=3)
 INES = MemoryUnit(category=MemoryType.PERSON, name="Ines", content="His sister in Porto", keywords_main=["sister"])
@@ -206,11 +206,13 @@ async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Pa
         QTest.keyClicks(page.search, "white vessel in the harbour")
         await until(lambda: names(page) and names(page)[0] == "The boat")
 
-        told = page.rows.index(0, DISTANCE).data()
-        assert 0 <= float(told) < 1
+        reported = page.rows.index(0, DISTANCE).data()
+        assert 0 <= float(reported) < 1
         boat = await scene.services.memory_lists.load_memory(BOAT.guid)
         await scene.services.memory.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
-        await until(lambda: float(page.rows.index(page.rows.find_visible_row(str(BOAT.guid)), DISTANCE).data()) > float(told))
+        await until(
+            lambda: float(page.rows.index(page.rows.find_visible_row(str(BOAT.guid)), DISTANCE).data()) > float(reported)
+        )
         assert not page.table.isColumnHidden(DISTANCE)
         pressed(page, "By meaning")
         page.search.clear()
@@ -260,7 +262,7 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
         await until(lambda: (current := scene.session) is not None and current.guid == session.guid)
 
 
-async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_own(tmp_path: Path, script: Path):
+async def test_outside_changes_are_shown_and_another_persona_has_its_own(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await scene.services.memory.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
         await until(lambda: "Learnt meanwhile" in names(page))

@@ -14,7 +14,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.pages.memories.page import MemoryPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 PIP = MemoryUnit(name="Pip", content="A terrier.", filed_under="family/pets", tags=["dog"])
 INES = MemoryUnit(name="Ines", content="Lives in Porto.", filed_under="family")
 LAMP = MemoryUnit(name="Lamp", content="It is dark.", tags=["dog"])

@@ -24,7 +24,7 @@ from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 NATURAL = MemoryInsertion.NATURAL
 
 
@@ -273,7 +273,7 @@ async def test_an_entry_is_changed_and_taken_back_and_a_goal_goes_to_the_trash(t
         await until(lambda: page.goal_list.rows)
 
 
-async def test_another_persona_has_a_mind_of_her_own(tmp_path: Path):
+async def test_another_persona_has_a_mind_of_its_own(tmp_path: Path):
     async with minded(tmp_path) as (_scene, page):
         place = page.persona_selector.findText("Edmund")
         assert place >= 0
@@ -310,7 +310,7 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
         assert "Take the cake out." in [label.text() for label in scene.toasts[0].findChildren(QLabel)]
 
 
-async def test_what_the_user_asks_of_her_goals_is_kept_and_can_be_taken_back(tmp_path: Path):
+async def test_changes_of_goals_are_kept_and_can_be_undone(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         page.goal_fields.request_field.setFocus()
         QTest.keyClicks(page.goal_fields.request_field, "Find books for me")

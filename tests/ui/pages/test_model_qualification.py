@@ -22,7 +22,7 @@ from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -> QualificationResult:
@@ -51,15 +51,15 @@ def show_loaded(scene: Scene, page: ModelPage) -> None:
 
 async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.services.models, scene.services.qualification
+        models, qualification = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
         show_loaded(scene, page)
         assert "Not tested yet" in page.card.memory_label.text()
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
-        trust._known[key_of(models.state.model)] = poor
+        qualification._known[key_of(models.state.model)] = poor
 
-        trust.changed.notify(poor)
+        qualification.changed.notify(poor)
 
         assert not page.card.memory_label.isHidden()
         assert "built from your own words" in page.card.memory_label.text()
@@ -70,35 +70,35 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
     tmp_path: Path, echo_model: Callable[..., Path]
 ):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.services.models, scene.services.qualification
+        models, qualification = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
-        trust._known[key_of(models.state.model)] = poor
+        qualification._known[key_of(models.state.model)] = poor
         show_loaded(scene, page)
         assert not page.card.trust_check.isHidden()
         assert not page.card.trust_check.isChecked()
 
         page.card.trust_check.click()
-        await until(lambda: trust.verdict != poor)
+        await until(lambda: qualification.verdict != poor)
 
-        assert trust.verdict == poor.model_copy(
+        assert qualification.verdict == poor.model_copy(
             update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True}
         )
         assert page.card.trust_check.isChecked()
         assert "Trusted by you" in page.card.memory_label.text()
         page.undo_stack.undo()
-        await until(lambda: trust.verdict == poor)
+        await until(lambda: qualification.verdict == poor)
         assert not page.card.trust_check.isChecked()
         assert not page.card.trust_check.isHidden()
 
 
 async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.services.models, scene.services.qualification
+        models, qualification = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
-        trust._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
+        qualification._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
 
         show_loaded(scene, page)
 

@@ -22,7 +22,7 @@ from tests.llm.hub_server import HubServer, serving
 from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 HM = ModelChoices(thinking_start="<hm>\n", thinking_end="</hm>")
 TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf", size=3_000_000, why="For tests.")
 

@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.ui.pages.notebooks.page import NotebookPage, NotebookTitleDialog
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 RICE = ("The paella wants bomba rice.", "Broth is homemade.", "Saffron goes in last.")
 
 

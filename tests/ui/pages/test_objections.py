@@ -16,7 +16,7 @@ from lethe_app.ui.pages.feedback.page import FeedbackPage, format_memory
 from lethe_app.ui.pages.feedback.replies import ReasonDialog, format_reason, format_reply
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def objected(scene: Scene, said: str, recalled: str) -> Message:

@@ -25,7 +25,7 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.tag_field import TagField
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 PEOPLE = [("Ada", 36), ("Grace", 85), ("Alan", 41)]
 COLUMNS = [
@@ -59,7 +59,7 @@ def shown(rows: FilteredTableModel) -> list[str]:
     return [row[0] for row in rows.visible_rows]
 
 
-async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path: Path, wardrobe: object):
+async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path: Path, styled_app: object):
     async with opened(tmp_path) as scene:
         first, second = Page(scene.window.theme, "First"), Page(scene.window.theme, "Second")
         navigator, pages = open_pages(scene, first, second), scene.window.pages
@@ -83,12 +83,12 @@ async def test_a_page_with_unsaved_work_is_not_left(tmp_path: Path):
         assert await navigator.leave_all_pages()
 
 
-async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_path: Path):
+async def test_actions_are_undone_in_order_and_one_that_fails_is_dropped(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = Page(scene.window.theme, "Deeds")
         open_pages(scene, page)
         kept: list[str] = []
-        deeds = CommandRunner(page.undo_stack, scene.controller.tasks)
+        actions = CommandRunner(page.undo_stack, scene.controller.tasks)
 
         async def add(word: str) -> None:
             kept.append(word)
@@ -99,9 +99,9 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
         async def fail() -> None:
             raise LetheError("There is no room.")
 
-        deeds.run_command("adding one", lambda: add("one"), lambda: take("one"))
-        deeds.run_command("adding two", lambda: add("two"), lambda: take("two"))
-        deeds.run_command("failing", fail, fail)
+        actions.run_command("adding one", lambda: add("one"), lambda: take("one"))
+        actions.run_command("adding two", lambda: add("two"), lambda: take("two"))
+        actions.run_command("failing", fail, fail)
         await until(lambda: page.undo_stack.count() == 2 and scene.toasts)
         page.undo_stack.undo()
         await until(lambda: kept == ["one"])
@@ -113,8 +113,8 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
 
 def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
     form = Form([FieldSpec("name", "Name"), FieldSpec("mood", "Moods", FieldKind.CHECKBOX)], theme)
-    told: list[tuple[str, object]] = []
-    form.changed.connect(lambda name, value: told.append((name, value)))
+    reported: list[tuple[str, object]] = []
+    form.changed.connect(lambda name, value: reported.append((name, value)))
 
     form.show_values({"name": "Mira", "mood": True})
     field, box = form.field_widget("name"), form.field_widget("mood")
@@ -123,7 +123,7 @@ def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
     QTest.keyClicks(field, "!")
     QTest.keyClick(box, Qt.Key.Key_Space)
 
-    assert told == [("name", "Mira!"), ("mood", False)]
+    assert reported == [("name", "Mira!"), ("mood", False)]
 
 
 def test_a_field_is_built_from_the_declaration_in_the_model(theme: Theme):
@@ -175,8 +175,8 @@ def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
 
 def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
     field = TagField("Keywords")
-    told: list[list[str]] = []
-    field.changed.connect(told.append)
+    reported: list[list[str]] = []
+    field.changed.connect(reported.append)
     line = field.focusProxy()
     assert line is not None
 
@@ -184,10 +184,10 @@ def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
     QTest.keyClick(line, Qt.Key.Key_Return)
     QTest.keyClick(line, Qt.Key.Key_Backspace)
 
-    assert told == [["tide"], ["tide", "Return"], ["tide"]]
+    assert reported == [["tide"], ["tide", "Return"], ["tide"]]
 
 
-def test_a_click_beside_the_words_is_a_wish_to_type(theme: Theme):
+def test_a_click_beside_the_words_focuses_the_field(theme: Theme):
     page = Page(theme, "Page")
     field = TagField("Keywords")
     page.body.addWidget(field)

@@ -27,7 +27,7 @@ from tests.ui.form_fields import error_below, note_beside
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -51,8 +51,8 @@ def tab_to(scene: Scene, name: str) -> None:
     """Press Tab until the focus is in what a screen reader calls `name`."""
     for _ in range(60):
         focus = QApplication.focusWidget()
-        told = QAccessible.queryAccessibleInterface(focus) if focus is not None else None
-        if told is not None and told.text(QAccessible.Text.Name) == name:
+        reported = QAccessible.queryAccessibleInterface(focus) if focus is not None else None
+        if reported is not None and reported.text(QAccessible.Text.Name) == name:
             return
         press(scene, Qt.Key.Key_Tab)
     raise AssertionError(f"Tab never came to {name}")
@@ -428,8 +428,8 @@ async def test_a_file_that_was_broken_meanwhile_is_told_of_and_kept(tmp_path: Pa
         await until(lambda: not page.is_dirty)
 
         assert json.loads(file.read_text("utf-8"))["name"] == "Mira!?"
-        told = [label.text() for toast in scene.toasts for label in toast.findChildren(QLabel)]
-        assert any("could not be read" in words for words in told)
+        reported = [label.text() for toast in scene.toasts for label in toast.findChildren(QLabel)]
+        assert any("could not be read" in words for words in reported)
         (broken,) = scene.services.paths.trash.rglob("mira.*.json")
         assert broken.read_text("utf-8") == "{broken"
 

@@ -19,7 +19,7 @@ from lethe_app.ui.pages.presets.sampler_preview import format_omitted_samplers
 from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:

@@ -17,7 +17,7 @@ from lethe_app.ui.widgets.fields import escape_text, unescape_text
 from tests.ui.form_fields import error_below, field_of
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def preset_page(scene: Scene) -> PresetPage:

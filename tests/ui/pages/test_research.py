@@ -20,7 +20,7 @@ from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 FOUND = PageSummary(
     number=1, query="builder", title="Brenn Light", address="https://brenn.example.org/tower", text="Ada Holm built it."
 )
@@ -160,12 +160,12 @@ async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
     evil = FOUND.model_copy(update={"address": "file:///etc/passwd"})
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE.model_copy(update={"findings": [evil]}))
-        heard: list[object] = []
-        page.detail.link_activated.connect(heard.append)
+        received: list[object] = []
+        page.detail.link_activated.connect(received.append)
         await until(page.detail.report_label.text)
         next(one for one in page.detail.findChildren(QPushButton) if one.property("link")).click()
 
-        assert not heard
+        assert not received
 
 
 @pytest.mark.parametrize(

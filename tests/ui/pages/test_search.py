@@ -25,10 +25,12 @@ from lethe_app.ui.pages.search.results import direction_option, text_as_displaye
 from lethe_app.ui.pages.worlds.page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
-async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float = 1) -> tuple[ChatSession, list[Message]]:
+async def add_conversation(
+    scene: Scene, persona: str, title: str, *lines: str, days: float = 1
+) -> tuple[ChatSession, list[Message]]:
     chats, began = scene.services.core.session_store, now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
     return session, await chats.add_messages(
@@ -64,7 +66,7 @@ async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_pat
     async with opened(tmp_path) as scene:
         lines = [f"Line {number}." for number in range(120)]
         lines[40] = "The keeper of the lighthouse owned a green lantern."
-        session, said = await talk(scene, "mira", "The keeper", *lines, days=190)
+        session, said = await add_conversation(scene, "mira", "The keeper", *lines, days=190)
         page = search_page(scene)
         assert scene.window.focusWidget() is page.search
 
@@ -82,7 +84,7 @@ async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_pat
 
 async def test_the_arrows_lead_into_the_list_and_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await talk(scene, "mira", "The keeper", "A lantern.", "Two lanterns.", days=3)
+        await add_conversation(scene, "mira", "The keeper", "A lantern.", "Two lanterns.", days=3)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: len(texts(page)) == 2)
@@ -101,8 +103,8 @@ async def test_the_arrows_lead_into_the_list_and_back(tmp_path: Path):
 
 async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        old, _said = await talk(scene, "mira", "The old one", "A lantern.", days=90)
-        await talk(scene, "edmund", "The new one", "Another lantern.", days=1)
+        old, _said = await add_conversation(scene, "mira", "The old one", "A lantern.", days=90)
+        await add_conversation(scene, "edmund", "The new one", "Another lantern.", days=1)
         await scene.controller.sessions.go_to_session(old.guid)
         page = search_page(scene)
 
@@ -197,7 +199,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
 
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MAX_HITS + 20)])
+        await add_conversation(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MAX_HITS + 20)])
         await scene.services.indexing.index_all_pending()
         page = search_page(scene)
 
@@ -208,7 +210,7 @@ async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
 
 async def test_by_meaning_and_nothing_at_all(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await talk(scene, "mira", "Bees", "My grandmother kept bees behind the chapel.", days=40)
+        await add_conversation(scene, "mira", "Bees", "My grandmother kept bees behind the chapel.", days=40)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "zanzibar")
@@ -223,7 +225,7 @@ async def test_by_meaning_and_nothing_at_all(tmp_path: Path):
 
 async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session, said = await talk(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
+        session, said = await add_conversation(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
         await scene.services.core.session_store.add_message(aside)

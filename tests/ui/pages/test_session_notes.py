@@ -15,7 +15,7 @@ from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, format_notes, parse_n
 from lethe_app.ui.pages.sessions.page import SessionPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def noted(scene: Scene, **notes: str) -> tuple[SessionPage, QPlainTextEdit, UUID]:
@@ -61,9 +61,9 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
 
 
 def test_lines_are_read_as_people_write_them():
-    told = parse_notes("home : Porto\n\nlikes tea\nhates rain\nmood:")
+    reported = parse_notes("home : Porto\n\nlikes tea\nhates rain\nmood:")
 
-    assert told == {"home": "Porto", "note": "likes tea", "note 2": "hates rain"}
+    assert reported == {"home": "Porto", "note": "likes tea", "note 2": "hates rain"}
     assert parse_notes(format_notes({"home": "Porto", "job": "vet"})) == {"home": "Porto", "job": "vet"}
 
 

@@ -24,12 +24,12 @@ from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 NEVER_MS = 10**8
 LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.", "I will, tomorrow.", "Good.")
 
 
-async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
+async def add_conversation(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
     chats, began = scene.services.core.session_store, now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=began, **fields))
     for number, line in enumerate(lines):
@@ -70,7 +70,7 @@ async def said(scene: Scene, session: ChatSession) -> list[str]:
 
 async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "", *LINES)
+        session = await add_conversation(scene, "", *LINES)
         await scene.services.archive_queue.archive_session(session.guid)
         page = await session_page(scene, session)
         field = page.detail.form.field_widget("content")
@@ -96,8 +96,8 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
 
 async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
-        await talk(scene, "The calm", *LINES, days=2)
+        session = await add_conversation(scene, "The storm", *LINES)
+        await add_conversation(scene, "The calm", *LINES, days=2)
         page = await session_page(scene, session)
 
         page.detail.form.field_widget("sticky").click()
@@ -114,7 +114,7 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
 
 async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "", *LINES)
+        session = await add_conversation(scene, "", *LINES)
         await scene.services.archive_queue.archive_session(session.guid)
         await scene.services.archive_queue.write(session.guid, SessionPart.SUMMARY, "Mine.")
         page = await session_page(scene, session)
@@ -129,7 +129,7 @@ async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
 
 async def test_a_conversation_is_split_where_the_user_points_and_made_whole_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
         await transcript_of(page, 6)
 
@@ -147,7 +147,7 @@ async def test_a_conversation_is_split_where_the_user_points_and_made_whole_agai
 
 async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
         await transcript_of(page, 6)
 
@@ -160,7 +160,10 @@ async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
 
 async def test_several_become_one_and_several_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        late, early = await talk(scene, "Late", "Three.", "Four."), await talk(scene, "Early", "One.", "Two.", days=5)
+        late, early = (
+            await add_conversation(scene, "Late", "Three.", "Four."),
+            await add_conversation(scene, "Early", "One.", "Two.", days=5),
+        )
         page = await session_page(scene, early)
 
         assert page.detail.merge_button.isEnabled()
@@ -176,7 +179,7 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
 
 async def test_a_message_is_inserted_above_the_one_that_is_chosen(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
         await transcript_of(page, 6)
         page.detail.transcript.focus_row(1)
@@ -198,7 +201,7 @@ async def test_a_message_is_inserted_above_the_one_that_is_chosen(tmp_path: Path
 
 async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
         page.table.setFocus()
@@ -216,7 +219,7 @@ async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: P
 
 async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
@@ -234,7 +237,7 @@ async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path
 
 async def test_an_old_conversation_is_continued(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
         QTest.mouseClick(page.detail.continue_button, Qt.MouseButton.LeftButton)
@@ -245,7 +248,7 @@ async def test_an_old_conversation_is_continued(tmp_path: Path):
 
 async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
         scene.services.archive_queue.changed.notify(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
@@ -256,7 +259,7 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
 
 async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
         page.delete_sessions([page.table.current_row])
         (await scene.dialog()).accept()
@@ -271,7 +274,7 @@ async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path
 
 async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
@@ -298,7 +301,7 @@ async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: P
 
 async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", *LINES)
+        session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
         await transcript_of(page, 6)
         page.detail.transcript.focus_row(3)
@@ -323,7 +326,10 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
 ):
     monkeypatch.setattr(commands, "SAVE_DELAY_MS", NEVER_MS)
     async with opened(tmp_path) as scene:
-        one, other = await talk(scene, "The storm", *LINES), await talk(scene, "The calm", *LINES, days=2)
+        one, other = (
+            await add_conversation(scene, "The storm", *LINES),
+            await add_conversation(scene, "The calm", *LINES, days=2),
+        )
         page = await session_page(scene, one)
         page.detail.form.changed.emit("sticky", True)
         await scene.services.core.session_store.delete_session(one.guid)

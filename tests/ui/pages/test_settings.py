@@ -19,7 +19,7 @@ from lethe_app.ui.widgets.multi_select import MultiSelect
 from tests.ui.form_fields import button_named, error_below, field_of
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def settings_page(scene: Scene) -> SettingsPage:

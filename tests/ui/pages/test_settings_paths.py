@@ -16,7 +16,7 @@ from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.form_fields import button_named, field_of
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def settings_page(scene: Scene) -> SettingsPage:

@@ -19,16 +19,16 @@ from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
 """Actions that open a page."""
 
 SMALL = (640, 400)
 
 
-async def page_of(scene: Scene, wish: str) -> Page:
+async def page_of(scene: Scene, requested: str) -> Page:
     scene.window.resize(*SMALL)
-    scene.window.window_actions[wish].trigger()
+    scene.window.window_actions[requested].trigger()
     await until(lambda: scene.page is not None)
     for _ in range(20):
         QApplication.processEvents()
@@ -38,10 +38,10 @@ async def page_of(scene: Scene, wish: str) -> Page:
     return page
 
 
-@pytest.mark.parametrize("wish", ACTIONS)
-async def test_no_button_of_a_page_is_cut_off(tmp_path: Path, wish: str):
+@pytest.mark.parametrize("requested", ACTIONS)
+async def test_no_button_of_a_page_is_cut_off(tmp_path: Path, requested: str):
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, wish)
+        page = await page_of(scene, requested)
 
         cut = [
             f"{button.text()}: {button.width()} of {button.minimumSizeHint().width()}"

@@ -20,7 +20,7 @@ from lethe_app.ui.pages.timeline.list import TimelineRowKind
 from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 MARCH, MAY = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
 
 

@@ -20,10 +20,10 @@ from lethe_app.ui.pages.trash.labels import format_kind, format_time_left
 from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
-async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
+async def add_conversation(scene: Scene, title: str, *lines: str) -> ChatSession:
     chats = scene.services.core.session_store
     session = await chats.add_session(ChatSession(persona_id="mira", name=title))
     for line in lines:
@@ -41,7 +41,7 @@ async def trash_page(scene: Scene, count: int) -> TrashPage:
 
 async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_trash(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", "The hatch gave way.", "Jonas held it.")
+        session = await add_conversation(scene, "The storm", "The hatch gave way.", "Jonas held it.")
         await scene.controller.sidebar.refresh_sessions("mira")
         scene.window.sidebar.delete_requested.emit(str(session.guid))
         (await scene.dialog()).accept()
@@ -61,7 +61,7 @@ async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_tr
 
 async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", "One.")
+        session = await add_conversation(scene, "The storm", "One.")
         await scene.services.sessions.delete(session.guid)
         page = await trash_page(scene, 1)
 
@@ -81,7 +81,7 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
 
 async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await scene.services.sessions.delete((await talk(scene, "The storm", "One.")).guid)
+        await scene.services.sessions.delete((await add_conversation(scene, "The storm", "One.")).guid)
         kept = await scene.services.memory.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
         await scene.services.memory.forget_memory(kept.record.guid)
         page = await trash_page(scene, 2)
@@ -100,7 +100,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
 
 async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await talk(scene, "The storm", "One.", "Two.", "Three.")
+        session = await add_conversation(scene, "The storm", "One.", "Two.", "Three.")
         await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words == ["One.", "Two.", "Three."])
         middle = scene.controller.messages.outline(1).id

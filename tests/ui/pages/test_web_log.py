@@ -16,7 +16,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 SEARCH = OutgoingRequest(
     purpose=RequestPurpose.SEARCH,
     to="DuckDuckGo",

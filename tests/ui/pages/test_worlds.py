@@ -28,7 +28,7 @@ from tests.ui.form_fields import button_named, field_of
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 LAMP = {"name": "Lamp", "content": "It is dark since May.", "keywords_main": ["lamp"]}
 BELL = {"name": "Bell", "content": "It is cracked.", "keywords_main": ["bell"], "order": 110}
@@ -622,24 +622,24 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
         page.trial_panel.repeat_button.click()
         await until(lambda: page.trial_panel.rows.visible_rows and page.trial_panel.rows.visible_rows[0].share is not None)
 
-        told = {
+        reported = {
             str(page.trial_panel.rows.data(page.trial_panel.rows.index(row, 0))): row
             for row in range(page.trial_panel.rows.rowCount())
         }
-        assert set(told) == {"Lamp", "Rare", "Held", "Bell"}
+        assert set(reported) == {"Lamp", "Rare", "Held", "Bell"}
 
         def why(name: str) -> str:
-            return str(page.trial_panel.rows.data(page.trial_panel.rows.index(told[name], 1)))
+            return str(page.trial_panel.rows.data(page.trial_panel.rows.index(reported[name], 1)))
 
         assert why("Lamp") == "“lamp” matched in this text"
         assert why("Held") == "no secondary key matched"
         assert why("Bell") == "disabled"
-        assert page.trial_panel.rows.data(page.trial_panel.rows.index(told["Lamp"], 3)) == "100 %"
-        assert page.trial_panel.rows.data(page.trial_panel.rows.index(told["Rare"], 3)) not in {"0 %", "100 %"}
+        assert page.trial_panel.rows.data(page.trial_panel.rows.index(reported["Lamp"], 3)) == "100 %"
+        assert page.trial_panel.rows.data(page.trial_panel.rows.index(reported["Rare"], 3)) not in {"0 %", "100 %"}
 
         QTest.keyClicks(page.trial_panel.text_field, " No.")
         assert page.trial_panel.message_id is None
-        page.trial_panel.result_opened.emit(page.trial_panel.rows.visible_rows[told["Bell"]])
+        page.trial_panel.result_opened.emit(page.trial_panel.rows.visible_rows[reported["Bell"]])
         await until(lambda: page.detail.entry.entry is not None and page.detail.entry.entry.name == "Bell")
 
 

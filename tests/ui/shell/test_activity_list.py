@@ -17,7 +17,7 @@ from lethe_app.ui.shell.activity_list import ActivityButton, ActivityItem
 from tests.ui.activity_rows import activity_row, activity_rows
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def report(archive_queue: ArchiveQueue, progress: ArchiveProgress) -> None:
@@ -85,24 +85,26 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path) as scene:
-        herald, told = scene.controller.desktop_notifications, []
-        monkeypatch.setattr(herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
+        notifications, reported = scene.controller.desktop_notifications, []
+        monkeypatch.setattr(notifications.tray, "showMessage", lambda title, words, *_rest: reported.append((title, words)))
         scene.window.hide()
 
-        herald.notify_reply("Mira", "The tide turns.")
+        notifications.notify_reply("Mira", "The tide turns.")
         await scene.services.preferences.set(notify_with_words=True)
-        herald.notify_reply("Mira", "The tide turns.")
+        notifications.notify_reply("Mira", "The tide turns.")
         await scene.services.preferences.set(notify=False)
-        herald.notify_reply("Mira", "The tide turns.")
+        notifications.notify_reply("Mira", "The tide turns.")
 
-        assert told == [("Mira replied", ""), ("Mira replied", "The tide turns.")]
+        assert reported == [("Mira replied", ""), ("Mira replied", "The tide turns.")]
 
 
 async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path) as scene:
-        archive_queue, told = scene.services.archive_queue, []
+        archive_queue, reported = scene.services.archive_queue, []
         monkeypatch.setattr(
-            scene.controller.desktop_notifications.tray, "showMessage", lambda title, words, *_rest: told.append((title, words))
+            scene.controller.desktop_notifications.tray,
+            "showMessage",
+            lambda title, words, *_rest: reported.append((title, words)),
         )
         scene.window.hide()
 
@@ -110,7 +112,7 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
             report(archive_queue, ArchiveProgress(uuid4(), "First night", None, part, 3))
         report(archive_queue, ArchiveProgress(None, "", None, 3, 3))
 
-        assert told == [("Conversation archived", "")]
+        assert reported == [("Conversation archived", "")]
 
 
 async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.window_scene import opened
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def test_words_that_no_command_is_called_by_are_answered(tmp_path):

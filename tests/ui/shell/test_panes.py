@@ -7,7 +7,7 @@ import pytest
 from lethe_app.ui.shell.sidebar import SIDEBAR_WIDTH
 from tests.ui.window_scene import opened, until
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def test_the_sidebar_is_as_wide_at_the_next_start_though_the_panel_is_open_and_the_text_large(tmp_path, echo_model):

@@ -44,7 +44,7 @@ def middle_of(sidebar: Sidebar, key: str):
     return sidebar.session_list.visualRect(sidebar.model.index_of(key)).center()
 
 
-def test_only_the_open_persona_shows_her_conversations(sidebar):
+def test_only_the_open_persona_shows_its_conversations(sidebar):
     assert titles(sidebar) == ["Aiko", "Mira", "The storm", "First night"]
 
 
@@ -55,7 +55,7 @@ def test_a_click_opens_a_conversation(sidebar, qtbot):
     assert chosen.args == [NIGHT]
 
 
-def test_a_click_on_a_persona_goes_on_with_her(sidebar, qtbot):
+def test_a_click_on_a_persona_continues_its_conversation(sidebar, qtbot):
     with qtbot.waitSignal(sidebar.persona_chosen) as chosen:
         QTest.mouseClick(sidebar.session_list.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(sidebar, "persona aiko"))
 

@@ -115,7 +115,7 @@ def test_arrows_move_the_choice(welcome):
     assert not welcome.persona_cards[0].isChecked()
 
 
-async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, wardrobe):
+async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, styled_app):
     async with opened(tmp_path, welcomed=False) as scene:
         window = scene.window
         await until(lambda: isinstance(window.pages.currentWidget(), Welcome))
@@ -138,7 +138,7 @@ async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, w
         assert scene.words[2] == "Welcome, Tomas."
 
 
-async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_model, wardrobe):
+async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_model, styled_app):
     async with opened(tmp_path, welcomed=False) as scene:
         page = scene.window.pages
         await until(lambda: isinstance(page.currentWidget(), Welcome) and page.currentWidget().persona_cards)

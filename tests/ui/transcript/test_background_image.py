@@ -14,7 +14,7 @@ from lethe_app.ui.core.theme import mix_colours
 from lethe_app.ui.transcript.background_image import IMAGE_OPACITY, BackgroundImage, load_image, scale_to_cover
 from tests.ui.test_accessibility import contrast
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 def painted(folder: Path, colour: str, width: int = 40, height: int = 20) -> Path:

@@ -18,7 +18,7 @@ from lethe_app.ui.core.palette import DAY
 from lethe_app.ui.transcript.chat_view import DOTS_MS, ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.message_pages import PAGE_SIZE
-from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
+from tests.ui.chat_scene import SESSION, Pages, conversation, message, outlines, process_events, tops, view_of
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -52,7 +52,7 @@ async def changes_by_itself(view: ChatView) -> bool:
     """Whether another picture is painted within two steps of the dots."""
     first_picture, deadline = view.grab().toImage(), time.monotonic() + 2.5 * DOTS_MS / 1000
     while time.monotonic() < deadline:
-        await settle()
+        await process_events()
         await asyncio.sleep(0.02)
         if view.grab().toImage() != first_picture:
             return True
@@ -64,54 +64,54 @@ def copied() -> str:
 
 
 async def test_a_long_session_opens_at_its_end_and_loads_one_page(qtbot):
-    messages = talk(5000)
+    messages = conversation(5000)
     model, pages = ChatModel(), Pages(messages)
     view = ChatView(model)
     qtbot.addWidget(view)
     view.resize(900, 600)
     view.show()
     model.show_session(outlines(messages), pages)
-    await settle()
+    await process_events()
     assert view.is_at_end
     assert view.visible_rows[-1].row == 4999
     assert pages.asked == [(4900, PAGE_SIZE)]
 
 
 async def test_only_visible_messages_are_laid_out(qtbot):
-    view = await view_of(qtbot, talk(2000))
+    view = await view_of(qtbot, conversation(2000))
     assert len(view.visible_rows) < 12
     assert len(view.layout_cache) < 30
 
 
 async def test_scrolling_up_through_unmeasured_rows_moves_by_exactly_the_distance(qtbot):
-    messages = talk(400, "Short {number}.")
+    messages = conversation(400, "Short {number}.")
     for each in messages[:300]:
         each.alternatives[0].content = "Long. " * 150
     view = await view_of(qtbot, messages)
     for _ in range(40):
         before = tops(view)
         view.scroll_by(-300)
-        await settle()
+        await process_events()
         after = tops(view)
         moved = {after[each] - before[each] for each in before.keys() & after.keys()}
         assert moved <= {300}
 
 
 async def test_the_scroll_bar_reaches_both_ends(qtbot):
-    view = await view_of(qtbot, talk(900))
+    view = await view_of(qtbot, conversation(900))
     bar = view.verticalScrollBar()
     bar.setValue(0)
-    await settle()
+    await process_events()
     assert (view.visible_rows[0].row, bar.value()) == (0, 0)
     bar.setValue(bar.maximum())
-    await settle()
+    await process_events()
     assert view.visible_rows[-1].row == 899
     assert view.is_at_end
     assert bar.value() == bar.maximum()
 
 
 async def test_a_growing_reply_is_followed_at_the_end(qtbot):
-    view = await view_of(qtbot, talk(50))
+    view = await view_of(qtbot, conversation(50))
     view.chat_model.start_reply(message(""))
     for _ in range(80):
         view.chat_model.append_content("word after word ")
@@ -123,7 +123,7 @@ async def test_a_growing_reply_is_followed_at_the_end(qtbot):
 
 
 async def test_a_growing_reply_below_does_not_scroll_and_shows_the_button_to_the_newest(qtbot):
-    view = await view_of(qtbot, talk(50))
+    view = await view_of(qtbot, conversation(50))
     view.chat_model.start_reply(message(""))
     view.scroll_by(-900)
     before = tops(view)
@@ -138,7 +138,7 @@ async def test_a_growing_reply_below_does_not_scroll_and_shows_the_button_to_the
 
 
 async def test_tokens_are_laid_out_at_most_thirty_times_a_second(qtbot):
-    view = await view_of(qtbot, talk(20))
+    view = await view_of(qtbot, conversation(20))
     drawn = []
     view.at_end_changed.connect(drawn.append)
     settled = view.update_layout
@@ -153,7 +153,7 @@ async def test_tokens_are_laid_out_at_most_thirty_times_a_second(qtbot):
 
 
 async def test_a_message_of_the_user_scrolls_to_the_end(qtbot):
-    view = await view_of(qtbot, talk(50))
+    view = await view_of(qtbot, conversation(50))
     view.scroll_by(-900)
     view.chat_model.append_message(message("Mine.", Role.USER))
     assert view.is_at_end
@@ -163,12 +163,12 @@ async def test_a_message_of_the_user_scrolls_to_the_end(qtbot):
 
 
 async def test_a_narrower_window_keeps_the_scroll_position(qtbot):
-    view = await view_of(qtbot, talk(300, "Words and words. " * 30))
+    view = await view_of(qtbot, conversation(300, "Words and words. " * 30))
     view.scroll_by(-4000)
-    await settle()
+    await process_events()
     first = view.visible_rows[0].row
     view.resize(420, 600)
-    await settle()
+    await process_events()
     assert abs(view.visible_rows[0].row - first) <= 1
     assert view.message_layout(first).width == view.text_column()[1] < 400
 
@@ -234,13 +234,13 @@ async def test_action_buttons_appear_below_the_hovered_message_and_act_on_it(qtb
         message(alternatives=[Alternative(content="a"), Alternative(content="b")], shown=0),
     ]
     view = await view_of(qtbot, messages)
-    told: list[tuple[str, UUID]] = []
-    view.regenerate_requested.connect(lambda each: told.append(("regenerate", each)))
-    view.continue_requested.connect(lambda each: told.append(("continue", each)))
-    view.delete_requested.connect(lambda each: told.append(("delete", each)))
-    view.alternative_requested.connect(lambda each, index: told.append((f"alternative {index}", each)))
+    reported: list[tuple[str, UUID]] = []
+    view.regenerate_requested.connect(lambda each: reported.append(("regenerate", each)))
+    view.continue_requested.connect(lambda each: reported.append(("continue", each)))
+    view.delete_requested.connect(lambda each: reported.append(("delete", each)))
+    view.alternative_requested.connect(lambda each, index: reported.append((f"alternative {index}", each)))
     QTest.mouseMove(view.viewport(), point_at(view, 1, 0))
-    await settle()
+    await process_events()
     bar = view.action_buttons
     assert bar.isVisible()
     buttons = {button.accessibleName(): button for button in bar.findChildren(QToolButton)}
@@ -252,7 +252,7 @@ async def test_action_buttons_appear_below_the_hovered_message_and_act_on_it(qtb
     for title in ("Next swipe", "Regenerate", "Continue", "Delete message", "Copy"):
         QTest.mouseClick(buttons[title], LEFT)
     reply = messages[1].id
-    assert told == [("alternative 1", reply), ("regenerate", reply), ("continue", reply), ("delete", reply)]
+    assert reported == [("alternative 1", reply), ("regenerate", reply), ("continue", reply), ("delete", reply)]
     assert copied() == "a"
     assert QToolTip.text() == "Copied"
 
@@ -272,7 +272,7 @@ async def test_nothing_can_be_changed_while_a_reply_grows(qtbot):
 
 
 async def test_a_message_is_edited_in_its_place(qtbot):
-    messages = talk(3)
+    messages = conversation(3)
     view = await view_of(qtbot, messages)
     saved = []
     view.edited.connect(lambda each, text: saved.append((each, text)))
@@ -289,7 +289,7 @@ async def test_a_message_is_edited_in_its_place(qtbot):
 
 
 async def test_escape_cancels_the_edit_of_a_message(qtbot):
-    messages = talk(2)
+    messages = conversation(2)
     view = await view_of(qtbot, messages)
     saved = []
     view.edited.connect(lambda *each: saved.append(each))
@@ -300,7 +300,7 @@ async def test_escape_cancels_the_edit_of_a_message(qtbot):
 
 
 async def test_tab_focuses_a_message_and_arrows_the_next_ones(qtbot):
-    view = await view_of(qtbot, talk(30))
+    view = await view_of(qtbot, conversation(30))
     view.activateWindow()
     view.setFocus(Qt.FocusReason.OtherFocusReason)
     assert view.focused_row is None
@@ -315,21 +315,21 @@ async def test_tab_focuses_a_message_and_arrows_the_next_ones(qtbot):
 
 
 async def test_arrows_and_pages_scroll_when_no_message_has_the_focus(qtbot):
-    view = await view_of(qtbot, talk(100))
+    view = await view_of(qtbot, conversation(100))
     view.setFocus(Qt.FocusReason.OtherFocusReason)
     before = view.verticalScrollBar().value()
     QTest.keyClick(view, Qt.Key.Key_PageUp)
-    await settle()
+    await process_events()
     assert view.verticalScrollBar().value() < before
     QTest.keyClick(view, Qt.Key.Key_Home)
-    await settle()
+    await process_events()
     assert view.visible_rows[0].row == 0
     QTest.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     assert view.is_at_end
 
 
 async def test_enter_opens_the_menu_of_the_focused_message(qtbot):
-    view = await view_of(qtbot, talk(3))
+    view = await view_of(qtbot, conversation(3))
     view.setFocus()
     view.focus_row(1)
     QTest.keyClick(view, Qt.Key.Key_Return)
@@ -364,12 +364,12 @@ async def test_select_all_selects_the_focused_message(qtbot):
 
 
 async def test_the_dots_of_an_awaited_reply_are_animated_unless_motion_is_reduced(qtbot):
-    view = await view_of(qtbot, talk(2))
+    view = await view_of(qtbot, conversation(2))
     view.chat_model.add_placeholder("mira", "Mira", SESSION)
-    await settle()
+    await process_events()
     assert await changes_by_itself(view)
     view.set_reduced_motion(True)
-    await settle()
+    await process_events()
     assert not await changes_by_itself(view)
     view.set_reduced_motion(False)
     view.chat_model.append_content("Words.")
@@ -378,11 +378,11 @@ async def test_the_dots_of_an_awaited_reply_are_animated_unless_motion_is_reduce
 
 
 async def test_another_palette_and_font_are_applied_at_once(qtbot):
-    view = await view_of(qtbot, talk(10, "words " * 60))
+    view = await view_of(qtbot, conversation(10, "words " * 60))
     before = view.message_layout(9).height
     view.set_message_palette(DAY)
     view.set_prose_font("", 22)
-    await settle()
+    await process_events()
     assert view.message_layout(9).height > before
     assert view.grab().toImage().pixelColor(4, 4).name() == DAY.background.lower()
 
@@ -395,7 +395,7 @@ async def test_an_empty_session_shows_its_text(qtbot):
 
 
 async def test_visible_messages_have_a_rectangle_for_assistive_technology(qtbot):
-    view = await view_of(qtbot, talk(40))
+    view = await view_of(qtbot, conversation(40))
     first = view.visible_rows[1]
     index = view.chat_model.index(first.row)
     assert view.visualRect(index).top() == first.top
@@ -405,14 +405,14 @@ async def test_visible_messages_have_a_rectangle_for_assistive_technology(qtbot)
 
 
 async def test_a_deleted_message_leaves_the_others_in_place(qtbot):
-    messages = talk(60)
+    messages = conversation(60)
     view = await view_of(qtbot, messages)
     view.scroll_by(-1500)
-    await settle()
+    await process_events()
     middle = view.visible_rows[3].row
     before = tops(view)
     view.chat_model.remove_messages(messages[middle].id)
-    await settle()
+    await process_events()
     after = tops(view)
     above = [messages[row].id for row in range(view.visible_rows[0].row, middle)]
     assert above
@@ -420,30 +420,30 @@ async def test_a_deleted_message_leaves_the_others_in_place(qtbot):
 
 
 async def test_another_session_starts_without_editor_and_at_its_end(qtbot):
-    view = await view_of(qtbot, talk(60))
+    view = await view_of(qtbot, conversation(60))
     view.edit_message(view.chat_model.outline(59).id)
     view.scroll_by(-500)
     fresh = [message("Only me.")]
     view.chat_model.show_session(outlines(fresh), Pages(fresh))
-    await settle()
+    await process_events()
     assert view.editor is None
     assert [placed.row for placed in view.visible_rows] == [0]
     assert view.is_at_end
 
 
 async def test_each_message_is_a_list_item_for_assistive_technology(qtbot):
-    view = await view_of(qtbot, talk(40))
-    told = QAccessible.queryAccessibleInterface(view)
-    assert told.role() == QAccessible.Role.List
-    assert told.childCount() == 40
-    name = told.child(39).text(QAccessible.Text.Name)
+    view = await view_of(qtbot, conversation(40))
+    reported = QAccessible.queryAccessibleInterface(view)
+    assert reported.role() == QAccessible.Role.List
+    assert reported.childCount() == 40
+    name = reported.child(39).text(QAccessible.Text.Name)
     assert name.startswith("Tomas, ")
     assert name.endswith("She waits, and the lamp swings over the chart.")
 
 
 async def test_a_finished_reply_is_announced_to_screen_readers(qtbot, monkeypatch):
     class Listening:
-        heard: ClassVar[list[str]] = []
+        received: ClassVar[list[str]] = []
 
         @staticmethod
         def isActive() -> bool:  # noqa: N802 - Qt's spelling
@@ -451,13 +451,13 @@ async def test_a_finished_reply_is_announced_to_screen_readers(qtbot, monkeypatc
 
         @classmethod
         def updateAccessibility(cls, event: QAccessibleAnnouncementEvent) -> None:  # noqa: N802 - Qt's spelling
-            cls.heard.append(event.message())
+            cls.received.append(event.message())
 
-    view = await view_of(qtbot, talk(4))
+    view = await view_of(qtbot, conversation(4))
     monkeypatch.setattr("lethe_app.ui.transcript.chat_view.QAccessible", Listening)
     reply = message("")
     view.chat_model.start_reply(reply)
     view.chat_model.append_content("Do")
-    assert Listening.heard == []
+    assert Listening.received == []
     view.chat_model.finish_reply(message("*Done.*", id=reply.id))
-    assert [told.endswith(": Done.") for told in Listening.heard] == [True]
+    assert [reported.endswith(": Done.") for reported in Listening.received] == [True]

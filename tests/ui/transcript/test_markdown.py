@@ -79,8 +79,8 @@ def speech(text: str) -> str:
     ],
 )
 def test_speech_continues_over_paragraphs_until_it_is_closed(text):
-    told = text.split(" He")[0].split("\n\n")
-    assert speech(text) == "|".join(told)
+    reported = text.split(" He")[0].split("\n\n")
+    assert speech(text) == "|".join(reported)
 
 
 def test_speech_continues_over_lines_until_it_is_closed():

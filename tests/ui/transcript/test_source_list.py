@@ -21,12 +21,12 @@ from lethe_app.ui.transcript.painting.source_list import format_source, host_of
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
-pytestmark = pytest.mark.usefixtures("wardrobe")
+pytestmark = pytest.mark.usefixtures("styled_app")
 SESSION = uuid4()
 SOURCES = (WebHit("Brenn Light", "https://www.brenn.example.org/tower"), WebHit("", "https://logs.example.com/"))
 
 
-async def talk(scene: Scene, *sources: WebHit) -> int:
+async def add_conversation(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
     session = scene.session
     assert session is not None
@@ -56,11 +56,11 @@ def list_of(scene: Scene, row: int):
 
 async def test_a_click_on_a_source_below_the_reply_opens_it(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        row = await talk(scene, *SOURCES)
+        row = await add_conversation(scene, *SOURCES)
         message_layout, sources = list_of(scene, row)
-        view, heard = scene.controller.view, list[QUrl]()
+        view, received = scene.controller.view, list[QUrl]()
         view.link_activated.disconnect()
-        view.link_activated.connect(heard.append)
+        view.link_activated.connect(received.append)
         assert sources is not None
         placed = view.placed_row(row)
         assert placed is not None
@@ -69,7 +69,7 @@ async def test_a_click_on_a_source_below_the_reply_opens_it(tmp_path: Path):
         QTest.mouseMove(view.viewport(), second)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=second)
 
-        assert [one.toString() for one in heard] == [SOURCES[1].address]
+        assert [one.toString() for one in received] == [SOURCES[1].address]
         assert view.link_at(second) == SOURCES[1].address
         assert message_layout.sources_top >= message_layout.prose_top + message_layout.document.height
         assert message_layout.height >= message_layout.sources_top + sources.height
@@ -77,7 +77,7 @@ async def test_a_click_on_a_source_below_the_reply_opens_it(tmp_path: Path):
 
 async def test_sources_are_in_the_context_menu_and_the_accessible_text(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        row = await talk(scene, *SOURCES)
+        row = await add_conversation(scene, *SOURCES)
         titles = [action.text() for action in scene.controller.view.build_menu(row).actions()]
 
         assert "Open https://www.brenn.example.org/tower" in titles
@@ -87,7 +87,7 @@ async def test_sources_are_in_the_context_menu_and_the_accessible_text(tmp_path:
 
 async def test_a_search_without_results_is_one_line(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        _sheet, sources = list_of(scene, await talk(scene))
+        _sheet, sources = list_of(scene, await add_conversation(scene))
 
         assert sources is not None
         assert sources.web_lookup == WebLookup("the tower")
@@ -96,7 +96,7 @@ async def test_a_search_without_results_is_one_line(tmp_path: Path):
 
 async def test_other_replies_have_no_source_list(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await talk(scene, *SOURCES)
+        await add_conversation(scene, *SOURCES)
 
         assert list_of(scene, 0)[1] is None
 
@@ -166,9 +166,9 @@ def test_only_http_addresses_become_links():
 
     marks.add_inserted_message(line, user.id)
 
-    told = marks.find_lookup(user.id)
-    assert told is not None
-    assert told.sources == SOURCES
+    reported = marks.find_lookup(user.id)
+    assert reported is not None
+    assert reported.sources == SOURCES
     assert marks.find_lookup(reply.id) is None
 
 

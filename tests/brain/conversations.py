@@ -17,18 +17,18 @@ def said(name: str, text: str, place: int = 0) -> Utterance:
     return Utterance(uuid5(LINES, f"{place} {name}"), role, name, text, EVENING)
 
 
-def talk(*lines: str) -> list[Utterance]:
+def conversation(*lines: str) -> list[Utterance]:
     """Each line is `Name: text`; Tomas is the user."""
     return [said(*line.split(": ", 1), place) for place, line in enumerate(lines)]  # type: ignore[arg-type]
 
 
-SMALL_TALK = talk(
+SMALL_TALK = conversation(
     "Tomas: Hey!",
     "Mira: Hi Tomas! How are you?",
     "Tomas: fine, and you?",
     "Mira: Great, thanks! Nice weather today.",
 )
-PORTO = talk(
+PORTO = conversation(
     "Tomas: Hi Mira, big news: I'm moving to Porto in May.",
     "Mira: Porto! Really? What about the job at the harbour?",
     "Tomas: I quit. My sister Ana has her exam there and we want to take the ferry together.",
@@ -40,7 +40,7 @@ PORTO = talk(
     "Tomas: Yes! Remind me to bring the old camera.",
     "Mira: I'll remind you. Sleep well!",
 )
-KEEPER = talk(
+KEEPER = conversation(
     "Tomas: *walks up to the old lighthouse and knocks twice* Anyone there?",
     'Mira: *The door creaks open. A lantern swings in the wind.* "Come in, stranger," she says, lowering the lantern. '
     '"The storm took three boats last night."',

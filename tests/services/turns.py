@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Played:
+class TurnOutcome:
     """One turn, as it was heard."""
 
     events: list[TurnEvent]
@@ -51,26 +51,26 @@ class Played:
         return {one.title: one.way.value for one in self.memory.recalled}
 
 
-async def heard(turn: AsyncGenerator[TurnEvent]) -> Played:
+async def collect_turn(turn: AsyncGenerator[TurnEvent]) -> TurnOutcome:
     async with aclosing(turn) as events:
-        return Played([event async for event in events])
+        return TurnOutcome([event async for event in events])
 
 
-async def say(services: AppServices, session: ChatSession, text: str) -> Played:
-    return await heard(services.chat.send(session.guid, text))
+async def say(services: AppServices, session: ChatSession, text: str) -> TurnOutcome:
+    return await collect_turn(services.chat.send(session.guid, text))
 
 
-async def prompt_of(services: AppServices, session: ChatSession, played: Played) -> str:
+async def prompt_of(services: AppServices, session: ChatSession, outcome: TurnOutcome) -> str:
     """What the model was shown in that turn."""
     state = services.models.state
     assert isinstance(state, ModelReady)
-    turn = await services.core.turn_loader.load(session.guid, state.model, played.reply)
+    turn = await services.core.turn_loader.load(session.guid, state.model, outcome.reply)
     tools = await services.tool_turns.prompt_of(turn.participants.persona, state.model)
-    prompt = await services.core.prompt_assembler.build(turn, state.model, played.memory, tools=tools)
+    prompt = await services.core.prompt_assembler.build(turn, state.model, outcome.memory, tools=tools)
     return prompt.text
 
 
-async def keep(services: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
+async def add_memory(services: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
     """A memory of Mira's, put beside what is there."""
     kept = await services.memory.memorize(MIRA, unit(content, **fields), check=False)
     return kept.record
@@ -80,7 +80,7 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
     return MemoryUnit.model_validate({"name": "The lamp", "content": content, **fields})
 
 
-async def now_held(services: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
+async def load_memory(services: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
     found = {one.guid: one for one in await services.core.memory_store.memories_of(MIRA)}
     return found.get(memory.guid)

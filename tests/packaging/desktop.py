@@ -53,14 +53,14 @@ def screen() -> Iterator[str]:
     server = subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
-        with os.fdopen(read) as told:
-            yield f":{told.readline().strip()}"
+        with os.fdopen(read) as pipe:
+            yield f":{pipe.readline().strip()}"
     finally:
         server.terminate()
         server.wait()
 
 
-class Desk:
+class Desktop:
     """The program on that screen."""
 
     def __init__(self, root: Path, display: str, pictures: Path) -> None:

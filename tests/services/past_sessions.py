@@ -137,7 +137,7 @@ async def open_parts(services: AppServices, session: ChatSession) -> set[Session
     }
 
 
-async def told(services: AppServices, session: ChatSession) -> dict[str, object]:
+async def archived_parts(services: AppServices, session: ChatSession) -> dict[str, object]:
     """What the archive knows of a session and of its facts, comparable between homes."""
     found = await services.sessions.open(session.guid)
     facts = await services.facts.all(session.persona_id)

@@ -20,14 +20,14 @@ from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.services.extraction.structured_output import RELEASE_AFTER, StructuredOutput
 
 ROOT = Path(__file__).parent.parent.parent
-ERRANDS = TaskPrompts(ROOT / "resources" / "prompts")
+TASK_PROMPTS = TaskPrompts(ROOT / "resources" / "prompts")
 SELF_TEST = ROOT / "resources" / "selftest"
 CHATML = InstructPreset.model_validate_json((ROOT / "resources/presets/instruct/chatml.json").read_bytes())
 LONG_AGO = datetime(2026, 5, 2, tzinfo=UTC)
 
 
 @dataclass
-class Desk:
+class ExtractionSetup:
     """The clerk, the model's process, and what the house around them would say."""
 
     client: ModelClient
@@ -37,8 +37,8 @@ class Desk:
     rendered: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.clerk = StructuredOutput(
-            self.client, ERRANDS, lambda: self.model, self.form, self.client.count, lambda: self.busy, self.rest_after
+        self.tasks_model = StructuredOutput(
+            self.client, TASK_PROMPTS, lambda: self.model, self.form, self.client.count, lambda: self.busy, self.rest_after
         )
 
     async def load(self, folder: Path, *answers: object, name: str = "script", **script: object) -> None:
@@ -54,13 +54,13 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk() -> AsyncIterator[Desk]:
-    desk = Desk(ModelClient("echo"))
-    yield desk
-    await desk.client.close()
+async def open_extraction() -> AsyncIterator[ExtractionSetup]:
+    extraction = ExtractionSetup(ModelClient("echo"))
+    yield extraction
+    await extraction.client.close()
 
 
-def talk(*lines: str) -> list[Utterance]:
+def conversation(*lines: str) -> list[Utterance]:
     """“Tomas: Hello.” as something said, a minute apart; Tomas is the user."""
     found = []
     for number, line in enumerate(lines):
