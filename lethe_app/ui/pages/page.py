@@ -13,7 +13,7 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
-from lethe_app.ui.widgets.icon_button import IconButton
+from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.labels import ElidedLabel
 
 
@@ -105,8 +105,7 @@ class Page(QFrame):
 
     def add_button(self, title: str, slot: Callable[[], object], icon_name: str = "", *, primary: bool = False) -> QPushButton:
         """Add a button at the right end of the head; `icon_name` is the name of an icon."""
-        button = QPushButton(title)
-        button.setProperty("primary" if primary else "filled", True)
+        button = build_button(title, primary=primary)
         button.clicked.connect(lambda _checked=False: slot())
         if icon_name:
             button.setIconSize(BUTTON_ICON_SIZE)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QS
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import create_text_label
 
 LIST_WIDTH = 340
@@ -130,9 +131,7 @@ class ActivityRow(QWidget):
         self.title, self.detail = create_text_label("", "field"), create_text_label("", "small")
         self.progress_bar = QProgressBar()
         self.progress_bar.setTextVisible(False)
-        self.button = QPushButton()
-        self.button.setProperty("filled", True)
-        self.button.clicked.connect(lambda: self._on_click() if self._on_click is not None else None)
+        self.button = build_button("", lambda: self._on_click() if self._on_click is not None else None)
         text_column = QVBoxLayout()
         text_column.setSpacing(SPACE_2)
         for widget in (self.title, self.detail, self.progress_bar):

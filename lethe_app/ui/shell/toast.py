@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from lethe_app.ui.core.icons import load_icon, render_icon
 from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import create_text_label
 
 DISPLAY_MS, BUTTON_DISPLAY_MS = 6000, 10_000
@@ -75,8 +75,7 @@ class Toast(QFrame):
 
     def add_button(self, title: str, action: Callable[[], None]) -> None:
         """Add a button; the toast closes when it is clicked."""
-        button = QPushButton(title)
-        button.setProperty("filled", True)
+        button = build_button(title)
         button.clicked.connect(action)
         button.clicked.connect(self.dismiss)
         self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)

@@ -28,6 +28,7 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_but
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.sidebar_model import PersonaRow
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 
 COLUMN_WIDTH = 680
@@ -143,8 +144,7 @@ class Welcome(QFrame):
         privacy_label = QLabel(self.tr("Everything stays on this computer. No account needed."))
         privacy_label.setProperty("small", True)
         privacy_label.setWordWrap(True)
-        self.start_button = QPushButton(self.tr("&Start chatting"))
-        self.start_button.setProperty("primary", True)
+        self.start_button = build_button(self.tr("&Start chatting"), primary=True)
         self.start_button.setMinimumSize(132, 40)
         self.start_button.clicked.connect(self._start_with_model)
         self.skip_button = QPushButton(self.tr("&Look around first"))

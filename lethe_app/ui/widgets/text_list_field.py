@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.icon_button import IconButton
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 

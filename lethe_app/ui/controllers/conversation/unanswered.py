@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.ui.chat.chat_panel import ChatPanel
@@ -16,6 +16,7 @@ from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
+from lethe_app.ui.widgets.buttons import build_button
 
 
 class UnansweredLine(QWidget):
@@ -24,8 +25,7 @@ class UnansweredLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text_label = create_selectable_label("", "small")
-        self.retry_button = QPushButton()
-        self.retry_button.setProperty("filled", True)
+        self.retry_button = build_button()
         frame = QFrame()
         frame.setMaximumWidth(MAX_COLUMN_WIDTH)
         line = QHBoxLayout(frame)

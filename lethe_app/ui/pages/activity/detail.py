@@ -13,6 +13,7 @@ from lethe_app.ui.core.labels.task_runs import format_outcome
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
 from lethe_app.ui.pages.activity.labels import format_cost, format_kind
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label
@@ -74,8 +75,7 @@ class TaskRunDetail(DetailPane):
         self._items_column.setSpacing(SPACE_2)
         items_column.addLayout(self._items_column)
         self._sheet.add_widget(self._items_card)
-        self.undo_button = QPushButton(self.tr("Undo task"))
-        self.undo_button.setProperty("filled", True)
+        self.undo_button = build_button(self.tr("Undo task"))
         tip = self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept")
         self.undo_button.setToolTip(tip)
         self.undo_button.clicked.connect(lambda: self.undo_requested.emit(self.run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QMenu, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
@@ -29,8 +29,8 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, Table
@@ -93,9 +93,9 @@ class ActivityPage(PersonaListPage):
 
     def _build(self) -> None:
         self.agent_mode_check = QCheckBox(self.tr("Background activity"))
-        self.run_now_button = QPushButton(self.tr("Run task now"))
-        self.run_now_button.setProperty("filled", True)
-        self.run_now_button.setToolTip(self.tr("Run one task now, without waiting until you are away"))
+        self.run_now_button = build_button(
+            self.tr("Run task now"), tooltip=self.tr("Run one task now, without waiting until you are away")
+        )
         tooltip = self.tr("List the tasks of all personas, not only this one")
         self.all_personas_chip = build_chip(self.tr("All personas"), tooltip)
         self.all_personas_chip.setChecked(True)

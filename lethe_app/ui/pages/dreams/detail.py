@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecord, ChangedRecords
@@ -23,6 +23,7 @@ from lethe_app.ui.pages.dreams.labels import (
     source_messages,
     tr,
 )
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -68,15 +69,13 @@ class DreamDetail(DetailPane):
     def _build_buttons(self) -> QWidget:
         row = QWidget()
         flow = FlowLayout(row, spacing=SPACE_2)
-        self.accept_button = self._build_button(
+        self.accept_button = build_button(
             tr("Accept"), lambda: self.accept_requested.emit(self.change, self._edited_text()), primary=True
         )
-        self.decline_button = self._build_button(tr("Decline"), lambda: self.decline_requested.emit(self.change))
-        self.revert_button = self._build_button(tr("Undo change"), lambda: self.revert_requested.emit(self.change))
-        self.propose_again_button = self._build_button(
-            tr("Propose again"), lambda: self.propose_again_requested.emit(self.change)
-        )
-        self.open_message_button = self._build_button(
+        self.decline_button = build_button(tr("Decline"), lambda: self.decline_requested.emit(self.change))
+        self.revert_button = build_button(tr("Undo change"), lambda: self.revert_requested.emit(self.change))
+        self.propose_again_button = build_button(tr("Propose again"), lambda: self.propose_again_requested.emit(self.change))
+        self.open_message_button = build_button(
             tr("Go to message"), lambda: self.open_message_requested.emit(self._message_guid)
         )
         for button in (
@@ -88,12 +87,6 @@ class DreamDetail(DetailPane):
         ):
             flow.addWidget(button)
         return row
-
-    def _build_button(self, text: str, slot: object, *, primary: bool = False) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("primary" if primary else "filled", True)
-        button.clicked.connect(slot)
-        return button
 
     def _build_records_card(self, title: str) -> tuple[QWidget, QVBoxLayout]:
         card, column = create_card(title)

@@ -25,8 +25,8 @@ from lethe_app.ui.pages.dreams.labels import change_title, format_change_kind, f
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, Table

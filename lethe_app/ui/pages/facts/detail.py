@@ -15,6 +15,7 @@ from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.facts.table_model import format_maker, format_weight
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -54,19 +55,17 @@ class FactDetail(DetailPane):
         self.field = TextAreaField(self.tr("Fact text"), 2, 10)
         self.field.edited.connect(lambda _text: self._update_save_button())
         self.field.focused.connect(lambda has_focus: None if has_focus else self.apply_text())
-        self.save_button = self._build_button(self.tr("Save changes"), self.apply_text)
+        self.save_button = build_button(self.tr("Save changes"), self.apply_text)
         self._metadata_label = build_small_label("")
         for widget in (self.field, self._metadata_label):
             column.addWidget(widget)
         column.addWidget(self.save_button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.pin_button = self._build_button(
+        self.pin_button = build_button(
             self.tr("Pin"), lambda: self._emit_for_fact(self.pin_requested, not self._shown_fact.pinned)
         )
-        self.forget_button = self._build_button(self.tr("Forget…"), lambda: self.forget_requested.emit(self._shown_fact))
-        self.restore_button = self._build_button(
-            self.tr("Restore fact"), lambda: self._emit_for_fact(self.restore_requested, False)
-        )
-        self.replace_button = self._build_button(
+        self.forget_button = build_button(self.tr("Forget…"), lambda: self.forget_requested.emit(self._shown_fact))
+        self.restore_button = build_button(self.tr("Restore fact"), lambda: self._emit_for_fact(self.restore_requested, False))
+        self.replace_button = build_button(
             self.tr("Replace newer fact"), lambda: self._emit_for_fact(self.restore_requested, True)
         )
         buttons = QWidget()
@@ -174,12 +173,6 @@ class FactDetail(DetailPane):
         )
         button = SourceButton(first_line, second_line)
         button.clicked.connect(lambda: self.source_requested.emit(source))
-        return button
-
-    def _build_button(self, text: str, slot: object) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("filled", True)
-        button.clicked.connect(slot)
         return button
 
 

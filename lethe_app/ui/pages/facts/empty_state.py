@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
 from lethe_app.ui.core.labels.facts import format_absence
 from lethe_app.ui.core.palette import SPACE_3
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_placeholder
 
 MAX_WIDTH = 460
@@ -25,9 +26,9 @@ class FactsPlaceholder(QWidget):
         super().__init__(parent)
         self.reason_label = create_placeholder("")
         self.reason_label.setMaximumWidth(MAX_WIDTH)
-        self.settings_button = self._build_button(self.tr("Open settings"))
+        self.settings_button = build_button(self.tr("Open settings"))
         self.settings_button.clicked.connect(self.settings_requested)
-        self.extract_button = self._build_button(self.tr("Extract from all conversations"))
+        self.extract_button = build_button(self.tr("Extract from all conversations"))
         self.extract_button.clicked.connect(self.extraction_requested)
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_3)
@@ -49,8 +50,3 @@ class FactsPlaceholder(QWidget):
         is_off = absence.reason is NoFactsReason.LEARNING_OFF
         self.settings_button.setVisible(is_off)
         self.extract_button.setVisible(not is_off and absence.conversations > 0)
-
-    def _build_button(self, text: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("filled", True)
-        return button

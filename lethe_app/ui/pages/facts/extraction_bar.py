@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import ElidedLabel
 
 BAR_WIDTH = 160
@@ -33,8 +34,7 @@ class ExtractionBar(QWidget):
         self.progress_bar.setTextVisible(False)
         self.progress_bar.setFixedWidth(BAR_WIDTH)
         self.progress_bar.setAccessibleName(self.tr("Extraction progress"))
-        self.stop_button = QPushButton(self.tr("Stop"))
-        self.stop_button.setProperty("filled", True)
+        self.stop_button = build_button(self.tr("Stop"))
         self.stop_button.clicked.connect(self.stop_extraction)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)

@@ -11,7 +11,7 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.facts.table_model import FactListView, format_view
-from lethe_app.ui.widgets.chip import build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QWidget
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.labels.dates import format_date_time
-from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.core.palette import SPACE_2, SPACE_6
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
-from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_side_sheet
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 MIN_WIDTH, WIDTH = 320, 470
@@ -44,12 +45,12 @@ class MemoryDetail(QStackedWidget):
         self._guid_to_show: UUID | None = None
         self.setMinimumWidth(MIN_WIDTH)
         self.empty_label = self._build_empty_label()
-        self._memory_sheet = _build_sheet()
+        self._memory_sheet = create_side_sheet()
         self._form: MemoryForm | None = None
         self._categories: list[str] = []
         self._session_sheet = self._build_session_sheet()
         self.recall_view = RecallPreview()
-        self._recall_sheet = _build_sheet()
+        self._recall_sheet = create_side_sheet()
         self._recall_sheet.add_widget(self.recall_view)
         for widget in (self.empty_label, self._memory_sheet, self._session_sheet, self._recall_sheet):
             self.addWidget(widget)
@@ -151,7 +152,7 @@ class MemoryDetail(QStackedWidget):
         return label
 
     def _build_buttons(self) -> QWidget:
-        self.duplicate_button, self.forget_button = _build_button(self.tr("Duplicate")), _build_button(self.tr("Forget"))
+        self.duplicate_button, self.forget_button = build_button(self.tr("Duplicate")), build_button(self.tr("Forget"))
         self.duplicate_button.clicked.connect(self.duplicate_requested)
         self.forget_button.clicked.connect(self.forget_requested)
         row = QWidget()
@@ -165,14 +166,14 @@ class MemoryDetail(QStackedWidget):
 
     def _build_session_sheet(self) -> CardColumn:
         """Build the read-only sheet of a conversation, which is edited on the conversations page."""
-        sheet = _build_sheet()
+        sheet = create_side_sheet()
         card, column = create_card()
         self._title = build_heading("")
         self._title.setWordWrap(True)
         self._date_label, self._summary, self._keywords = build_small_label(""), QLabel(), build_small_label("")
         self._summary.setWordWrap(True)
         self._summary.setTextFormat(Qt.TextFormat.PlainText)
-        self._open_session_button = _build_button(self.tr("Go to conversation"))
+        self._open_session_button = build_button(self.tr("Go to conversation"))
         self._open_session_button.clicked.connect(self._open_session)
         for widget in (self._title, self._date_label, self._summary, self._keywords):
             column.addWidget(widget)
@@ -184,15 +185,3 @@ class MemoryDetail(QStackedWidget):
     def _open_session(self) -> None:
         if self.memory is not None:
             self._context.open_session(self.memory.guid, None)
-
-
-def _build_sheet() -> CardColumn:
-    sheet = CardColumn()
-    sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
-    return sheet
-
-
-def _build_button(text: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setProperty("filled", True)
-    return button

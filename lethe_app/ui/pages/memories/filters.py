@@ -15,7 +15,7 @@ from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.pages.memories.labels import format_insertion
 from lethe_app.ui.pages.memories.table_model import MemoryState, format_state
-from lethe_app.ui.widgets.chip import build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 

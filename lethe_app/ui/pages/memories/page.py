@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -35,8 +35,8 @@ from lethe_app.ui.pages.memories.table_model import (
     filter_predicate,
 )
 from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
@@ -191,9 +191,9 @@ class MemoryPage(PersonaListPage):
         self.search = SearchField(self.theme, self.tr("Search memories"))
         tooltip = self.tr("Search for memories with a similar meaning instead of the same words")
         self.by_meaning_chip = build_chip(self.tr("By meaning"), tooltip)
-        self.recall_button = QPushButton(self.tr("Test recall"))
-        self.recall_button.setProperty("filled", True)
-        self.recall_button.setToolTip(self.tr("Show which memories this message would recall"))
+        self.recall_button = build_button(
+            self.tr("Test recall"), tooltip=self.tr("Show which memories this message would recall")
+        )
         self.chips = MemoryFilterChips()
         self.hint = build_small_label("")
         self.hint.hide()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
@@ -13,6 +13,7 @@ from lethe_app.ui.core.formatting import format_number, insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
 from lethe_app.ui.pages.memories.labels import format_reasons
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
@@ -35,8 +36,7 @@ class RecallPreview(QWidget):
         head = QHBoxLayout()
         self._title = build_heading("")
         self._title.setWordWrap(True)
-        self.close_button = QPushButton(self.tr("Close"))
-        self.close_button.setProperty("filled", True)
+        self.close_button = build_button(self.tr("Close"))
         self.close_button.clicked.connect(self.closed)
         head.addWidget(self._title, 1)
         head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -82,8 +82,7 @@ class RecallPreview(QWidget):
         if details:
             column.addWidget(build_small_label(" · ".join(details)))
         if is_listed(str(recollection.memory)):
-            button = QPushButton(self.tr("Show in list"))
-            button.setProperty("filled", True)
+            button = build_button(self.tr("Show in list"))
             button.setAccessibleName(
                 self.tr("Show “{what}” in the list").format(what=recollection.title or _shorten(recollection.text))
             )

@@ -7,15 +7,15 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import format_due_date, format_time_of_day, format_weekday
+from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.datetime_field import DateTimeField
-from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
@@ -70,8 +70,7 @@ class ReminderForm(QWidget):
         self.empty_label = build_small_label("")
         self.text_field = _Line(self.tr("Reminder"), self.tr("Ask how the exam went"))
         self.date_field = _Line(self.tr("When"), self.tr("Friday 18:00"))
-        self.add_button = QPushButton(self.tr("Add reminder"))
-        self.add_button.setProperty("filled", True)
+        self.add_button = build_button(self.tr("Add reminder"))
         self.add_button.clicked.connect(self.submit_reminder)
         self.parsed_date_label = build_small_label("")
         self.text_field.entered.connect(self.date_field.setFocus)

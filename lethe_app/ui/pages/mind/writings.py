@@ -12,7 +12,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.widgets.icon_button import IconButton
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 

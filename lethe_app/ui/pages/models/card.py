@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QProgressBar
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
@@ -23,6 +22,7 @@ from lethe_app.ui.pages.models.memory_labels import describe_embedder_use, forma
 from lethe_app.ui.pages.models.overrides import override_specs
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.undo_commands import FieldChange
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_small_label
@@ -104,9 +104,9 @@ class ModelCard(CardColumn):
         self.trust_check.clicked.connect(self._change_trust)
         column.addWidget(self.trust_check)
         buttons = QHBoxLayout()
-        self.load_button = self._build_button(self.tr("Load model"), lambda: self.load_model(entry.model), primary=True)
-        self.unload_button = self._build_button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
-        self.test_button = self._build_button(self.tr("Test format"), lambda: self._spawn(self._test_format(), "try"))
+        self.load_button = build_button(self.tr("Load model"), lambda: self.load_model(entry.model), primary=True)
+        self.unload_button = build_button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
+        self.test_button = build_button(self.tr("Test format"), lambda: self._spawn(self._test_format(), "try"))
         for button in (self.load_button, self.unload_button, self.test_button):
             buttons.addWidget(button)
         buttons.addStretch(1)
@@ -114,12 +114,6 @@ class ModelCard(CardColumn):
         self.add_widget(card)
         self._show_fit(entry)
         self._show_state(self._services.models.state)
-
-    def _build_button(self, text: str, slot: Callable[[], object], *, primary: bool = False) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("primary" if primary else "filled", True)
-        button.clicked.connect(slot)
-        return button
 
     async def _build_overrides_form(self, model: ModelFile) -> None:
         if model.is_embedding:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.widgets.buttons import build_button
 
 
 class MessageBanner(QFrame):
@@ -39,8 +40,7 @@ class MessageBanner(QFrame):
                 old_button.hide()
                 old_button.deleteLater()
         for title, action in buttons or ((self.tr("Dismiss"), self.hide),):
-            button = QPushButton(title)
-            button.setProperty("filled", True)
+            button = build_button(title)
             button.clicked.connect(self.hide)
             button.clicked.connect(lambda _checked=False, action=action: action())
             self._row.addWidget(button)

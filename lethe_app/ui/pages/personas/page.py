@@ -24,7 +24,7 @@ from lethe_app.ui.pages.personas.loader import PersonaLoader
 from lethe_app.ui.pages.personas.preview_updater import PersonaPreviewUpdater
 from lethe_app.ui.pages.personas.services import PersonaEditorServices
 from lethe_app.ui.pages.undo_commands import UndoGuard
-from lethe_app.ui.widgets.icon_button import IconButton
+from lethe_app.ui.widgets.buttons import IconButton
 
 PREVIEW_MIN_LINES, BOTH_MIN_LINES, LONG_LABEL_MIN_LINES, SECTIONS_MIN_LINES = 74, 60, 52, 40
 """Page widths as multiples of the line height.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel
 
 from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
@@ -19,6 +19,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.presets.example_logits import EXAMPLE_LOGITS, EXAMPLE_TEXT
 from lethe_app.ui.pages.presets.probability_bars import ProbabilityChart
 from lethe_app.ui.pages.presets.sampler_chain import sampled_chances, unsampled_chances
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -51,8 +52,7 @@ class SamplerPreview(CardColumn):
             build_small_label(""),
         )
         self.bars = ProbabilityChart(context.theme)
-        self.generate_button = QPushButton(self.tr("Generate two continuations"))
-        self.generate_button.setProperty("filled", True)
+        self.generate_button = build_button(self.tr("Generate two continuations"))
         self.generate_button.clicked.connect(
             lambda: context.tasks.start_task(self._generate_continuations(), key=CONTINUATIONS_TASK)
         )

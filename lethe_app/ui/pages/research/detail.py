@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.web import Inquiry, PageSummary
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.research.labels import format_finding, format_round, format_time_and_cost
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -73,19 +72,13 @@ class ResearchDetail(DetailPane):
     def _build_buttons(self) -> QWidget:
         line = QWidget()
         flow = FlowLayout(line, spacing=SPACE_2)
-        self.keep_button = self._build_button(self.keep_requested.emit)
-        self.save_button = self._build_button(self.save_requested.emit, self.tr("Save as Markdown…"))
-        self.forget_button = self._build_button(self.forget_requested.emit, self.tr("Delete report"))
+        self.keep_button = build_button("", self.keep_requested.emit)
+        self.save_button = build_button(self.tr("Save as Markdown…"), self.save_requested.emit)
+        self.forget_button = build_button(self.tr("Delete report"), self.forget_requested.emit)
         self.forget_button.setToolTip(self.tr("Delete the report; a memory made from it is kept"))
         for button in (self.keep_button, self.save_button, self.forget_button):
             flow.addWidget(button)
         return line
-
-    def _build_button(self, slot: Callable[[], object], title: str = "") -> QPushButton:
-        button = QPushButton(title)
-        button.setProperty("filled", True)
-        button.clicked.connect(lambda _on=False: slot())
-        return button
 
     def show_inquiry(self, inquiry: Inquiry | None) -> None:
         """Show an inquiry, or a hint if it is None; the scroll position is kept while it is the same inquiry."""

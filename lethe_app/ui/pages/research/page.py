@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
@@ -25,6 +25,7 @@ from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.research.detail import ResearchDetail
 from lethe_app.ui.pages.research.labels import format_state
 from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
@@ -80,10 +81,8 @@ class ResearchPage(PersonaListPage):
         self.topic_field.setAccessibleName(self.tr("What would you like to know?"))
         self.topic_field.setMaxLength(200)
         self.persona_selector.setToolTip(self.tr("Persona that does the research and may save it to memory"))
-        self.start_button = QPushButton(self.tr("Start research"))
-        self.start_button.setProperty("primary", True)
-        self.allow_button = QPushButton(self.tr("Allow internet…"))
-        self.allow_button.setProperty("filled", True)
+        self.start_button = build_button(self.tr("Start research"), primary=True)
+        self.allow_button = build_button(self.tr("Allow internet…"))
         self.stop_button = self.add_button(self.tr("Stop"), self._research.stop, "stop")
         self.hint = build_small_label("")
         empty_text = self.tr("No research yet.")

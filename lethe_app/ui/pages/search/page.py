@@ -20,7 +20,7 @@ from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
-from lethe_app.ui.widgets.chip import build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label

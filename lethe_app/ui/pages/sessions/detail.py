@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -21,11 +21,11 @@ from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.labels import format_part, format_part_record
 from lethe_app.ui.pages.sessions.notes import SessionNotes
 from lethe_app.ui.pages.sessions.transcript import Transcript
+from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import ElidedLabel, build_small_label
 
 MIN_WIDTH, WIDTH = 330, 480
@@ -54,12 +54,12 @@ class SessionDetail(QStackedWidget):
         self.notes = SessionNotes(context, lookup, page.undo_stack)
         self.transcript = Transcript(context.theme)
         self.split_button, self.insert_button = (
-            self._build_button(self.tr("Split here")),
-            self._build_button(self.tr("Insert message")),
+            build_button(self.tr("Split here")),
+            build_button(self.tr("Insert message")),
         )
         self.edit_message_button, self.delete_message_button = (
-            self._build_button(self.tr("Edit…")),
-            self._build_button(self.tr("Delete…")),
+            build_button(self.tr("Edit…")),
+            build_button(self.tr("Delete…")),
         )
         self.edit_message_button.setAccessibleName(self.tr("Edit message"))
         self.delete_message_button.setAccessibleName(self.tr("Delete message"))
@@ -156,13 +156,13 @@ class SessionDetail(QStackedWidget):
         self._sheet = create_side_sheet()
         head = QWidget()
         flow = FlowLayout(head, spacing=SPACE_2)
-        self.continue_button = self._build_button(self.tr("Continue conversation"), primary=True)
+        self.continue_button = build_button(self.tr("Continue conversation"), primary=True)
         self.merge_button, self.delete_button = (
-            self._build_button(self.tr("Merge with next")),
-            self._build_button(self.tr("Delete…")),
+            build_button(self.tr("Merge with next")),
+            build_button(self.tr("Delete…")),
         )
         self.merge_button.setToolTip(self.tr("Merge this conversation with the one that started after it"))
-        self.extract_button = self._build_button(self.tr("Extract facts again"))
+        self.extract_button = build_button(self.tr("Extract facts again"))
         self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
             (self.continue_button, self.continue_requested),
@@ -209,11 +209,6 @@ class SessionDetail(QStackedWidget):
         text, name = self.tr("Regenerate from the messages"), self.tr("Regenerate: {part}").format(part=format_part(part))
         button = IconButton(self._context.theme, "refresh", text, accessible_name=name, size=ICON - SPACE_1)
         button.clicked.connect(lambda: self.regenerate_requested.emit(part))
-        return button
-
-    def _build_button(self, text: str, *, primary: bool = False) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("primary" if primary else "filled", True)
         return button
 
 

@@ -16,7 +16,7 @@ from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.sessions.labels import format_line_marks, format_maker, session_title
-from lethe_app.ui.widgets.chip import build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 

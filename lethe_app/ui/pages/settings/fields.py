@@ -20,8 +20,8 @@ from lethe_app.ui.core.labels.fields import value_label
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
-from lethe_app.ui.widgets.icon_button import IconButton
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""

@@ -33,10 +33,9 @@ from lethe_app.ui.pages.settings.fields import (
     visible_settings,
 )
 from lethe_app.ui.pages.undo_commands import FieldChange
+from lethe_app.ui.widgets.buttons import IconButton, build_chip
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
-from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.table import SearchField
 
 MIN_SECTIONS_WIDTH = 180

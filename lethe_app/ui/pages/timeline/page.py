@@ -26,7 +26,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows
-from lethe_app.ui.widgets.chip import build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.table import SearchField
 
 EMPTY_TIMELINE = Timeline("", "", ())

@@ -25,7 +25,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.trash.labels import ICON_NAMES, format_kind, format_origin, format_time_left, item_title
-from lethe_app.ui.widgets.chip import build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table

@@ -16,9 +16,9 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import tr
+from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import Field, FieldSpec, build_field_spec, create_field
-from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 SHARED_FIELDS = ("position_index", "priority", "trigger_chance", "duration", "cooldown", "scan_depth")
@@ -69,8 +69,7 @@ class BulkEditPanel(QWidget):
         )
         self.sheet.add_widget(self._build_switches())
         self.sheet.add_widget(self._build_fields())
-        self.delete_button = QPushButton()
-        self.delete_button.setProperty("filled", True)
+        self.delete_button = build_button()
         self.delete_button.clicked.connect(self.delete_requested)
         self.sheet.column.insertWidget(self.sheet.column.count() - 1, self.delete_button, 0, Qt.AlignmentFlag.AlignLeft)
         column = QVBoxLayout(self)
@@ -95,8 +94,7 @@ class BulkEditPanel(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_2)
         for title, on in ((self.tr("Enable"), True), (self.tr("Disable"), False)):
-            button = QPushButton(title)
-            button.setProperty("filled", True)
+            button = build_button(title)
             button.clicked.connect(
                 lambda _checked=False, title=title, on=on: self._set_on_entries(title, lambda _one: {"enabled": on})
             )
@@ -121,8 +119,7 @@ class BulkEditPanel(QWidget):
             title_column.addWidget(mixed_label)
             self._mixed_labels[spec.name] = mixed_label
             field = create_field(spec, self._theme, lambda _value: None)
-            button = QPushButton(self.tr("Set"))
-            button.setProperty("filled", True)
+            button = build_button(self.tr("Set"))
             button.setAccessibleName(self.tr("Set for all: {field}").format(field=spec.title))
             button.clicked.connect(lambda _checked=False, name=spec.name: self.set_field(name))
             if isinstance(field.widget, QSpinBox):

@@ -29,10 +29,10 @@ from lethe_app.ui.pages.worlds.fields import (
     text_specs,
 )
 from lethe_app.ui.pages.worlds.labels import format_key_issue
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_heading
 
 TEXT_FIELDS = frozenset({"name", "content"})

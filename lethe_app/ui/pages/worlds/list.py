@@ -11,7 +11,7 @@ from lethe_app.services.worlds.service import OpenWorld
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme, interface_font_size
-from lethe_app.ui.widgets.icon_button import IconButton
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 

@@ -16,10 +16,10 @@ from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.icon_button import IconButton
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 TEXT_FIELDS = frozenset({"name", "description"})

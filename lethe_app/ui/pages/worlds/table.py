@@ -16,6 +16,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.table_model import KEYS, ORDER, POSITION, PRIORITY, TOKENS, USES, EntryRows
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.table import SearchField, Table
 
 HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, POSITION, TOKENS, KEYS)
@@ -114,12 +115,9 @@ class EntryTable(QWidget):
         self.settings_button = QPushButton(self.tr("World settings"))
         self.settings_button.setIconSize(BUTTON_ICON_SIZE)
         self.settings_button.clicked.connect(self.settings_requested)
-        self.edit_button = QPushButton(self.tr("Edit"))
-        self.edit_button.setProperty("filled", True)
-        self.edit_button.setToolTip(self.tr("Edit the selected entries  Enter"))
+        self.edit_button = build_button(self.tr("Edit"), tooltip=self.tr("Edit the selected entries  Enter"))
         self.edit_button.clicked.connect(lambda: self.opened.emit(self.table.current_row))
-        self.new_button = QPushButton(self.tr("New entry"))
-        self.new_button.setProperty("filled", True)
+        self.new_button = build_button(self.tr("New entry"))
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
         self.new_button.clicked.connect(self.new_requested)
         self._head_buttons = (self.order_button, self.edit_button, self.new_button)

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSplitter,
     QTextEdit,
     QVBoxLayout,
@@ -30,6 +29,7 @@ from lethe_app.ui.core.theme import Theme, interface_font_size, mix_colours
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import explain_result
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -66,8 +66,7 @@ class WorldTrialPanel(QFrame):
         self.text_field.setPlaceholderText(self.tr("Enter a message to see which entries it activates."))
         self.ignore_history_check = QCheckBox(self.tr("Ignore chat history"))
         self.this_world_check = QCheckBox(self.tr("This world only"))
-        self.repeat_button = QPushButton(self.tr("Run 20×"))
-        self.repeat_button.setProperty("filled", True)
+        self.repeat_button = build_button(self.tr("Run 20×"))
         self.repeat_button.setCheckable(True)
         self.repeat_button.setToolTip(self.tr("Run the test 20 times to see how often each entry is activated"))
         self.summary_label = QLabel()

@@ -1,4 +1,4 @@
-"""Tool button with an icon that follows the theme."""
+"""Buttons: with a text, chips that stay pressed, and icons that follow the theme."""
 
 from __future__ import annotations
 
@@ -6,11 +6,32 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, Palette
 from lethe_app.ui.core.theme import Theme
+
+
+def build_button(
+    text: str = "", slot: Callable[[], object] | None = None, *, tooltip: str = "", primary: bool = False
+) -> QPushButton:
+    """Create a filled button, in the accent colour if it is `primary`, which calls `slot` without arguments."""
+    button = QPushButton(text)
+    button.setProperty("primary" if primary else "filled", True)
+    button.setToolTip(tooltip)
+    if slot is not None:
+        button.clicked.connect(lambda _checked=False: slot())
+    return button
+
+
+def build_chip(text: str, tooltip: str = "") -> QPushButton:
+    """Create a checkable chip, for filters above a list."""
+    chip = QPushButton(text)
+    chip.setProperty("chip", True)
+    chip.setCheckable(True)
+    chip.setToolTip(tooltip)
+    return chip
 
 
 class IconButton(QToolButton):
