@@ -66,7 +66,7 @@ async def live(services: AppServices) -> None:
     )
     for title, lines in NOTEBOOKS.items():
         await services.mind.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
-    await _work(TaskRuns(services._database), present)
+    await _work(TaskRuns(services.core.database), present)
     await services.indexing.index_all_pending()
 
 

@@ -36,7 +36,7 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     if unsubscribe:
         unsubscribe()
         print("\r\033[K", end="", file=sys.stderr, flush=True)
-    facts = await services.facts.all(persona.unique_name)
+    facts = await services.facts.facts_of(persona.unique_name)
     for guid in archived_ids:
         session, parts = await services.sessions.open(guid), await services.archive_queue.parts(guid)
         fact_texts = [fact.fact for fact in facts if guid in fact.source_memories and not fact.superseded]

@@ -28,7 +28,7 @@ async def recall(services: AppServices, options: argparse.Namespace) -> int:
         recollections = await services.memory_lookup.search(persona.unique_name, text, options.count)
         memory = TurnMemory(recalled=recollections)
     else:
-        memory = await services.memory_lookup.would_recall(persona.unique_name, text)
+        memory = await services.memory_lookup.preview_recall(persona.unique_name, text)
     if options.json:
         output = {"persona": persona.unique_name, "text": text, "by_meaning": has_embeddings, **memory.model_dump(mode="json")}
         print(json.dumps(output, ensure_ascii=False))

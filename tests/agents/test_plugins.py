@@ -100,7 +100,7 @@ def test_a_plugin_cannot_take_the_name_of_one_of_ours(folder: Path):
     registry = Registry([SelfReflection()])
 
     assert [(one.name, one.plugin) for one in registry.list_tasks()] == [("thoughts", "")]
-    assert "already" in registry.faults[0].reason
+    assert "already" in registry.errors[0].reason
 
 
 def test_plugins_work_only_for_personas_for_whom_they_were_chosen(folder: Path):

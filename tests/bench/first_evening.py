@@ -205,7 +205,7 @@ async def archived(services: AppServices, session: ChatSession, outcome: Outcome
     assert await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
     await services.indexing.catch_up()
-    outcome.facts = [fact.fact for fact in await services.facts.all("she") if holds(fact)]
+    outcome.facts = [fact.fact for fact in await services.facts.facts_of("she") if holds(fact)]
     found = await services.sessions.open(session.guid)
     outcome.written = [
         (SessionPart.TITLE.value, found.name),

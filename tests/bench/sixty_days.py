@@ -120,7 +120,7 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
         if number >= WEEK:
             after_a_week.append(await one.recalls(days[number - WEEK].planted))
     at_the_end = [await one.recalls(day.planted) for day in days]
-    memories, facts = await services.memory.memories(MIRA), await services.facts.all(MIRA)
+    memories, facts = await services.memory.memories(MIRA), await services.facts.facts_of(MIRA)
     books = await services.mind.notebooks.notebooks_of(MIRA)
     middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
     outcomes = Counter(str(run.outcome) for run in await services.activity_log.list_runs(1000))

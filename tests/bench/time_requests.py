@@ -68,7 +68,7 @@ def of_talks(found: list[RecalledMemory], days: dict[UUID, str]) -> list[str]:
 async def measured(services: AppServices, days: dict[UUID, str], request: Request) -> tuple[Counter[str], list[str], str]:
     """What one request counts for, the days it brought into the prompt, and the remark."""
     search = of_talks(await services.memory_lookup.search(PERSONA, request.text, SEARCHED), days)
-    memory = await services.memory_lookup.would_recall(PERSONA, request.text)
+    memory = await services.memory_lookup.preview_recall(PERSONA, request.text)
     inserted, wanted = of_talks(memory.recalled, days), set(request.wanted)
     counts: Counter[str] = Counter()
     if wanted:
@@ -97,7 +97,7 @@ async def run() -> tuple[list[tuple[str, object]], dict[str, float]]:
                 if not counts["inserted"] or counts["wrong_day"]:
                     print(f"  {request.text}  wanted {request.wanted}, got {inserted} {remark}")
             for text in ORDINARY:
-                memory = await services.memory_lookup.would_recall(PERSONA, text)
+                memory = await services.memory_lookup.preview_recall(PERSONA, text)
                 quiet = not memory.remark and all(one.way is not RecallWay.TIME for one in memory.recalled)
                 figures["quiet"] += quiet
                 if not quiet:

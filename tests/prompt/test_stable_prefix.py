@@ -237,7 +237,7 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
     other = await past_conversation(services)
     await services.archive_queue.archive_session(other.guid)
     await services.archive_queue.finish()
-    learnt = {fact.fact for fact in await services.facts.all("mira-test")}
+    learnt = {fact.fact for fact in await services.facts.facts_of("mira-test")}
     await run_turn(services.chat.send(session.guid, "Anything new?"))
 
     first, second = received.prompts

@@ -140,7 +140,7 @@ async def open_parts(services: AppServices, session: ChatSession) -> set[Session
 async def archived_parts(services: AppServices, session: ChatSession) -> dict[str, object]:
     """What the archive knows of a session and of its facts, comparable between homes."""
     found = await services.sessions.open(session.guid)
-    facts = await services.facts.all(session.persona_id)
+    facts = await services.facts.facts_of(session.persona_id)
     return {
         "archived": found.archived,
         "texts": (found.name, found.content, found.keywords_main, found.future_goals, found.relevance, found.is_roleplay),

@@ -56,7 +56,7 @@ async def test_every_message_fact_memory_notebook_and_setting_is_there(services:
     assert services.preferences.current.user_persona == "tomas"
     assert set(NUTS) <= set(messages)
     assert len(messages) == 11
-    assert {fact.fact for fact in await services.facts.all(MIRA)} == FACTS
+    assert {fact.fact for fact in await services.facts.facts_of(MIRA)} == FACTS
     assert "The lamp has been dark since May." in [one.content for one in await services.memory.memories(MIRA)]
     assert "bomba" in (services.paths.notebooks / MIRA / "cooking.md").read_text(encoding="utf-8")
     archived = next(one for one in sessions if one.archived)
@@ -88,6 +88,6 @@ async def test_a_bundle_is_received_with_every_message(unpacked: Path):
         sessions = await chats_of(services).sessions(received.persona.unique_name)
         messages = [message.content for one in sessions for message in await services.sessions.page(one.guid, 0, 100)]
         assert set(NUTS) <= set(messages)
-        assert {fact.fact for fact in await services.facts.all(received.persona.unique_name)} == FACTS
+        assert {fact.fact for fact in await services.facts.facts_of(received.persona.unique_name)} == FACTS
     finally:
         await services.close()

@@ -108,7 +108,7 @@ async def test_an_edit_by_hand_is_seen_at_once(services: AppServices):
 
 
 async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_rest_is_there(services: AppServices):
-    clean = await services.library.problems()
+    clean = await services.library.errors()
     own(services, "wrong", {"name": "Ada", "worlds": "quarr"})
     own(services, "broken", '{"name": ')
     own(services, "w", {"name": "W", "entries": 3}, "worldinfo")
@@ -116,7 +116,7 @@ async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_r
     own(services, "p", [], "presets/system")
     own(services, "i", {"colour": 1}, "presets/instruct")
 
-    problems = {problem.path.stem: problem for problem in await services.library.problems()}
+    problems = {problem.path.stem: problem for problem in await services.library.errors()}
 
     assert clean == []
     assert set(problems) == {"wrong", "broken", "w", "s", "p", "i"}
@@ -129,7 +129,7 @@ async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(services: A
     own(services, "mira", '{"name": 7}')
 
     served = await services.library.persona("mira")
-    (problem,) = await services.library.problems()
+    (problem,) = await services.library.errors()
 
     assert served.name == "Mira"
     assert problem.field == "name"

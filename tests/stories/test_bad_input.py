@@ -153,7 +153,7 @@ async def test_a_file_that_is_no_model_is_refused_by_name(
     assert isinstance(refused.value, ModelUnreadable | ModelMissing)
     assert isinstance(services.models.state, NoModel | ModelFailed)
     assert services.preferences.current.model_path == ""
-    assert not services._client.is_running
+    assert not services.core.client.is_running
     assert "Traceback" not in capfd.readouterr().err
 
 
@@ -259,7 +259,7 @@ async def test_a_persona_file_gone_wrong_is_named_with_its_field_and_everything_
     path = services.paths.personas / "ada.json"
     path.write_bytes(broken)
 
-    (problem,) = await services.library.problems()
+    (problem,) = await services.library.errors()
     with pytest.raises(FileError) as refused:
         await run_turn(services.chat.send(session.guid, "Are you well?"))
 

@@ -209,7 +209,7 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
     services = await opened(home, echo_model)
     session = await talked(services)
     await services.archive_queue.archive_session(session.guid)
-    known = {fact.fact: fact for fact in await services.facts.all("mira-test")}
+    known = {fact.fact: fact for fact in await services.facts.facts_of("mira-test")}
     secret = next(fact for text, fact in known.items() if "walnuts" in text)
 
     await services.facts.forget_fact(secret.guid)
@@ -218,7 +218,7 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
     await services.archive_queue.update(session.guid)
     await services.archive_queue.finish()
 
-    after = {fact.fact for fact in await services.facts.all("mira-test")}
+    after = {fact.fact for fact in await services.facts.facts_of("mira-test")}
     await services.close()
     assert secret.fact not in after
     assert after == known.keys() - {secret.fact}
@@ -230,7 +230,7 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
     services = await opened(home, echo_model)
     session = await talked(services)
     await services.archive_queue.archive_session(session.guid)
-    secret = next(fact for fact in await services.facts.all("mira-test") if "walnuts" in fact.fact)
+    secret = next(fact for fact in await services.facts.facts_of("mira-test") if "walnuts" in fact.fact)
     memory = MemoryUnit(name="The pistachio tin", content="It stands behind the flour.", keywords_main=["tin"])
     await services.memory.memorize("mira-test", memory, check=False)
 
@@ -239,7 +239,7 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
         await services.memory.forget_memory(memory.guid)
         for item in await services.trash.list_items():
             await services.trash.restore(item)
-    assert secret.fact in {fact.fact for fact in await services.facts.all("mira-test")}
+    assert secret.fact in {fact.fact for fact in await services.facts.facts_of("mira-test")}
     await services.facts.forget_fact(secret.guid)
     await services.memory.forget_memory(memory.guid)
     await services.trash.erase(await services.trash.list_items())
@@ -253,7 +253,7 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
     recalled, _note = await say(services, friday, "Where is the pistachio tin?")
     found = [one.text for one in await services.memory_lookup.search("mira-test", "pistachio tin behind the flour", 9)]
     places = [hit.text async for hits in services.search.search_by_words("pistachio flour") for hit in hits]
-    known = {fact.fact for fact in await services.facts.all("mira-test")}
+    known = {fact.fact for fact in await services.facts.facts_of("mira-test")}
     await services.close()
     assert secret.fact not in known
     assert known
@@ -304,7 +304,7 @@ async def finished(home: Path, echo_model: Callable[..., Path]) -> tuple[ChatSes
     if not summary.archived:  # killed before it had begun
         await services.archive_queue.archive_session(summary.guid)
     await services.archive_queue.finish()
-    facts = await services.facts.all("mira-test")
+    facts = await services.facts.facts_of("mira-test")
     session = await services.sessions.open(summary.guid)
     await services.close()
     assert all(fact.reference_count == 1 for fact in facts)

@@ -92,7 +92,7 @@ def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with
         assert len(conversations(stage)) == 2
         services = stage._services
         assert services is not None
-        facts = [fact.fact for fact in await services.facts.all("aiko")]
+        facts = [fact.fact for fact in await services.facts.facts_of("aiko")]
         assert any("peanuts" in fact for fact in facts)
         assert any("carpenter" in fact for fact in facts)
         old = conversations(stage)[1]

@@ -275,7 +275,7 @@ async def test_a_tool_of_others_that_breaks_is_told_by_the_name_of_its_plugin(tm
 
     assert {one.outcome for one in done} == {CallOutcome.FAILED}
     assert outcome.reply.content == "Never mind."
-    assert {(one.distribution, one.in_use, one.reason) for one in services.tool_registry.faults} == {
+    assert {(one.distribution, one.in_use, one.reason) for one in services.tool_registry.errors} == {
         ("lethe-dials", True, "An error occurred when it was asked to turn the dial (RuntimeError)."),
         ("lethe-knobs", True, "The availability of its tools “Knobs” could not be checked (RuntimeError)."),
     }

@@ -98,7 +98,7 @@ class StoredTaskView:
         return await self._services.memory.memories(self._persona_id)
 
     async def list_facts(self) -> list[ExtractedFact]:
-        known_facts = await self._services.facts.all(self._persona_id)
+        known_facts = await self._services.facts.facts_of(self._persona_id)
         return [fact for fact in known_facts if not fact.superseded and not fact.in_story]
 
     async def list_sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:

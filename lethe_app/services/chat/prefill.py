@@ -13,7 +13,7 @@ from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
 from lethe_app.services.events import ModelReady, ModelState
-from lethe_app.services.memory.lore import entry_recollection
+from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import PromptAssembler
@@ -48,7 +48,7 @@ def expected_memory(turn: TurnContext) -> TurnMemory:
 def _constants(turn: TurnContext) -> list[RecalledMemory]:
     moment = now()
     return [
-        entry_recollection(world, entry, RecallWay.CONSTANT, [])
+        recall_entry(world, entry, RecallWay.CONSTANT, [])
         for world in turn.files.worlds.worlds.values()
         for entry in world.entries
         if is_always_activated(entry, moment)

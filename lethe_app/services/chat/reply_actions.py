@@ -106,7 +106,7 @@ class ReplyActions:
     async def object_to(self, memory: UUID, behind: ReplySources) -> None:
         """Record the user's objection: the memory is removed from this turn and is recalled less easily in similar turns."""
         if behind.asked is not None:
-            await self._objections.make(behind.persona_id, memory, behind.asked)
+            await self._objections.add_objection(behind.persona_id, memory, behind.asked)
             await self._let_go(behind.asked.session_id, memory)
 
     async def _let_go(self, session_id: UUID, memory: UUID) -> None:
@@ -117,7 +117,7 @@ class ReplyActions:
             if isinstance(entries, dict) and entries.pop(str(memory), None) is not None:
                 await self._session_state.set(session_id, key, state)
 
-    async def withdraw(self, memory: UUID, behind: ReplySources) -> None:
+    async def withdraw_objection(self, memory: UUID, behind: ReplySources) -> None:
         """Withdraw the user's objection to a memory in this turn."""
         if behind.asked is not None:
-            await self._objections.withdraw(behind.persona_id, memory, behind.asked.id)
+            await self._objections.withdraw_objection(behind.persona_id, memory, behind.asked.id)

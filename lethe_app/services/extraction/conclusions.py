@@ -109,7 +109,7 @@ class ConclusionService:
             except ModelError:
                 pass  # it could not say; what is known already is enough
         if not facts:
-            known = await self._facts.all(persona_id)
+            known = await self._facts.facts_of(persona_id)
             held = [one for one in known if not one.superseded and not one.in_story]
             facts = [one for one in held if reading.session.guid in one.source_memories]
             facts.sort(key=lambda one: one.first_seen)
@@ -121,9 +121,9 @@ class ConclusionService:
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Store facts and return those that were not known before in any wording."""
-        before = {one.guid for one in await self._facts.all(persona_id)}
+        before = {one.guid for one in await self._facts.facts_of(persona_id)}
         await self._facts.learn(persona_id, facts)
-        return [one for one in await self._facts.all(persona_id) if one.guid not in before]
+        return [one for one in await self._facts.facts_of(persona_id) if one.guid not in before]
 
     async def _asked(self, reading: FinishedConversation) -> tuple[list[ExtractedFact], str]:
         names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}

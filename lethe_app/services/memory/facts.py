@@ -29,7 +29,7 @@ from lethe_app.storage.memory.facts import FactStore
 NEAREST = 6
 """Number of nearest known facts that a new fact is compared with."""
 
-AS_JUDGED = {judged: FactRelation(judged.value) for judged in wording.SentenceRelation}
+RELATION_BY_WORDS = {judged: FactRelation(judged.value) for judged in wording.SentenceRelation}
 """Fact relation for each relation that the comparison by words and embedding distance returns."""
 
 Judge = Callable[[str, str], Awaitable[FactRelation | None]]
@@ -45,13 +45,13 @@ def _digest(text: str) -> str:
 class FactWorkingSet:
     """Facts of a persona as they were read at the start of learning, with the changes made since."""
 
-    seen: int = -1
+    change_count: int = -1
     """Value of the persona's counter of user changes when this was read."""
     known: dict[UUID, ExtractedFact] = field(default_factory=dict)
     unindexed: dict[UUID, str] = field(default_factory=dict)
     """Texts of facts stored since the start of learning, which the vector index does not contain yet."""
-    stones: list[Tombstone] = field(default_factory=list)
-    settled_by_user: list[ExtractedFact] = field(default_factory=list)
+    tombstones: list[Tombstone] = field(default_factory=list)
+    decided_by_user: list[ExtractedFact] = field(default_factory=list)
     """Facts that the user has forgotten or worded. Paraphrases of them from the same messages are not learnt again."""
 
 
@@ -78,7 +78,7 @@ class FactService:
         self._changes: Counter[str] = Counter()
         """Number of changes by the user, per persona."""
 
-    async def all(self, persona_id: str) -> list[ExtractedFact]:
+    async def facts_of(self, persona_id: str) -> list[ExtractedFact]:
         """Return the persona's facts, superseded ones included, newest first."""
         return await self._fact_store.facts_of(persona_id)
 
@@ -95,13 +95,15 @@ class FactService:
         `ends` maps the guid of a new fact to sentences that no longer hold because of it.
         """
         async with self._learning:
-            book = FactWorkingSet()
+            working_set = FactWorkingSet()
             await self._memory_index.prepare_texts([fact.fact for fact in new])
-            changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
+            changes = [
+                await self._merge_fact(persona_id, fact, judge, working_set, (ends or {}).get(fact.guid, ())) for fact in new
+            ]
             if any(changes):
                 await self._indexing.follow(sum(changes))
         if any(changes):
-            self._tell(persona_id)
+            self._notify_changed(persona_id)
         return sum(changes)
 
     async def withdraw(
@@ -120,33 +122,33 @@ class FactService:
 
     async def add(self, persona_id: str, text: str, *, pinned: bool = False) -> ExtractedFact:
         """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
-        fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
-        async with self._changing(persona_id):
+        fact = ExtractedFact(fact=require_text(text), made_by=MadeBy.USER, pinned=pinned)
+        async with self._user_change(persona_id):
             twin = next(iter(find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id))), None)
             if twin is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
                 fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
-            await self._alone(persona_id, fact)
+            await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
         return fact
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
         """Change the text of a fact, which becomes the user's own; the old text is not learnt from the same messages again."""
-        wording, persona_id = worded(text), await self._fact_store.owner_of(guid)
-        async with self._changing(persona_id):
+        wording, persona_id = require_text(text), await self._fact_store.owner_of(guid)
+        async with self._user_change(persona_id):
             old = await self._fact_store.get(guid)
             fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
             # A tombstone for the old text, without moving the fact to the trash.
             if fingerprint_digest(old.fact) != fingerprint_digest(wording) and old.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
-            await self._alone(persona_id, fact)
+            await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
         return fact
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
         """Set whether the fact is among the core facts regardless of its ranking."""
         persona_id = await self._fact_store.owner_of(guid)
-        async with self._changing(persona_id):
+        async with self._user_change(persona_id):
             fact = (await self._fact_store.get(guid)).model_copy(update={"pinned": pinned})
             await self._fact_store.save_facts(persona_id, fact)
         await self.renew(persona_id)
@@ -160,7 +162,7 @@ class FactService:
         listed.
         """
         persona_id = await self._fact_store.owner_of(guid)
-        async with self._changing(persona_id):
+        async with self._user_change(persona_id):
             gone = next((fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
             if gone is not None:
                 await self._fact_store.restore_fact(persona_id, guid, fingerprint_digest(gone.fact))
@@ -176,13 +178,13 @@ class FactService:
             for record in records[1:]:
                 await self._fact_store.save_facts(persona_id, record)
             if records:
-                await self._alone(persona_id, records[0])
+                await self._save_without_duplicates(persona_id, records[0])
         await self.renew(persona_id)
 
     async def forget_fact(self, guid: UUID) -> None:
         """Move the fact to the trash, and prevent it from being learnt from the same messages again."""
         persona_id = await self._fact_store.owner_of(guid)
-        async with self._changing(persona_id):
+        async with self._user_change(persona_id):
             fact = await self._fact_store.get(guid)
             await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
         await self.renew(persona_id)
@@ -193,8 +195,8 @@ class FactService:
         It has the earliest first mention, and the counts and sources of all. It keeps the guid of the fact with the same
         text, or else of the oldest. Raise LetheError if the facts are not of one persona.
         """
-        wording, persona_id = worded(text), await self._fact_store.owner_of(guids[0])
-        async with self._changing(persona_id):
+        wording, persona_id = require_text(text), await self._fact_store.owner_of(guids[0])
+        async with self._user_change(persona_id):
             several = sorted(
                 [await self._fact_store.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen
             )
@@ -206,7 +208,7 @@ class FactService:
             if fingerprint_digest(kept.fact) != fingerprint_digest(wording) and kept.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(kept)])
             await self._fact_store.save_facts(persona_id, *gone)
-            await self._alone(persona_id, facts_merge.combine_facts(kept, others, wording))
+            await self._save_without_duplicates(persona_id, facts_merge.combine_facts(kept, others, wording))
         await self.renew(persona_id)
         return await self._fact_store.get(kept.guid)
 
@@ -219,13 +221,13 @@ class FactService:
             guid: await self._fact_store.owner_of(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])
         }
         for persona_id in dict.fromkeys(owners.values()):
-            hers = [fact for fact in facts if owners[fact.guid] == persona_id]
-            async with self._changing(persona_id):
-                were = {fact.guid for fact in hers}
-                forgotten = [fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in were]
-                for fact in (*hers, *forgotten):
+            own = [fact for fact in facts if owners[fact.guid] == persona_id]
+            async with self._user_change(persona_id):
+                guids = {fact.guid for fact in own}
+                forgotten = [fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in guids]
+                for fact in (*own, *forgotten):
                     await self._fact_store.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
-                await self._fact_store.save_facts(persona_id, *hers)
+                await self._fact_store.save_facts(persona_id, *own)
                 await self._fact_store.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
             await self.renew(persona_id)
 
@@ -233,41 +235,41 @@ class FactService:
         """Apply a change by the user at once: update the index, and have the persona's prompts made again."""
         self._renewed.notify(persona_id)
         await self._indexing.follow()
-        self._tell(persona_id)
+        self._notify_changed(persona_id)
 
-    async def _take_in(
-        self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: FactWorkingSet, ends: Sequence[str]
+    async def _merge_fact(
+        self, persona_id: str, fact: ExtractedFact, judge: Judge | None, working_set: FactWorkingSet, ends: Sequence[str]
     ) -> int:
         """Merge one fact with the known ones and store the result; repeat if the user changed a fact meanwhile."""
         while True:
-            seen = self._changes[persona_id]
-            if book.seen != seen:
-                await self._read(persona_id, book)
-                book.seen = seen
-            if facts_merge.is_forgotten(fact, book.stones) or is_paraphrase(fact, book.settled_by_user):
+            change_count = self._changes[persona_id]
+            if working_set.change_count != change_count:
+                await self._load_working_set(persona_id, working_set)
+                working_set.change_count = change_count
+            if facts_merge.is_forgotten(fact, working_set.tombstones) or is_paraphrase(fact, working_set.decided_by_user):
                 return 0
-            peers = {guid: known for guid, known in book.known.items() if are_comparable(known, fact)}
-            settled = await self._settled(persona_id, fact, peers, judge, book.unindexed)
+            peers = {guid: known for guid, known in working_set.known.items() if are_comparable(known, fact)}
+            settled = await self._find_changed_records(persona_id, fact, peers, judge, working_set.unindexed)
             records = replace_outdated(settled, fact, peers.values(), ends)
             async with self._writing:
                 # The write lock is not held while a model judges, so the user may have changed a fact meanwhile; that change
                 # wins.
-                if self._changes[persona_id] != seen:
+                if self._changes[persona_id] != change_count:
                     continue
                 if records:
                     await self._fact_store.save_facts(persona_id, *records)
             if records:
-                book.known |= {record.guid: record for record in records}
-                book.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
+                working_set.known |= {record.guid: record for record in records}
+                working_set.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
             return len(records)
 
-    async def _read(self, persona_id: str, book: FactWorkingSet) -> None:
-        book.known = {fact.guid: fact for fact in await self._fact_store.learnt_facts_of(persona_id)}
-        book.stones = await self._fact_store.tombstones_of(persona_id)
-        own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
-        book.settled_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *own]
+    async def _load_working_set(self, persona_id: str, working_set: FactWorkingSet) -> None:
+        working_set.known = {fact.guid: fact for fact in await self._fact_store.learnt_facts_of(persona_id)}
+        working_set.tombstones = await self._fact_store.tombstones_of(persona_id)
+        own = [fact for fact in working_set.known.values() if fact.made_by is MadeBy.USER]
+        working_set.decided_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *own]
 
-    async def _settled(
+    async def _find_changed_records(
         self,
         persona_id: str,
         fact: ExtractedFact,
@@ -276,27 +278,27 @@ class FactService:
         unindexed: Mapping[UUID, str],
     ) -> list[ExtractedFact]:
         """Return the records that change because of this fact."""
-        gist = fingerprint_digest(fact.fact)
-        near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
+        digest = fingerprint_digest(fact.fact)
+        near = [(other, 0.0) for other in known.values() if _digest(other.fact) == digest]
         for guid, distance in await self._memory_index.nearest_origins(
             persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed
         ):
             if guid in known and guid not in {other.guid for other, _distance in near}:
                 near.append((known[guid], distance))
         limits = await self._calibration.thresholds()
-        told = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
-        if told is not None and not any(distance == 0.0 for _other, distance in near):
-            shorter = fact.model_copy(update={"made_by": told.made_by})  # whoever says less does not word it
-            return facts_merge.merge_fact(shorter, [(told, 0.0)], FactRelation.SAME)
+        restated = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
+        if restated is not None and not any(distance == 0.0 for _other, distance in near):
+            shorter = fact.model_copy(update={"made_by": restated.made_by})  # whoever says less does not word it
+            return facts_merge.merge_fact(shorter, [(restated, 0.0)], FactRelation.SAME)
         found = facts_merge.find_nearest_current(near)
         relation = None
         if found is not None and 0 < found[1] <= limits.update and not is_name_in_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
-            relation = relation or AS_JUDGED[wording.classify_relation(found[0].fact, fact.fact, found[1], limits)]
+            relation = relation or RELATION_BY_WORDS[wording.classify_relation(found[0].fact, fact.fact, found[1], limits)]
         return facts_merge.merge_fact(fact, near, relation, FactDistances(limits.duplicate, limits.update))
 
     @asynccontextmanager
-    async def _changing(self, persona_id: str) -> AsyncIterator[None]:
+    async def _user_change(self, persona_id: str) -> AsyncIterator[None]:
         """Hold the write lock for a change by the user, and count it, so that a concurrent merge of learnt facts starts
         again.
         """
@@ -304,7 +306,7 @@ class FactService:
             self._changes[persona_id] += 1
             yield
 
-    async def _alone(self, persona_id: str, fact: ExtractedFact) -> None:
+    async def _save_without_duplicates(self, persona_id: str, fact: ExtractedFact) -> None:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
         counts.
         """
@@ -321,11 +323,11 @@ class FactService:
         }
         await self._fact_store.save_facts(persona_id, *gone, fact.model_copy(update={**lists, **values}))
 
-    def _tell(self, persona_id: str) -> None:
+    def _notify_changed(self, persona_id: str) -> None:
         self.changed.notify(persona_id)
 
 
-def worded(text: str) -> str:
+def require_text(text: str) -> str:
     """Return the text without surrounding whitespace. Raise LetheError if it is empty."""
     if not text.strip():
         raise LetheError("A fact needs text.", "Forget it instead.")

@@ -32,7 +32,7 @@ class InitiativeService:
         self._preferences = preferences
         self._keywords = KeywordRecall()
 
-    async def take(self, context: RecallContext, question: Message, standing: MessageStanding) -> ProactiveTurn:
+    async def choose(self, context: RecallContext, question: Message, standing: MessageStanding) -> ProactiveTurn:
         """Return what the persona brings up in answer to `question`, its mood, and the memories to prune. Nothing is
         changed.
         """
@@ -46,13 +46,13 @@ class InitiativeService:
         returned = await self.proactive.build_return_insertion(context, standing, rules, felt)
         if returned is not None:
             return ProactiveTurn(returned, felt=felt)
-        eureka = await self._eureka(context, rules)
-        faded = await self.proactive.faded(context.session.persona_id, context.memories, context.moment, rules)
-        return replace(eureka, faded=faded, felt=felt)
+        initiative = await self._match_waiting(context, rules)
+        prunable = await self.proactive.prunable(context.session.persona_id, context.memories, context.moment, rules)
+        return replace(initiative, prunable=prunable, felt=felt)
 
-    async def _eureka(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
-        held, embedding = context.memories.waiting, context.embedding
-        due = await offload_if_large(len(held), partial(find_waiting, held, context.moment, rules))
+    async def _match_waiting(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
+        waiting, embedding = context.memories.waiting, context.embedding
+        due = await offload_if_large(len(waiting), partial(find_waiting, waiting, context.moment, rules))
         scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
         keywords = await offload_if_large(len(due), scan) if due else {}
         compared = [memory.guid for memory in due if memory.category not in rules.silent]

@@ -10,16 +10,16 @@ from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.memory.recall import SCRATCH, RecallService, notes_in
+from lethe_app.services.memory.recall import SCRATCH, RecallService, parse_notes
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.search import MemoryQuery
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.participants import ParticipantService
 from lethe_app.storage.key_value import SessionState
 
-MOST = 50
+MAX_RESULTS = 50
 """Maximum number of results of one search."""
-USUAL = 3
+DEFAULT_RESULTS = 3
 """Default number of results of a search."""
 
 
@@ -46,7 +46,9 @@ class MemoryLookup:
         self._recall = recall
         self._session_state = session_state
 
-    async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[RecalledMemory]:
+    async def search(
+        self, persona_id: str, text: str, count: int = DEFAULT_RESULTS, *, only_sure: bool = False
+    ) -> list[RecalledMemory]:
         """Return the memories of a persona nearest to a text, best first; `count` is limited to 1 to 50.
 
         An empty text gives no results. With `only_sure` the threshold is that of recall for a message. Raise FileError.
@@ -61,23 +63,23 @@ class MemoryLookup:
             moment=now(),
             bound=await self._lore.bound(participants, None),
             memories={memory.guid: memory for memory in await self._memory_cache.memories_of(persona_id)},
-            dates=participants.persona.dates_in_session_summaries,
+            shows_dates=participants.persona.dates_in_session_summaries,
         )
-        return (await self._time_search.search(query, min(max(count, 1), MOST), only_sure=only_sure)).recollections
+        return (await self._time_search.search(query, min(max(count, 1), MAX_RESULTS), only_sure=only_sure)).recollections
 
-    async def would_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
+    async def preview_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
         """Return what a message would recall, by World Info, keywords and meaning, with reasons. Nothing is changed.
 
         The message belongs to the given session, or else begins a new one. Raise StorageError and FileError.
         """
         await self._indexing.index_all_pending()
         if session_id is not None:
-            return await self._recall.preview(await self._recall_contexts.of_next_message(session_id, text))
-        return await self._recall.preview(await self._recall_contexts.of_new_session(persona_id, text))
+            return await self._recall.preview(await self._recall_contexts.build_for_next_message(session_id, text))
+        return await self._recall.preview(await self._recall_contexts.build_for_new_session(persona_id, text))
 
-    async def notes(self, session_id: UUID) -> dict[str, str]:
+    async def load_notes(self, session_id: UUID) -> dict[str, str]:
         """Return the notes on the current session, by key."""
-        return notes_in(await self._session_state.get(session_id, SCRATCH))
+        return parse_notes(await self._session_state.get(session_id, SCRATCH))
 
     async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
         """Replace the notes on a session by the user's; later messages add to them."""

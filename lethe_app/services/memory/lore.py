@@ -22,7 +22,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.storage.key_value import SessionState
 
-SHARE = 0.2
+CONTEXT_SHARE = 0.2
 """Share of the context that World Info entries may use together if the user set no token budget."""
 WAYS = {
     ActivationCause.KEY: RecallWay.KEYWORD,
@@ -42,34 +42,36 @@ class LoreService:
         self._library = library
         self._preferences = preferences
         self._session_state = session_state
-        self._open = LoreIndexCache()
+        self._index_cache = LoreIndexCache()
 
-    async def bound(self, cast: Participants, session_id: UUID | None) -> SessionWorlds:
+    async def bound(self, participants: Participants, session_id: UUID | None) -> SessionWorlds:
         """Return the worlds of a session, or of a session that is about to begin."""
-        chosen = await self._session_state.get(session_id, BOUND) if session_id is not None else None
-        names = bound_names(cast, chosen, self._preferences.current.global_worlds)
+        session_names = await self._session_state.get(session_id, BOUND) if session_id is not None else None
+        names = bound_names(participants, session_names, self._preferences.current.global_worlds)
         return bound_of(names, await self._library.worlds()) if names else SessionWorlds()
 
     async def bind(self, session_id: UUID, names: list[str]) -> None:
         """Bind these worlds to a session, besides those it gets from its participants and from the global setting."""
         await self._session_state.set(session_id, BOUND, names or None)
 
-    async def listen(
+    async def evaluate(
         self, bound: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int
     ) -> Evaluation:
         """Evaluate the worlds for a turn; `state` is the stored state of the last evaluation, `context` the context size in
         tokens.
         """
-        lore = await self._lore(bound, turn)
+        lore = await self._compile(bound, turn)
         settings = self._preferences.current
-        limits = LoreLimits(token_budget=settings.world_tokens or int(context * SHARE), max_rounds=settings.world_rounds)
-        listen = partial(evaluate, lore, window, lore_state(state), turn, limits)
-        return await offload_if_large(sum(len(world.entries) for world in bound.worlds.values()), listen)
+        limits = LoreLimits(
+            token_budget=settings.world_tokens or int(context * CONTEXT_SHARE), max_rounds=settings.world_rounds
+        )
+        run_evaluation = partial(evaluate, lore, window, lore_state(state), turn, limits)
+        return await offload_if_large(sum(len(world.entries) for world in bound.worlds.values()), run_evaluation)
 
-    async def _lore(self, bound: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
+    async def _compile(self, bound: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
         worlds = list(bound.worlds.values())
         return await offload_if_large(
-            sum(len(world.entries) for world in worlds), partial(self._open.get_compiled, worlds, turn.expand)
+            sum(len(world.entries) for world in worlds), partial(self._index_cache.get_compiled, worlds, turn.expand)
         )
 
 
@@ -81,16 +83,16 @@ def lore_state(stored: object) -> LoreState:
         return LoreState()
 
 
-def recalled(evaluation: Evaluation) -> list[RecalledMemory]:
+def recalled_entries(evaluation: Evaluation) -> list[RecalledMemory]:
     """Return the activated entries, each with its reason."""
     return [
-        entry_recollection(activated.world, activated.entry, WAYS[activated.cause], [reason_of(activated)])
+        recall_entry(activated.world, activated.entry, WAYS[activated.cause], [activation_reason(activated)])
         for activated in evaluation.activated
         if activated.entry.content.strip()
     ]
 
 
-def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because: list[Reason]) -> RecalledMemory:
+def recall_entry(world: World, entry: WorldEntry, way: RecallWay, because: list[Reason]) -> RecalledMemory:
     """Return an entry as it goes into the prompt."""
     return RecalledMemory(
         memory=entry.guid,
@@ -107,7 +109,7 @@ def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because:
     )
 
 
-def reason_of(activated: ActivatedEntry) -> Reason:
+def activation_reason(activated: ActivatedEntry) -> Reason:
     """Return why an entry was activated."""
     match activated.cause:
         case ActivationCause.KEY:
@@ -122,7 +124,7 @@ def reason_of(activated: ActivatedEntry) -> Reason:
             return Reason(kind=ReasonKind.ENTRY, values={"key": activated.key, "entry": activated.activated_by})
 
 
-def blocked(evaluation: Evaluation) -> Iterator[BlockedMemory]:
+def blocked_entries(evaluation: Evaluation) -> Iterator[BlockedMemory]:
     """Yield the entries that matched and were kept back. It is a generator, because in a large world there are thousands."""
     for each in evaluation.blocked:
         yield BlockedMemory(

@@ -16,19 +16,19 @@ from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.recall_context import RecallContext
-from lethe_app.services.memory.search import without
+from lethe_app.services.memory.search import without_forgotten
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
-MOST = 400
+MAX_OBJECTIONS = 400
 """Objections stored per persona; above it the oldest are dropped, which have the least effect."""
 TAKEN_BACK = "taken back"
 """Prefix of the app state key of a memory that an objection removed from a turn, stored so that the objection can be
 withdrawn.
 """
-_KEPT = TypeAdapter(list[Objection])
-_TAKEN = TypeAdapter(RecalledMemory)
+_OBJECTIONS = TypeAdapter(list[Objection])
+_REMOVED_MEMORY = TypeAdapter(RecalledMemory)
 
 
 @dataclass(frozen=True)
@@ -61,70 +61,78 @@ class ObjectionService:
 
     async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
-        return [await self._told(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
+        return [await self._describe(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
 
-    async def _told(self, persona_id: str, one: Objection) -> ObjectionDetails:
-        taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turn_memories.get(one.message)
-        held = next((held for held in turn.blocked if held.memory == one.memory), None) if turn else None
+    async def _describe(self, persona_id: str, one: Objection) -> ObjectionDetails:
+        removed, turn = (
+            await self._load_removed(persona_id, one.memory, one.message),
+            await self._turn_memories.get(one.message),
+        )
+        blocked_memory = (
+            next((blocked_memory for blocked_memory in turn.blocked if blocked_memory.memory == one.memory), None)
+            if turn
+            else None
+        )
         named = (
-            held.title
-            if held is not None and (held.world or not await self._turn_memories.deleted_among([held.memory]))
+            blocked_memory.title
+            if blocked_memory is not None
+            and (blocked_memory.world or not await self._turn_memories.deleted_among([blocked_memory.memory]))
             else ""
         )
         # A stored copy may outlive the memory; forgotten text must not be displayed again.
-        left = await self._left(taken) if taken is not None else None
-        what = (left.title, left.text) if left is not None else ("" if taken is not None else named, "")
+        remaining = await self._without_forgotten(removed) if removed is not None else None
+        what = (remaining.title, remaining.text) if remaining is not None else ("" if removed is not None else named, "")
         with suppress(StorageError):
             message = await self._session_store.message(one.message)
             return ObjectionDetails(one, *what, message.content, message.session_id)
         return ObjectionDetails(one, *what, "", None)
 
-    async def _left(self, taken: RecalledMemory) -> RecalledMemory | None:
+    async def _without_forgotten(self, removed: RecalledMemory) -> RecalledMemory | None:
         """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
-        named = [taken.memory, *(lead.origin for lead in taken.leads)]
-        return without(taken, await self._turn_memories.deleted_among(named))
+        named = [removed.memory, *(lead.origin for lead in removed.leads)]
+        return without_forgotten(removed, await self._turn_memories.deleted_among(named))
 
-    async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
-        """Object to a memory in the turn of the user's message `asked`; regenerated replies do not get it."""
-        await self.repeat(persona_id, create_objection(memory, asked.id, asked.content, now()))
+    async def add_objection(self, persona_id: str, memory: UUID, user_message: Message) -> None:
+        """Object to a memory in the turn of the user's message `user_message`; regenerated replies do not get it."""
+        await self.save_objection(persona_id, create_objection(memory, user_message.id, user_message.content, now()))
 
-    async def repeat(self, persona_id: str, new: Objection) -> None:
+    async def save_objection(self, persona_id: str, new: Objection) -> None:
         """Store an objection again, for redo; one for the same memory and message is replaced."""
-        memory, asked = new.memory, new.message
-        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
-        for old in others[: len(others) + 1 - MOST]:
-            await self._app_state.set(scope_of(persona_id), _place(old.memory, old.message), None)
-        await self._keep(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MOST:])
-        await self._take_out(persona_id, memory, asked)
+        memory, user_message = new.memory, new.message
+        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, user_message)]
+        for old in others[: len(others) + 1 - MAX_OBJECTIONS]:
+            await self._app_state.set(scope_of(persona_id), _removed_key(old.memory, old.message), None)
+        await self._save_all(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MAX_OBJECTIONS:])
+        await self._remove_from_turn(persona_id, memory, user_message)
         self.changed.notify(persona_id)
 
-    async def _take_out(self, persona_id: str, memory: UUID, asked: UUID) -> None:
-        turn = await self._turn_memories.get(asked)
-        taken = next((one for one in turn.recalled if one.memory == memory), None) if turn else None
-        if turn is None or taken is None:
+    async def _remove_from_turn(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
+        turn = await self._turn_memories.get(user_message)
+        removed = next((one for one in turn.recalled if one.memory == memory), None) if turn else None
+        if turn is None or removed is None:
             return
-        await self._app_state.set(scope_of(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
-        recalled = [one for one in turn.recalled if one is not taken]
-        blocked = [to_not_recalled(taken), *turn.blocked]
-        await self._turn_memories.save_turn(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
+        await self._app_state.set(scope_of(persona_id), _removed_key(memory, user_message), removed.model_dump(mode="json"))
+        recalled = [one for one in turn.recalled if one is not removed]
+        blocked = [to_not_recalled(removed), *turn.blocked]
+        await self._turn_memories.save_turn(user_message, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
-    async def withdraw(self, persona_id: str, memory: UUID, asked: UUID) -> None:
+    async def withdraw_objection(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
         """Withdraw an objection and restore the memory in its turn."""
-        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
-        await self._keep(persona_id, others)
-        await self._restore_memory(persona_id, memory, asked)
+        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, user_message)]
+        await self._save_all(persona_id, others)
+        await self._restore_memory(persona_id, memory, user_message)
         self.changed.notify(persona_id)
 
-    async def _restore_memory(self, persona_id: str, memory: UUID, asked: UUID) -> None:
-        taken = await self._taken(persona_id, memory, asked)
-        turn = await self._turn_memories.get(asked)
-        if taken is None or turn is None:
+    async def _restore_memory(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
+        removed = await self._load_removed(persona_id, memory, user_message)
+        turn = await self._turn_memories.get(user_message)
+        if removed is None or turn is None:
             return
         blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, BlockReason.UNWANTED)]
         await self._turn_memories.save_turn(
-            asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked})
+            user_message, turn.model_copy(update={"recalled": [*turn.recalled, removed], "blocked": blocked})
         )
-        await self._app_state.set(scope_of(persona_id), _place(memory, asked), None)
+        await self._app_state.set(scope_of(persona_id), _removed_key(memory, user_message), None)
 
     async def remove_objections_to(self, persona_id: str, memory: UUID) -> None:
         """Delete the stored copies of a forgotten memory, so that withdrawing an objection cannot restore its text.
@@ -138,15 +146,17 @@ class ObjectionService:
         self, context: RecallContext, recalled: Sequence[RecalledMemory]
     ) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
         """Return the recollections that remain after the user's objections, and those they keep back."""
-        kept = objections_in(context.app_state.get(key_of(context.session.persona_id)))
-        return apply_objections(recalled, kept, context.text, now())
+        stored = objections_in(context.app_state.get(key_of(context.session.persona_id)))
+        return apply_objections(recalled, stored, context.text, now())
 
-    async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
-        await self._app_state.set(*key_of(persona_id), _KEPT.dump_python(list(objections), mode="json") or None)
+    async def _save_all(self, persona_id: str, objections: Sequence[Objection]) -> None:
+        await self._app_state.set(*key_of(persona_id), _OBJECTIONS.dump_python(list(objections), mode="json") or None)
 
-    async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
+    async def _load_removed(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
         try:
-            return _TAKEN.validate_python(await self._app_state.get(scope_of(persona_id), _place(memory, message)))
+            return _REMOVED_MEMORY.validate_python(
+                await self._app_state.get(scope_of(persona_id), _removed_key(memory, message))
+            )
         except ValidationError:
             return None
 
@@ -159,7 +169,7 @@ def key_of(persona_id: str) -> tuple[str, str]:
 def objections_in(value: object) -> list[Objection]:
     """Return the objections in a value of the app state, oldest first; none if it cannot be read."""
     try:
-        return _KEPT.validate_python(value or [])
+        return _OBJECTIONS.validate_python(value or [])
     except ValidationError:
         return []
 
@@ -169,5 +179,5 @@ def scope_of(persona_id: str) -> str:
     return f"objections {persona_id}"
 
 
-def _place(memory: UUID, message: UUID) -> str:
+def _removed_key(memory: UUID, message: UUID) -> str:
     return f"{TAKEN_BACK} {memory} {message}"

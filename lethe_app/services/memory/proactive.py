@@ -30,12 +30,12 @@ from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.messages import MessageStanding
 from lethe_app.storage.key_value import AppState
 
-LOOK_THROUGH = timedelta(hours=1)
+SCAN_INTERVAL = timedelta(hours=1)
 """Minimum time between two scans of unchanged memories for ones to prune."""
 PACE = "pace"
 """Key of the session state: messages and time since the persona last brought up something."""
 RETURN, MEMORY = "return", "memory"
-OURS = (RETURN, MEMORY)
+NOTE_PREFIXES = (RETURN, MEMORY)
 """Beginnings of `Message.note` that mark hidden messages of this module."""
 NOTES = "return notes"
 """Scope of the app state for notes that wait for the user's return; the key is the persona."""
@@ -50,7 +50,7 @@ class ProactiveInsertion:
     recalled: tuple[RecalledMemory, ...]
     changed: tuple[MemoryUnit, ...] = ()
     gone: tuple[UUID, ...] = ()
-    told: tuple[UUID, ...] = ()
+    announced_notes: tuple[UUID, ...] = ()
     """Return notes that are in it and are to be removed from the queue."""
 
 
@@ -61,7 +61,7 @@ class ProactiveTurn:
     announced: ProactiveInsertion | None = None
     pace: ProactivePace | None = None
     """Pace to store with the session; None leaves it unchanged."""
-    faded: tuple[UUID, ...] = ()
+    prunable: tuple[UUID, ...] = ()
     """Memories to prune, because they have decayed or ended."""
     felt: MoodEffect | None = None
     """Effect of the message on the persona's mood; None if the persona has no moods."""
@@ -87,7 +87,7 @@ class ProactiveTurn:
     @property
     def gone(self) -> tuple[UUID, ...]:
         """Memories to move to the trash afterwards."""
-        return (*self.faded, *(self.announced.gone if self.announced else ()))
+        return (*self.prunable, *(self.announced.gone if self.announced else ()))
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ProactiveMemory:
         self._app_state = app_state
         self._moods = moods
         self._untrusted_memories = untrusted_memories
-        self._looked_through: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
+        self._last_scans: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Queue a note for the user's return."""
@@ -121,7 +121,7 @@ class ProactiveMemory:
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
         """Return the queued notes of a persona."""
-        return notes_in(await self._app_state.get(NOTES, persona_id))
+        return parse_notes(await self._app_state.get(NOTES, persona_id))
 
     def felt(self, context: RecallContext, message: Message) -> MoodEffect | None:
         """Return the effect of a message on the persona's mood; None if the persona has no moods."""
@@ -141,7 +141,7 @@ class ProactiveMemory:
             user_name=cast.user.name,
             is_latest_session=standing.is_latest,
             previous_is_system=bool(context.history) and context.history[-1].role is Role.SYSTEM,
-            notes=[short_note(note) for note in notes_in(context.app_state.get((NOTES, session.persona_id)))],
+            notes=[short_note(note) for note in parse_notes(context.app_state.get((NOTES, session.persona_id)))],
             memories=[short_memory(memory) for memory in memories],
             mood=felt.sentence if felt is not None else "",
             quoted=quoted,
@@ -151,14 +151,14 @@ class ProactiveMemory:
             return None
         told_memories = [memory for memory in memories if memory.guid in note.used]
         recalled = [
-            recollected(memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, note.because)
+            to_recalled_memory(memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, note.because)
             for memory in told_memories
         ]
         return ProactiveInsertion(
-            hidden_line(session, short_line(note.text, quoted.values()), moment, RETURN),
-            tuple(recalled) or (_bare(session, note.text, note.because),),
+            build_hidden_message(session, short_line(note.text, quoted.values()), moment, RETURN),
+            tuple(recalled) or (_recall_note(session, note.text, note.because),),
             tuple(user_return.mark_announced(memory, moment) for memory in told_memories),
-            told=note.used,
+            announced_notes=note.used,
         )
 
     async def choose_waiting_memory(
@@ -172,7 +172,10 @@ class ProactiveMemory:
     ) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, cast, moment = context.session, context.participants, context.moment
-        text, pace = strip_addressing(context.text, context.present), pace_in(context.states.get(PACE), moment).count_message()
+        text, pace = (
+            strip_addressing(context.text, context.speaker_names),
+            parse_pace(context.states.get(PACE), moment).count_message(),
+        )
         chosen = await offload_if_large(
             len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment)
         )
@@ -183,26 +186,26 @@ class ProactiveMemory:
         line = build_hidden_line(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
         after = selection.mark_used(memory, moment)
         announced = ProactiveInsertion(
-            hidden_line(session, line, moment, f"{MEMORY} {memory.guid}"),
-            (recollected(memory, line, chosen.way, chosen.because),),
+            build_hidden_message(session, line, moment, f"{MEMORY} {memory.guid}"),
+            (to_recalled_memory(memory, line, chosen.way, chosen.because),),
             (after,) if after is not None else (),
             () if after is not None else (memory.guid,),
         )
         return ProactiveTurn(announced, ProactivePace.start(moment))
 
-    async def faded(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
+    async def prunable(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
         """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
         an hour.
         """
-        known = self._looked_through.get(persona_id)
+        known = self._last_scans.get(persona_id)
         if known is not None:
             before, at, by = known
             # Recall counters change every turn and do not make the scan necessary.
-            if memories.differs_only_in_recalls(before) and by == rules and abs(moment - at) < LOOK_THROUGH:
+            if memories.differs_only_in_recalls(before) and by == rules and abs(moment - at) < SCAN_INTERVAL:
                 return ()
-        look = partial(to_forget, memories, moment, rules)
-        found = await offload_if_large(len(memories), look)
-        self._looked_through[persona_id] = (memories, moment, rules)
+        scan = partial(find_prunable, memories, moment, rules)
+        found = await offload_if_large(len(memories), scan)
+        self._last_scans[persona_id] = (memories, moment, rules)
         return found
 
     async def changes_of(self, context: RecallContext, initiative: ProactiveTurn) -> ProactiveChanges:
@@ -210,9 +213,9 @@ class ProactiveMemory:
         persona_id = context.session.persona_id
         states: dict[str, object] = {}
         app_state: dict[tuple[str, str], object] = {}
-        if initiative.announced is not None and initiative.announced.told:
+        if initiative.announced is not None and initiative.announced.announced_notes:
             # Read again, because a note that came while this one was announced still waits.
-            left = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced.told))
+            left = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced.announced_notes))
             app_state[NOTES, persona_id] = _NOTES.dump_python(left, mode="json") or None
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
@@ -221,7 +224,7 @@ class ProactiveMemory:
         return ProactiveChanges(states, app_state)
 
 
-def notes_in(value: object) -> list[UserReturnInsert]:
+def parse_notes(value: object) -> list[UserReturnInsert]:
     """Return the notes for the user's return in a value of the app state; none if it cannot be read."""
     try:
         return _NOTES.validate_python(value or [])
@@ -229,7 +232,7 @@ def notes_in(value: object) -> list[UserReturnInsert]:
         return []
 
 
-def pace_in(value: object, moment: datetime) -> ProactivePace:
+def parse_pace(value: object, moment: datetime) -> ProactivePace:
     """Return the pace in a value of the session state; one that starts at `moment` if it cannot be read."""
     try:
         return ProactivePace.model_validate(value)
@@ -256,13 +259,13 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
     )
 
 
-def to_forget(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
+def find_prunable(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
     """Return the memories that have decayed or ended."""
-    mortal = memories.prunable
-    return tuple({memory.guid: None for memory in (*find_faded(mortal, moment, rules), *find_expired(mortal, moment))})
+    candidates = memories.prunable
+    return tuple({memory.guid: None for memory in (*find_faded(candidates, moment, rules), *find_expired(candidates, moment))})
 
 
-def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) -> Message:
+def build_hidden_message(session: ChatSession, text: str, moment: datetime, note: str) -> Message:
     """Return a message that is part of the history and of the prompt, but is not displayed."""
     return Message(
         session_id=session.guid,
@@ -276,10 +279,10 @@ def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) ->
 
 def was_announced(history: Sequence[Message]) -> bool:
     """Return whether the message directly above is a hidden one of this module; then this is a second recall, after an edit."""
-    return bool(history) and history[-1].hidden and history[-1].note.startswith(OURS)
+    return bool(history) and history[-1].hidden and history[-1].note.startswith(NOTE_PREFIXES)
 
 
-def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> RecalledMemory:
+def to_recalled_memory(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> RecalledMemory:
     """Return the recollection of a memory that was announced by a hidden message."""
     return RecalledMemory(
         memory=memory.guid,
@@ -292,7 +295,7 @@ def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence
     )
 
 
-def _bare(session: ChatSession, text: str, because: Sequence[Reason]) -> RecalledMemory:
+def _recall_note(session: ChatSession, text: str, because: Sequence[Reason]) -> RecalledMemory:
     """Return the recollection of a note without a memory, such as the time of day."""
     return RecalledMemory(
         memory=session.guid,

@@ -19,7 +19,7 @@ from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.initiative import InitiativeService
 from lethe_app.services.memory.proactive import ProactiveTurn
 from lethe_app.services.memory.recall_context import ANNOUNCED, RecallContext, RecallContexts, with_announced
-from lethe_app.services.memory.search import without
+from lethe_app.services.memory.search import without_forgotten
 from lethe_app.services.memory.selection import MemorySelection, RecallResult
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
@@ -71,29 +71,29 @@ class RecallService:
         An error while memories are read does not prevent the reply: nothing is recalled, and a warning is logged.
         """
         try:
-            return await self._recalled(turn, model)
+            return await self._recall(turn, model)
         except LetheError as error:
             log.warning("Nothing could be remembered in this turn: %s", error)
             return RecallOutcome(TurnMemory())
 
-    async def _recalled(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
+    async def _recall(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         if turn.rows.has_pending:
             await self._indexing.index_pending()
-        context, question = await self._recall_contexts.of_turn(turn, model.context), turn.user_message
+        context, question = await self._recall_contexts.build_for_turn(turn, model.context), turn.user_message
         assert question is not None
         self._indexing.notice(context.bound.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
-            result = await self._selected(replace(context, states={}))
+            result = await self._select(replace(context, states={}))
             memory = TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
             await self._turn_memories.save_turn(question.id, memory)
             return RecallOutcome(memory)
-        initiative = await self._initiative.take(context, question, turn.rows.standing)
-        if initiative.faded:
-            context = replace(context, memories=context.memories.exclude(initiative.faded))
-        result = await self._selected(context)
-        return await run_to_completion(self._stored(context, question, initiative, result))
+        initiative = await self._initiative.choose(context, question, turn.rows.standing)
+        if initiative.prunable:
+            context = replace(context, memories=context.memories.exclude(initiative.prunable))
+        result = await self._select(context)
+        return await run_to_completion(self._store(context, question, initiative, result))
 
-    async def _selected(self, context: RecallContext) -> RecallResult:
+    async def _select(self, context: RecallContext) -> RecallResult:
         """Return the recalled memories, with text from the internet quoted as untrusted."""
         result = await self._selection.select(context)
         return replace(result, recalled=await self._untrusted_memories.fenced(result.recalled, context.memories.by_guid))
@@ -108,30 +108,30 @@ class RecallService:
         result = await self._selection.select(context)
         return TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
 
-    async def _stored(
+    async def _store(
         self, context: RecallContext, question: Message, initiative: ProactiveTurn, result: RecallResult
     ) -> RecallOutcome:
         """Store the hidden message, the recalled memories and every change of state in one transaction."""
         announced, session = initiative.announced, context.session
-        line = _filled(announced.message, context) if announced else None
+        line = _expand_macros(announced.message, context) if announced else None
         states: dict[str, object] = {}
-        scratch = ""
+        notes_block = ""
         if self._preferences.current.scratch:
-            known = notes_in(context.states.get(SCRATCH))
-            learnt = update_notes(to_utterances([*context.history[-1:], question]), known)
-            scratch, states = build_notes_block(learnt), {SCRATCH: learnt} if learnt != known else {}
+            stored_notes = parse_notes(context.states.get(SCRATCH))
+            notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
+            notes_block, states = build_notes_block(notes), {SCRATCH: notes} if notes != stored_notes else {}
         if line is not None:
             recalled = [one.memory for one in initiative.recalled]
             states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, line.id)
         changes = await self._initiative.proactive.changes_of(context, initiative)
-        traces = TurnEffects(
+        effects = TurnEffects(
             persona_id=session.persona_id,
             session=session.guid,
             message=question.id,
             memory=TurnMemory(
                 recalled=[*initiative.recalled, *result.recalled],
                 blocked=result.blocked,
-                scratch=scratch,
+                scratch=notes_block,
                 mood=initiative.mood,
                 remark=result.remark,
             ),
@@ -139,13 +139,13 @@ class RecallService:
             hidden_line=line,
             changed=initiative.changed,
             deleted=initiative.gone,
-            recalled=result.anew,
+            recalled=result.newly_recalled,
             states={**states, **changes.states, **changed_states(result.states, context.states)},
             app_state=changes.app_state,
         )
-        note = await self._turn_memories.save_effects(traces)
-        self._memory_cache.follow(traces)
-        return RecallOutcome(traces.memory, note)
+        note = await self._turn_memories.save_effects(effects)
+        self._memory_cache.apply_effects(effects)
+        return RecallOutcome(effects.memory, note)
 
 
 def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
@@ -155,16 +155,16 @@ def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -
 
 def without_deleted(memory: TurnMemory, gone: Collection[UUID]) -> TurnMemory:
     """Return the recalled memories without those deleted since."""
-    left = [one for each in memory.recalled if (one := without(each, gone))]
+    left = [one for each in memory.recalled if (one := without_forgotten(each, gone))]
     return memory.model_copy(update={"recalled": left, "forgotten": len(memory.recalled) - len(left)})
 
 
-def notes_in(state: object) -> dict[str, str]:
+def parse_notes(state: object) -> dict[str, str]:
     """Return the notes on a session by key, as far as the stored value can be read."""
     return {str(key): str(value) for key, value in state.items()} if isinstance(state, dict) else {}
 
 
-def _filled(line: Message, context: RecallContext) -> Message:
+def _expand_macros(line: Message, context: RecallContext) -> Message:
     """Return a hidden message with its macros expanded."""
     text = expand(line.content, context.participants.scene(context.session, context.moment))
     return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})

@@ -67,23 +67,23 @@ class RecallContext:
         return {self.session.guid, *self.announced} | (self.prefix.in_view if self.prefix else set())
 
     @property
-    def summarised(self) -> set[UUID]:
+    def summarised_sessions(self) -> set[UUID]:
         """Ids of sessions whose summaries are in the prompt."""
         return {one.guid for one in self.prefix.summaries} if self.prefix else set()
 
     @property
-    def known(self) -> set[UUID]:
+    def facts_in_prompt(self) -> set[UUID]:
         """Ids of facts that are in the prompt."""
         return {one.guid for one in self.prefix.facts} if self.prefix else set()
 
     @property
-    def present(self) -> tuple[str, ...]:
+    def speaker_names(self) -> tuple[str, ...]:
         """Names of the speakers. The placeholder user persona is left out, because its name is a common word."""
         names = self.participants.names
         return names if self.participants.user is NOBODY else (*names, self.participants.user.name)
 
     @property
-    def dates(self) -> bool:
+    def shows_dates(self) -> bool:
         """True if the persona wants dates with sessions."""
         return self.participants.persona.dates_in_session_summaries
 
@@ -109,14 +109,14 @@ class RecallContexts:
         self._lore = lore
         self._session_store = session_store
 
-    async def of_turn(self, turn: TurnContext, context: int) -> RecallContext:
+    async def build_for_turn(self, turn: TurnContext, context: int) -> RecallContext:
         """Return the recall context of a turn that has a question."""
         question = turn.user_message
         assert question is not None
         above = turn.messages[: next(index for index, one in enumerate(turn.messages) if one.id == question.id)]
         history = above[-max(WINDOW, 2 * min(turn.files.worlds.depth, MAX_SCAN_DEPTH)) :]
         standing = turn.rows.standing
-        made = RecallContext(
+        built = RecallContext(
             session=turn.session,
             participants=turn.participants,
             text=question.content,
@@ -134,22 +134,22 @@ class RecallContexts:
             notebooks=turn.files.notebooks,
             announced=announced_in_view(turn),
         )
-        return await self._embedded(made)
+        return await self._with_embedding(built)
 
-    async def of_next_message(self, session_id: UUID, text: str) -> RecallContext:
+    async def build_for_next_message(self, session_id: UUID, text: str) -> RecallContext:
         """Return the recall context of a message that is not sent yet. Raise StorageError and FileError."""
         turn = await self._turn_loader.load(session_id, None, adds_user_message=True)
         if turn.files.problem is not None:
             raise turn.files.problem
         turn = replace(turn.with_user_message(_unsent(session_id, text)), prefix=stored_prefix(turn.states))
-        return await self.of_turn(turn, USUAL_CONTEXT)
+        return await self.build_for_turn(turn, USUAL_CONTEXT)
 
-    async def of_new_session(self, persona_id: str, text: str) -> RecallContext:
+    async def build_for_new_session(self, persona_id: str, text: str) -> RecallContext:
         """Return the recall context of a session that would begin with a message. Raise FileError."""
         participants = await self._participants.of_persona(persona_id)
         session = ChatSession(persona_id=persona_id)
         question = _unsent(session.guid, text)
-        made = RecallContext(
+        built = RecallContext(
             session=session,
             participants=participants,
             text=question.content,
@@ -164,12 +164,12 @@ class RecallContexts:
             app_state=await self._turn_loader.app_state_of(persona_id),
             notebooks=await self._turn_loader.notebooks_of(persona_id),
         )
-        return await self._embedded(made)
+        return await self._with_embedding(built)
 
-    async def _embedded(self, context: RecallContext) -> RecallContext:
+    async def _with_embedding(self, context: RecallContext) -> RecallContext:
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
-        embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.present)
+        embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)
         return replace(context, embedding=embedding)
 
 
@@ -203,13 +203,13 @@ def _unsent(session_id: UUID, text: str) -> Message:
 
 
 def _evaluation_turn(
-    participants: Participants, session: ChatSession, question: Message, spoken: int, asked: int
+    participants: Participants, session: ChatSession, question: Message, message_count: int, user_message_count: int
 ) -> EvaluationTurn:
     scene = participants.scene(session, session.added)
     return EvaluationTurn(
         id=str(question.id),
-        number=asked,
-        message_count=spoken,
+        number=user_message_count,
+        message_count=message_count,
         moment=question.time,
         seed=str(session.guid),
         expand=lambda text: expand(text, scene),

@@ -22,7 +22,7 @@ from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledM
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService, lore_state
 from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext
-from lethe_app.services.memory.search import DEPTH, MemoryQuery, is_open, session_text
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
@@ -74,10 +74,10 @@ class LoreRecaller:
         stored = lore_state(context.states.get(LORE))
         if not context.bound.worlds and not stored.entries:
             return RecallCandidates()
-        evaluation = await self._lore.listen(context.bound, context.window, stored, context.turn, context.context)
+        evaluation = await self._lore.evaluate(context.bound, context.window, stored, context.turn, context.context)
         return RecallCandidates(
-            lore.recalled(evaluation),
-            lore.blocked(evaluation),
+            lore.recalled_entries(evaluation),
+            lore.blocked_entries(evaluation),
             {LORE: evaluation.state.model_dump(mode="json")},
             closed_entries=closed_entries(context, stored, evaluation),
         )
@@ -95,8 +95,8 @@ class KeywordRecaller:
         settings, state = self._preferences.current, lore_state(context.states.get(POOL))
         if not settings.keyword_retrieval:
             return RecallCandidates(states={POOL: LoreState().model_dump(mode="json")})
-        there = context.in_view | context.summarised
-        sessions = [session for session in context.sessions if session.guid not in there]
+        in_prompt = context.in_view | context.summarised_sessions
+        sessions = [session for session in context.sessions if session.guid not in in_prompt]
         triggers = [memory for memory in context.memories.triggers if memory.guid not in context.announced]
         if not (sessions or triggers or state.entries):
             return RecallCandidates()
@@ -107,7 +107,9 @@ class KeywordRecaller:
 
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
             found = await offload_if_large(len(context.memories) + len(sessions), scan)
-        recalled = [short(build_recollection(one, dates=context.dates, session_depth=DEPTH)) for one in found.mentioned]
+        recalled = [
+            truncate(build_recollection(one, dates=context.shows_dates, session_depth=DEPTH)) for one in found.mentioned
+        ]
         return RecallCandidates(recalled, found.blocked, {POOL: found.state.model_dump(mode="json")})
 
 
@@ -130,14 +132,14 @@ class SemanticRecaller:
             bound=context.bound,
             memories=context.memories.by_guid,
             in_view=context.in_view,
-            summarised=context.summarised,
-            known=context.known,
-            silent=memory_types_named(settings.silent_types),
-            present=context.present,
-            personas=context.participants.names,
-            dates=context.dates,
-            meaning=context.embedding,
-            is_awake=lambda entry: entry.guid not in closed and entry.delay <= context.turn.message_count,
+            summarised_sessions=context.summarised_sessions,
+            facts_in_prompt=context.facts_in_prompt,
+            silent_types=memory_types_named(settings.silent_types),
+            speaker_names=context.speaker_names,
+            persona_names=context.participants.names,
+            shows_dates=context.shows_dates,
+            embedding=context.embedding,
+            may_recall_entry=lambda entry: entry.guid not in closed and entry.delay <= context.turn.message_count,
         )
         found = await self._time_search.search(query, settings.rag_entries, session=context.session)
         return RecallCandidates(found.recollections, remark=found.remark)
@@ -150,16 +152,19 @@ class ConstantRecaller:
         why = [Reason(kind=ReasonKind.ALWAYS)]
         firm_ones = strong_pattern_ids(context.memories.sticky_or_filed)  # what must never happen again
         memories = [
-            shown(memory, RecallWay.CONSTANT, why)
+            to_recalled_memory(memory, RecallWay.CONSTANT, why)
             for memory in context.memories.sticky_or_filed
-            if (memory.sticky or memory.guid in firm_ones) and is_open(memory, context.moment)
+            if (memory.sticky or memory.guid in firm_ones) and is_recallable(memory, context.moment)
         ]
         sessions = [
-            shown(session, RecallWay.CONSTANT, why).model_copy(
-                update={"text": session_text(session, (), dates=context.dates, told=False), "position_index": DEPTH}
+            to_recalled_memory(session, RecallWay.CONSTANT, why).model_copy(
+                update={
+                    "text": format_session(session, (), shows_dates=context.shows_dates, omits_summary=False),
+                    "position_index": DEPTH,
+                }
             )
             for session in context.sessions
-            if session.sticky and session.content.strip() and session.guid not in context.summarised
+            if session.sticky and session.content.strip() and session.guid not in context.summarised_sessions
         ]
         return RecallCandidates([*memories, *sessions])
 
@@ -172,14 +177,20 @@ class StickyRecaller:
         if not spans:
             return RecallCandidates()
         why = [Reason(kind=ReasonKind.STAYS)]
-        held = context.memories.select(spans)
-        memories = [shown(memory, RecallWay.ACTIVE, why) for memory in held if is_open(memory, context.moment)]
+        memories_by_guid = context.memories.select(spans)
+        memories = [
+            to_recalled_memory(memory, RecallWay.ACTIVE, why)
+            for memory in memories_by_guid
+            if is_recallable(memory, context.moment)
+        ]
         found = [entry for guid in spans if (entry := context.bound.entry(guid)) is not None]
-        entries = [lore.entry_recollection(*one, RecallWay.ACTIVE, why) for one in found if is_open(one[1], context.moment)]
+        entries = [lore.recall_entry(*one, RecallWay.ACTIVE, why) for one in found if is_recallable(one[1], context.moment)]
         return RecallCandidates([*memories, *entries])
 
 
-async def opening(context: RecallContext, recalled: Collection[UUID], preferences: Preferences) -> list[RecalledMemory]:
+async def recall_at_opening(
+    context: RecallContext, recalled: Collection[UUID], preferences: Preferences
+) -> list[RecalledMemory]:
     """Return the most important memories, for the first turn of a session whose prompt has no summaries or facts."""
     if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
         return []
@@ -189,7 +200,7 @@ async def opening(context: RecallContext, recalled: Collection[UUID], preference
     )
     best = await offload_if_large(len(context.memories), choose)
     why = [Reason(kind=ReasonKind.OPENING)]
-    return [shown(memory, RecallWay.OPENING, why) for memory in best]
+    return [to_recalled_memory(memory, RecallWay.OPENING, why) for memory in best]
 
 
 def _most_important(
@@ -198,18 +209,22 @@ def _most_important(
     open_now = (
         memory
         for memory in context.memories
-        if is_open(memory, context.moment) and memory.category not in silent and memory.guid not in recalled
+        if is_recallable(memory, context.moment) and memory.category not in silent and memory.guid not in recalled
     )
     return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 
 
-def still_there(context: RecallContext, recalled: Iterable[RecalledMemory]) -> dict[str, tuple[int, int]]:
+def active_spans(context: RecallContext, recalled: Iterable[RecalledMemory]) -> dict[str, tuple[int, int]]:
     """Return the recalled memories that stay active after this turn: since which turn and until which."""
-    number, held = context.turn.number, context.memories.by_guid
+    number, memories_by_guid = context.turn.number, context.memories.by_guid
     kept = {guid: span for guid, span in _spans(context).items() if span[1] > number}
     for one in recalled:
         entry = context.bound.entry(one.memory) if one.world and one.way is RecallWay.MEANING else None
-        duration = entry[1].duration if entry is not None else (held[one.memory].duration if one.memory in held else 1)
+        duration = (
+            entry[1].duration
+            if entry is not None
+            else (memories_by_guid[one.memory].duration if one.memory in memories_by_guid else 1)
+        )
         if one.way not in LASTING and duration > 1:
             kept[one.memory] = (number, number + duration - 1)
     return {str(guid): span for guid, span in kept.items()}
@@ -224,7 +239,7 @@ def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evalua
     return {blocked.entry.guid for blocked in evaluation.blocked} | resting
 
 
-def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> RecalledMemory:
+def to_recalled_memory(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> RecalledMemory:
     """Return a memory as it goes into the prompt."""
     return RecalledMemory(
         memory=memory.guid,
@@ -238,7 +253,7 @@ def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recalled
     )
 
 
-def short(recollection: RecalledMemory) -> RecalledMemory:
+def truncate(recollection: RecalledMemory) -> RecalledMemory:
     """Return a recollection with its text cut to `MAX_MEMORY_CHARACTERS`."""
     return recollection.model_copy(update={"text": shortened(recollection.text, MAX_MEMORY_CHARACTERS)})
 

@@ -22,7 +22,7 @@ from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
 from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.indexing.worlds import owner_of_world
-from lethe_app.services.memory.lore import entry_recollection
+from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, shortened
 from lethe_app.storage.chats.sessions import SessionStore
@@ -35,7 +35,7 @@ MAX_REASONS = 4
 """Maximum number of ranking signals that are given as reasons."""
 MAX_SUMMARY_CHARACTERS = 700
 """Characters of a session's summary next to the lines that led to it."""
-SPARE = 8
+EXTRA_HITS = 8
 """Hits searched in addition to those wanted, because some may not be recalled now."""
 
 
@@ -51,20 +51,20 @@ class MemoryQuery:
     """Memories of the persona by guid, without sessions, facts and World Info entries."""
     in_view: Collection[UUID] = field(default_factory=tuple)
     """Sessions that are in the prompt in full."""
-    summarised: Collection[UUID] = field(default_factory=tuple)
+    summarised_sessions: Collection[UUID] = field(default_factory=tuple)
     """Sessions whose summaries are in the prompt; of these only the lines that led to the hit are recalled."""
-    known: Collection[UUID] = field(default_factory=tuple)
+    facts_in_prompt: Collection[UUID] = field(default_factory=tuple)
     """Facts that are in the prompt."""
-    silent: Collection[MemoryType] = field(default_factory=tuple)
+    silent_types: Collection[MemoryType] = field(default_factory=tuple)
     """Types of memories that are not recalled by their content."""
-    present: Collection[str] = field(default_factory=tuple)
+    speaker_names: Collection[str] = field(default_factory=tuple)
     """Names of the speakers. They are ignored in matching, because they occur in nearly every memory."""
-    personas: Collection[str] = field(default_factory=tuple)
+    persona_names: Collection[str] = field(default_factory=tuple)
     """Names of those speakers that are personas; their statements about the user are no evidence."""
-    dates: bool = True
+    shows_dates: bool = True
     """True if the persona wants dates with sessions."""
-    meaning: TextEmbedding | None = None
-    is_awake: Callable[[WorldEntry], bool] = lambda _entry: True
+    embedding: TextEmbedding | None = None
+    may_recall_entry: Callable[[WorldEntry], bool] = lambda _entry: True
     """Predicate: True if a World Info entry may be recalled now. One in its cooldown, or kept back by a rule, is not
     recalled by meaning either.
     """
@@ -87,64 +87,62 @@ class MemorySearch:
         self._session_store = session_store
         self._fact_store = fact_store
 
-    async def search(self, asking: MemoryQuery, count: int, *, only_sure: bool = True) -> list[RecalledMemory]:
+    async def search(self, query: MemoryQuery, count: int, *, only_sure: bool = True) -> list[RecalledMemory]:
         """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
         asks for.
         """
         if count == 0:
             return []
-        owners = [asking.persona_id, *map(owner_of_world, asking.bound.worlds)]
+        owners = [query.persona_id, *map(owner_of_world, query.bound.worlds)]
         found = await self._memory_index.search(
             owners,
-            asking.text,
-            limit=count + SPARE,
-            at=asking.moment,
-            excluded=asking.in_view,
-            embedding=asking.meaning,
-            participants=asking.present,
-            personas=asking.personas,
+            query.text,
+            limit=count + EXTRA_HITS,
+            at=query.moment,
+            excluded=query.in_view,
+            embedding=query.embedding,
+            participants=query.speaker_names,
+            personas=query.persona_names,
         )
-        asked = find_requested_topic(asking.text, asking.present)
+        topic = find_requested_topic(query.text, query.speaker_names)
         # Uncertain hits are dropped before their passages are read, unless the message asks about a topic they may contain.
-        hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]
+        hits = [hit for hit in found.hits if hit.is_sure or not only_sure or topic]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
         hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
-        met = {hit.source for hit in hits if asked and asked.is_met(lead.text for lead in leads_of(hit, texts))}
+        on_topic = {hit.source for hit in hits if topic and topic.is_met(lead.text for lead in leads_of(hit, texts))}
         if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
-            hits = [hit for hit in hits if hit.is_sure or hit.source in met]
+            hits = [hit for hit in hits if hit.is_sure or hit.source in on_topic]
         recollections: list[RecalledMemory] = []
         for hit in hits:
-            recollection = await self._recollection(asking, hit, texts)
+            recollection = await self._recollection(query, hit, texts)
             if recollection is not None and len(recollections) < count:
                 why = [Reason(kind=ReasonKind.ASKED_FOR), *recollection.because]
                 asked_for = recollection.model_copy(update={"because": why})
-                recollections.append(asked_for if hit.source in met else recollection)
+                recollections.append(asked_for if hit.source in on_topic else recollection)
         return recollections
 
-    async def _recollection(
-        self, asking: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]
-    ) -> RecalledMemory | None:
+    async def _recollection(self, query: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> RecalledMemory | None:
         """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
-        leads, because = await self._with_changes(leads_of(hit, texts)), reasons_of(hit)
-        if hit.source in asking.memories:
-            memory = asking.memories[hit.source]
-            may_come = memory.category not in asking.silent and is_open(memory, asking.moment)
-            return of_memory(memory, hit, because, leads) if may_come else None
-        woken = asking.bound.entry(hit.source)
-        if woken is not None:
-            given = entry_recollection(*woken, RecallWay.MEANING, because)
-            found = given.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
-            return found if is_open(woken[1], asking.moment) and asking.is_awake(woken[1]) else None
+        leads, because = await self._with_successors(leads_of(hit, texts)), reasons_of(hit)
+        if hit.source in query.memories:
+            memory = query.memories[hit.source]
+            may_come = memory.category not in query.silent_types and is_recallable(memory, query.moment)
+            return recall_memory(memory, hit, because, leads) if may_come else None
+        world_entry = query.bound.entry(hit.source)
+        if world_entry is not None:
+            recollection = recall_entry(*world_entry, RecallWay.MEANING, because)
+            found = recollection.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
+            return found if is_recallable(world_entry[1], query.moment) and query.may_recall_entry(world_entry[1]) else None
         with suppress(StorageError):
-            return self._session(asking, await self._session_store.session(hit.source), hit, because, leads)
-        return await self._fact(asking, hit, because, leads)
+            return self._session(query, await self._session_store.session(hit.source), hit, because, leads)
+        return await self._fact(query, hit, because, leads)
 
-    async def _with_changes(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
+    async def _with_successors(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, outdated ones last, after the facts that superseded them."""
         changed = await self._fact_store.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
         holding = [lead for lead in leads if lead.origin not in changed]
-        known = {lead.origin for lead in leads}
-        new = {fact.guid: fact for fact in changed.values() if fact.guid not in known}
+        origins = {lead.origin for lead in leads}
+        new = {fact.guid: fact for fact in changed.values() if fact.guid not in origins}
         return [
             *holding,
             *(RecallLead(kind=PassageKind.FACT.value, text=fact.fact, origin=guid) for guid, fact in new.items()),
@@ -152,12 +150,12 @@ class MemorySearch:
         ]
 
     async def _fact(
-        self, asking: MemoryQuery, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
+        self, query: MemoryQuery, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
     ) -> RecalledMemory | None:
         """Return the recollection of a fact without a session; None if it is in the prompt already or deleted."""
         with suppress(StorageError):
             fact = await self._fact_store.get(hit.source)
-            if fact.guid not in asking.known:
+            if fact.guid not in query.facts_in_prompt:
                 return RecalledMemory(
                     memory=fact.guid,
                     category=MemoryType.GENERAL,
@@ -171,14 +169,16 @@ class MemorySearch:
         return None
 
     def _session(
-        self, asking: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
+        self, query: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
     ) -> RecalledMemory:
         by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
         return RecalledMemory(
             memory=session.guid,
             category=MemoryType.CHAT_SESSION,
             title=session.name,
-            text=session_text(session, leads, dates=asking.dates, told=session.guid in asking.summarised),
+            text=format_session(
+                session, leads, shows_dates=query.shows_dates, omits_summary=session.guid in query.summarised_sessions
+            ),
             way=RecallWay.FACT if by_fact else RecallWay.MEANING,
             because=because,
             leads=leads,
@@ -189,12 +189,12 @@ class MemorySearch:
         )
 
 
-def is_open(memory: MemoryUnit, moment: datetime) -> bool:
+def is_recallable(memory: MemoryUnit, moment: datetime) -> bool:
     """Return whether the memory may be recalled at `moment`: it is enabled, due, and its insertion is by trigger."""
     return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
 
 
-def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], leads: list[RecallLead]) -> RecalledMemory:
+def recall_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], leads: list[RecallLead]) -> RecalledMemory:
     """Return the recollection of a memory that is neither a session nor a World Info entry."""
     return RecalledMemory(
         memory=memory.guid,
@@ -211,16 +211,16 @@ def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], lead
     )
 
 
-def session_text(session: ChatSession, leads: Sequence[RecallLead], *, dates: bool, told: bool) -> str:
-    """Return title, date, summary and the lines that led to the session; with `told` without the summary, which is in the
-    prompt.
+def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_dates: bool, omits_summary: bool) -> str:
+    """Return title, date, summary and the lines that led to the session; with `omits_summary` without the summary, which is
+    in the prompt.
     """
-    summary = "" if told else shortened(session.content, MAX_SUMMARY_CHARACTERS)
+    summary = "" if omits_summary else shortened(session.content, MAX_SUMMARY_CHARACTERS)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
     lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
-    if told:
+    if omits_summary:
         lines = lines or [_line(lead) for lead in leads[:1]]
-    return "\n".join([format_memory(head, text_form(MemoryType.CHAT_SESSION, dates=dates)), *lines])
+    return "\n".join([format_memory(head, text_form(MemoryType.CHAT_SESSION, dates=shows_dates)), *lines])
 
 
 def _line(lead: RecallLead) -> str:
@@ -228,7 +228,7 @@ def _line(lead: RecallLead) -> str:
     return f"- {one_line(lead.text)}{OUTDATED if lead.is_outdated else ''}"
 
 
-def without(recollection: RecalledMemory, gone: Collection[UUID]) -> RecalledMemory | None:
+def without_forgotten(recollection: RecalledMemory, gone: Collection[UUID]) -> RecalledMemory | None:
     """Return the recollection without leads that were forgotten since; None if the memory itself was forgotten.
 
     A recollection that was written into the history stays complete, because its text is still there.

@@ -10,7 +10,7 @@ from uuid import UUID
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, RecallWay
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recall_context import RecallContext
-from lethe_app.services.memory.recallers import LASTING, STAYING, RecallCandidates, Recaller, opening, still_there
+from lethe_app.services.memory.recallers import LASTING, STAYING, RecallCandidates, Recaller, active_spans, recall_at_opening
 from lethe_app.services.preferences import Preferences
 
 MAX_BLOCKED = 40
@@ -27,7 +27,7 @@ class RecallResult:
     remark: str = ""
 
     @property
-    def anew(self) -> list[UUID]:
+    def newly_recalled(self) -> list[UUID]:
         """Memories that this message recalled, without those that are only still active and those that open a session."""
         return [
             one.memory for one in self.recalled if one.way not in LASTING and one.way is not RecallWay.OPENING and not one.world
@@ -47,21 +47,23 @@ class MemorySelection:
         found: list[RecallCandidates] = []
         for recaller in self._recallers:
             found.append(await recaller.candidates(context, found))
-        candidates = once(chain.from_iterable(one.recollections for one in found), without=context.in_view)
+        candidates = deduplicate(chain.from_iterable(one.recollections for one in found), without=context.in_view)
         recalled, unwanted = self._objections.filter_candidates(context, candidates)
         if all(one.way is RecallWay.CONSTANT for one in recalled):
-            recalled += await opening(context, {one.memory for one in recalled} | context.announced, self._preferences)
+            recalled += await recall_at_opening(
+                context, {one.memory for one in recalled} | context.announced, self._preferences
+            )
         states = {key: value for one in found for key, value in one.states.items()}
-        states[STAYING] = still_there(context, recalled)
-        there = {one.memory for one in recalled}
+        states[STAYING] = active_spans(context, recalled)
+        recalled_ids = {one.memory for one in recalled}
         kept_back = chain(unwanted, *(one.blocked for one in found))
-        blocked = islice((one for one in kept_back if one.memory not in there), MAX_BLOCKED)
+        blocked = islice((one for one in kept_back if one.memory not in recalled_ids), MAX_BLOCKED)
         kept = [one for one in recalled if not any(each.covers(one) for each in found)]
         remark = " ".join(one.remark for one in found if one.remark)
         return RecallResult([*chain.from_iterable(one.first for one in found), *kept], list(blocked), states, remark)
 
 
-def once(found: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:
+def deduplicate(found: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:
     """Return each memory once, by the first way in which it was recalled.
 
     Memories that are in the prompt in full are left out, unless their time was asked for.

@@ -19,23 +19,23 @@ from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, leads_of, session_text
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, format_session, leads_of
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 
-ALL = 100_000
+MAX_SESSIONS = 100_000
 """Maximum number of sessions read for a request; higher than any real number of sessions."""
-MORNING = 5
+NIGHT_END_HOUR = 5
 """Hour up to which a session that continues past midnight belongs to the day before."""
-PAUSE = timedelta(hours=6)
+DAY_BREAK = timedelta(hours=6)
 """Gap between messages after which a message belongs to its own calendar day."""
 MAX_LISTED_SESSIONS = 6
 """Maximum number of further sessions of the time that are listed by title."""
-HALF_A_YEAR = timedelta(days=183)
+MAX_DAYS_BEFORE = timedelta(days=183)
 """A date earlier than this before the first session is not taken for a date of sessions."""
-AT_LEAST = 10
+MIN_PRIORITY = 10
 """Minimum priority of a memory that was asked for by its time; others are dropped first if the token budget is short."""
 
 
@@ -49,7 +49,7 @@ class TimeSearchResult:
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _ChosenSessions:
     """Sessions that match a request."""
 
     sessions: tuple[SessionSummary, ...] = ()
@@ -70,70 +70,72 @@ class TimeSearch:
         fact_store: FactStore,
         preferences: Preferences,
     ) -> None:
-        self._reminding = MemorySearch(memory_index, passages, session_store, fact_store, preferences)
+        self._memory_search = MemorySearch(memory_index, passages, session_store, fact_store, preferences)
         self._memory_index = memory_index
         self._passages = passages
         self._session_store = session_store
 
     async def search(
-        self, asking: MemoryQuery, count: int, *, only_sure: bool = True, session: ChatSession | None = None
+        self, query: MemoryQuery, count: int, *, only_sure: bool = True, session: ChatSession | None = None
     ) -> TimeSearchResult:
         """Return the best `count` results for the text; `session` is the one in which the message was written.
 
         If the message asks for single days, sessions of other days are left out.
         """
-        request = find_time_request(asking.text, asking.moment.astimezone().date(), asking.present)
+        request = find_time_request(query.text, query.moment.astimezone().date(), query.speaker_names)
         if request is None or count == 0:
-            return TimeSearchResult(await self._reminding.search(asking, count, only_sure=only_sure))
-        here = session or ChatSession(persona_id=asking.persona_id, added=asking.moment)
-        held = await self._held(here, asking.moment)
-        chosen = await self._chosen(request, held, asking)
+            return TimeSearchResult(await self._memory_search.search(query, count, only_sure=only_sure))
+        current_session = session or ChatSession(persona_id=query.persona_id, added=query.moment)
+        sessions = await self._earlier_sessions(current_session, query.moment)
+        chosen = await self._choose_sessions(request, sessions, query)
         of_time = [await self._recollection(one, chosen, request) for one in chosen.sessions[:count]]
-        others = await self._reminding.search(asking, count, only_sure=only_sure)
+        others = await self._memory_search.search(query, count, only_sure=only_sure)
         if chosen.sessions or (request.times and request.is_exact and request.topic is None):
             others = [one for one in others if one.category is not MemoryType.CHAT_SESSION]
-        is_here = chosen.days is not None and await self._is_in(here, chosen.days)
-        remark = self._remark(request, chosen, held, count, is_here=is_here)
+        is_current = chosen.days is not None and await self._has_current_messages_on(current_session, chosen.days)
+        remark = self._remark(request, chosen, sessions, count, is_current=is_current)
         return TimeSearchResult([*of_time, *others][:count], remark)
 
-    async def _held(self, here: ChatSession, moment: datetime) -> list[SessionSummary]:
+    async def _earlier_sessions(self, current_session: ChatSession, moment: datetime) -> list[SessionSummary]:
         """Return all earlier sessions, oldest first."""
-        earlier = await self._session_store.sessions_before(here.model_copy(update={"added": moment}), ALL)
+        earlier = await self._session_store.sessions_before(current_session.model_copy(update={"added": moment}), MAX_SESSIONS)
         return sorted(earlier, key=lambda one: one.started)
 
     # Choice of the sessions
 
-    async def _chosen(self, request: TimeRequest, held: Sequence[SessionSummary], asking: MemoryQuery) -> _Chosen:
-        days, found = None, list(held)
+    async def _choose_sessions(
+        self, request: TimeRequest, sessions: Sequence[SessionSummary], query: MemoryQuery
+    ) -> _ChosenSessions:
+        days, found = None, list(sessions)
         if request.times:
-            days, found = await self._at(request.times[0], held)
+            days, found = await self._sessions_at(request.times[0], sessions)
             for time in request.times[1:]:
-                found += [one for one in (await self._at(time, held))[1] if one not in found]
+                found += [one for one in (await self._sessions_at(time, sessions))[1] if one not in found]
         if request.topic is None:
-            return _Chosen(tuple(_ordered(request, found, days)), days)
-        leads = await self._leads(asking, request, [one.guid for one in found])
+            return _ChosenSessions(tuple(_sort_sessions(request, found, days)), days)
+        leads = await self._leads(query, request, [one.guid for one in found])
         met = [one for one in found if one.guid in leads]
         if request.edge is None and not met:  # asked about something, on days on which other things were said
-            return _Chosen(tuple(_ordered(request, found, days)), days)
-        return _Chosen(tuple(_ordered(request, met, days)), days, leads)
+            return _ChosenSessions(tuple(_sort_sessions(request, found, days)), days)
+        return _ChosenSessions(tuple(_sort_sessions(request, met, days)), days, leads)
 
-    async def _at(self, time: PastTime, held: Sequence[SessionSummary]) -> tuple[Range, list[SessionSummary]]:
+    async def _sessions_at(self, time: PastTime, sessions: Sequence[SessionSummary]) -> tuple[Range, list[SessionSummary]]:
         """Return the likeliest days of a time that have sessions, and those sessions."""
         for days in time.ranges:
-            if found := [one for one in held if await self._is_held(one, days, is_night=time.is_night)]:
+            if found := [one for one in sessions if await self._has_messages_on(one, days, is_night=time.is_night)]:
                 return days, found
         return time.ranges[0], []
 
-    async def _is_held(self, one: SessionSummary, days: Range, *, is_night: bool) -> bool:
+    async def _has_messages_on(self, one: SessionSummary, days: Range, *, is_night: bool) -> bool:
         began, ended = one.started.astimezone(), one.last_activity
-        if is_night and began.date() == days[1] + timedelta(days=1) and began.hour < MORNING:
+        if is_night and began.date() == days[1] + timedelta(days=1) and began.hour < NIGHT_END_HOUR:
             return True
         first, last = local_date(one.started), local_date(ended)
         if first > days[1] or last < days[0]:
             return False
-        return days[0] <= first or bool(await self._said(one, days))
+        return days[0] <= first or bool(await self._messages_on(one, days))
 
-    async def _said(self, one: SessionSummary, days: Range) -> list[Message]:
+    async def _messages_on(self, one: SessionSummary, days: Range) -> list[Message]:
         """Return the messages of these days; a message after midnight without a pause belongs to the evening before."""
         found: list[Message] = []
         day, before = None, None
@@ -141,33 +143,37 @@ class TimeSearch:
             if message.hidden:
                 continue
             time, own = message.time.astimezone(), local_date(message.time)
-            goes_on = before is not None and message.time - before < PAUSE and time.hour < MORNING
+            goes_on = before is not None and message.time - before < DAY_BREAK and time.hour < NIGHT_END_HOUR
             day = day if goes_on and day is not None else own
             before = message.time
             if days[0] <= day <= days[1]:
                 found.append(message)
         return found
 
-    async def _is_in(self, here: ChatSession, days: Range) -> bool:
+    async def _has_current_messages_on(self, current_session: ChatSession, days: Range) -> bool:
         """Return whether the current session has messages on these days; then no remark says that there was no session."""
-        first = local_date(here.added)
-        return first <= days[1] and here.leaf_id is not None and days[0] <= local_date((await self._newest(here)).time)
+        first = local_date(current_session.added)
+        return (
+            first <= days[1]
+            and current_session.leaf_id is not None
+            and days[0] <= local_date((await self._newest_message(current_session)).time)
+        )
 
-    async def _newest(self, here: ChatSession) -> Message:
-        return (await self._session_store.newest_messages(here.guid, 1))[0]
+    async def _newest_message(self, current_session: ChatSession) -> Message:
+        return (await self._session_store.newest_messages(current_session.guid, 1))[0]
 
-    async def _leads(self, asking: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
+    async def _leads(self, query: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
         """Return the lines about the topic by session, for those of the sessions that have any."""
         if request.topic is None or not guids:
             return {}
         found = await self._memory_index.search(
-            [asking.persona_id],
-            asking.text,
+            [query.persona_id],
+            query.text,
             limit=len(guids),
-            at=asking.moment,
+            at=query.moment,
             allowed_sources=set(guids),
-            embedding=asking.meaning,
-            participants=asking.present,
+            embedding=query.embedding,
+            participants=query.speaker_names,
         )
         texts = await self._passages.read([lead.passage for hit in found.hits for lead in hit.leads])
         leads = {hit.source: leads_of(hit, texts) for hit in found.hits}
@@ -175,26 +181,26 @@ class TimeSearch:
 
     # Text of the results
 
-    async def _recollection(self, one: SessionSummary, chosen: _Chosen, request: TimeRequest) -> RecalledMemory:
-        record, leads = await self._told(one, chosen.days), chosen.leads.get(one.guid, [])
+    async def _recollection(self, one: SessionSummary, chosen: _ChosenSessions, request: TimeRequest) -> RecalledMemory:
+        record, leads = await self._load_summarised(one, chosen.days), chosen.leads.get(one.guid, [])
         words = request.times[0].words if request.times else "the first" if request.edge is TimelineEnd.FIRST else "the last"
         return RecalledMemory(
             memory=record.guid,
             category=MemoryType.CHAT_SESSION,
             title=record.name,
-            text=session_text(record, leads, dates=True, told=False),
+            text=format_session(record, leads, shows_dates=True, omits_summary=False),
             way=RecallWay.TIME,
             because=[Reason(kind=ReasonKind.ASKED_TIME, values={"words": words})],
             leads=leads,
-            priority=max(record.priority, AT_LEAST),
+            priority=max(record.priority, MIN_PRIORITY),
             position_index=DEPTH,
         )
 
-    async def _told(self, one: SessionSummary, days: Range | None) -> ChatSession:
+    async def _load_summarised(self, one: SessionSummary, days: Range | None) -> ChatSession:
         """Return the session with a summary; for one of several days, of the days asked for."""
         record = await self._session_store.session(one.guid)
         is_long = days is not None and one.last_activity - one.started > timedelta(days=1)
-        said = await self._said(one, days) if is_long and days is not None else []
+        said = await self._messages_on(one, days) if is_long and days is not None else []
         if said:
             summary = await asyncio.to_thread(digest.build_summary, to_utterances(said))
             return record.model_copy(update={"content": summary, "added": said[0].time, "end_time": said[-1].time})
@@ -204,27 +210,27 @@ class TimeSearch:
         return record
 
     def _remark(
-        self, request: TimeRequest, chosen: _Chosen, held: Sequence[SessionSummary], count: int, *, is_here: bool
+        self, request: TimeRequest, chosen: _ChosenSessions, sessions: Sequence[SessionSummary], count: int, *, is_current: bool
     ) -> str:
         """Return the remark that there was no session on a day, or which other sessions there were; empty if there is
         nothing to add.
         """
         if chosen.sessions:
-            return _further(chosen.sessions[count:]) if chosen.days is not None else ""
-        if is_here or (request.edge is not None and request.topic is not None):
+            return _list_further(chosen.sessions[count:]) if chosen.days is not None else ""
+        if is_current or (request.edge is not None and request.topic is not None):
             return ""
-        if not held:
+        if not sessions:
             return "This is the first conversation; there was none before it."
         if not request.is_exact or chosen.days is None:
             return ""
-        day, first = chosen.days[0], local_date(held[0].started)
-        if day < first - HALF_A_YEAR:  # too far back to be meant of conversations
+        day, first = chosen.days[0], local_date(sessions[0].started)
+        if day < first - MAX_DAYS_BEFORE:  # too far back to be meant of conversations
             return ""
         began = f" The first one was on {spell_date(first)}." if day < first else ""
         return f"There was no conversation on {spell_day(day)}.{began}"
 
 
-def _ordered(request: TimeRequest, found: Sequence[SessionSummary], days: Range | None) -> list[SessionSummary]:
+def _sort_sessions(request: TimeRequest, found: Sequence[SessionSummary], days: Range | None) -> list[SessionSummary]:
     """Return the sessions in order: only the first or last if asked for; those of one day by time; for “two weeks ago” the
     nearest first; else the newest first.
     """
@@ -241,7 +247,7 @@ def _ordered(request: TimeRequest, found: Sequence[SessionSummary], days: Range 
     return ordered[::-1]
 
 
-def _further(sessions: Collection[SessionSummary]) -> str:
+def _list_further(sessions: Collection[SessionSummary]) -> str:
     """Return the titles of sessions of the time that are not in the results, as a sentence."""
     named = [
         f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in list(sessions)[:MAX_LISTED_SESSIONS]

@@ -107,7 +107,7 @@ class NotebookSelector:
     async def _collect_signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookEvidence]:
         """Return the evidence for each notebook in a message, by name."""
         known_words = await self._load_vocabulary(context.session.persona_id, books)
-        signs_by_name = find_evidence(context.text, known_words, context.present)
+        signs_by_name = find_evidence(context.text, known_words, context.speaker_names)
         if context.embedding is None:
             return signs_by_name
         return {

@@ -95,7 +95,7 @@ class NotebookUndo:
 
     async def revert_fact(self, run: TaskRun, made: ProducedRecord) -> None:
         """Forget a fact by a model and restore those it superseded. A fact that the user pinned or edited is kept."""
-        facts = await self._facts.all(run.persona_id)
+        facts = await self._facts.facts_of(run.persona_id)
         fact = next((candidate for candidate in facts if str(candidate.guid) == made.id), None)
         if fact is not None and fact.made_by is MadeBy.MODEL and not fact.pinned:
             with suppress(StorageError):  # the user was quicker

@@ -53,7 +53,7 @@ class FactExtraction:
         self._require_learning()
         if not await self._archive_queue.update(session, [SessionPart.FACTS]):
             raise LetheError("This conversation is too short to extract facts from.")
-        known = await self._facts.all(persona_id)
+        known = await self._facts.facts_of(persona_id)
         return sum(session in fact.source_memories and not fact.superseded for fact in known)
 
     async def extract_all(self, persona_id: str, report: Callable[[int, int], bool]) -> bool:

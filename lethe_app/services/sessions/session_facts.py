@@ -69,7 +69,7 @@ class SessionFacts:
         )
         read = {
             message
-            for fact in await self._facts.all(session.persona_id)
+            for fact in await self._facts.facts_of(session.persona_id)
             if fact.made_by is MadeBy.MODEL and session.guid in fact.source_memories
             for message in fact.source_messages
         }
@@ -105,7 +105,7 @@ class SessionFacts:
         about = {said.name for said in told if said.name}
         if not about:
             return
-        held = [fact for fact in await self._facts.all(session.persona_id) if not fact.superseded and not fact.in_story]
+        held = [fact for fact in await self._facts.facts_of(session.persona_id) if not fact.superseded and not fact.in_story]
         noted = await self._extraction.facts(lines, about, held)
         keys = keys_by_rules(noted, await asyncio.to_thread(extract_statements, lines))
         changed = {(each.changes.fact, each.fact) for each in noted if each.changes is not None}

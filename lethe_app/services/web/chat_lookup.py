@@ -18,7 +18,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import NoteAdded, WebSearchStarted
-from lethe_app.services.memory.proactive import hidden_line
+from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import shortened
@@ -86,7 +86,7 @@ class WebLookupService:
             merge = await self._merge_pages(participants, message, topic, pages)
         except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
             merge = MergedPages()
-        line = hidden_line(
+        line = build_hidden_message(
             session, await self._build_hidden_text(participants, message, topic, merge), now(), build_note(topic, merge)
         )
         yield NoteAdded(await self._session_store.add_above(line, message.id), message.id)

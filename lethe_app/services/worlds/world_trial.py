@@ -122,11 +122,11 @@ class WorldTrials:
         window = ScanWindow.from_history(history, trial.text)
         stored = await self._session_state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
         context = self._context_size(self._models.state)
-        evaluation = await self._lore.listen(bound, window, stored, turn, context)
+        evaluation = await self._lore.evaluate(bound, window, stored, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
-            repeated = await self._lore.listen(bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context)
+            repeated = await self._lore.evaluate(bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context)
             shares.update(activated.entry.guid for activated in repeated.activated)
         return await self._build_outcome(trial, evaluation, turn, shares, len(bound.worlds))
 

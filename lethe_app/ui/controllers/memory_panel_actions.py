@@ -99,5 +99,5 @@ class MemoryPanelActions(QObject):
 
     async def _unmark_irrelevant(self, memory_id: UUID, sources: ReplySources | None) -> None:
         if sources is not None:
-            await self._service.withdraw(memory_id, sources)
+            await self._service.withdraw_objection(memory_id, sources)
             await self._on_changed()

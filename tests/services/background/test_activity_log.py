@@ -118,7 +118,7 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
     services: AppServices, tmp_path: Path
 ):
     await baked(services, tmp_path, BREAD)
-    before = {fact.guid for fact in await services.facts.all(MIRA)}
+    before = {fact.guid for fact in await services.facts.facts_of(MIRA)}
     await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
 
@@ -126,7 +126,7 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
 
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
     assert [one.title for one in await services.trash.list_items() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
-    assert {fact.guid for fact in await services.facts.all(MIRA)} <= before
+    assert {fact.guid for fact in await services.facts.facts_of(MIRA)} <= before
     assert (await kept_runs(services))[0].undone
 
 
@@ -228,7 +228,7 @@ def test_no_plugin_can_take_the_name_of_such_work():
     registry = Registry([], lambda: ([Plugin(Scripted(nothing, RESEARCH.name), "lethe-wells")], []), WORK_BY_NAME)
 
     assert registry.list_tasks() == []
-    assert [fault.distribution for fault in registry.faults] == ["lethe-wells"]
+    assert [fault.distribution for fault in registry.errors] == ["lethe-wells"]
 
 
 # research

@@ -160,14 +160,14 @@ async def test_facts_are_merged_too_and_keep_what_said_them(services: AppService
     (change,) = await dream()
 
     await services.dreams.accept(change.id)
-    held = [one for one in await services.facts.all(MIRA) if not one.superseded]
+    held = [one for one in await services.facts.facts_of(MIRA) if not one.superseded]
     assert {(one.made_by, one.reference_count, len(one.source_messages)) for one in held} == {
         (MadeBy.USER, 1, 0),
         (MadeBy.RULES, 2, 2),
     }
 
     await services.dreams.revert_change(change.id)
-    assert {one.guid for one in await services.facts.all(MIRA)} == {one.guid for one in (*twins, own_word)}
+    assert {one.guid for one in await services.facts.facts_of(MIRA)} == {one.guid for one in (*twins, own_word)}
 
 
 async def test_a_run_is_undone_with_all_its_changes(services: AppServices, dream):

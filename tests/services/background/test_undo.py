@@ -97,7 +97,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
     services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     await baked(services, tmp_path, BREAD)
-    known = {one.guid for one in await services.facts.all(MIRA)}
+    known = {one.guid for one in await services.facts.facts_of(MIRA)}
     written = asyncio.Event()
 
     async def wait(_filer: NotebookFiler, _persona: str, _name: str) -> list[str]:
@@ -118,12 +118,12 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
         (run,) = await kept_runs(again)
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
-        assert not {one.guid for one in await again.facts.all(MIRA)} <= known
+        assert not {one.guid for one in await again.facts.facts_of(MIRA)} <= known
 
         await again.background_runner.undo(run.id)
 
         assert await again.mind.notebooks.notebooks_of(MIRA) == []
-        assert {one.guid for one in await again.facts.all(MIRA)} <= known
+        assert {one.guid for one in await again.facts.facts_of(MIRA)} <= known
 
 
 async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
@@ -196,12 +196,12 @@ async def test_what_a_fact_took_the_place_of_holds_again(services: AppServices, 
     await baked(services, tmp_path, BREAD)
     await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    learnt = next(one for one in await services.facts.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
+    learnt = next(one for one in await services.facts.facts_of(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
     await services.core.fact_store.save_facts(MIRA, old)
 
     await services.background_runner.undo(run.id)
 
-    held = {one.fact: one.superseded for one in await services.facts.all(MIRA)}
+    held = {one.fact: one.superseded for one in await services.facts.facts_of(MIRA)}
     assert held["Tomas bakes on Mondays."] is False
     assert learnt.fact not in held

@@ -123,7 +123,7 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(serv
 
     await services.reply_actions.object_to(memory.guid, before)
     without = await behind(services, outcome)
-    await services.reply_actions.withdraw(memory.guid, without)
+    await services.reply_actions.withdraw_objection(memory.guid, without)
     after = await behind(services, outcome)
 
     assert without.surfaced == ()
@@ -206,7 +206,7 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     await services.reply_actions.object_to(one.subject, first)
     again = await behind(services, await say(services, session, ASKED))
     other = await behind(services, await say(services, session, "Who paints the lighthouse white every spring?"))
-    await services.reply_actions.withdraw(one.subject, first)
+    await services.reply_actions.withdraw_objection(one.subject, first)
     later = await behind(services, await say(services, session, ASKED))
 
     assert [each.subject for each in again.surfaced] == []
@@ -228,11 +228,11 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
     assert (listed.said, listed.session) == (GRANDFATHER, session.guid)
     assert news == [MIRA]
 
-    await services.objections.withdraw(MIRA, listed.objection.memory, listed.objection.message)
+    await services.objections.withdraw_objection(MIRA, listed.objection.memory, listed.objection.message)
     assert await services.objections.describe_objections(MIRA) == []
     assert [each.recollection.memory for each in (await behind(services, outcome)).surfaced] == [one.recollection.memory]
 
-    await services.objections.repeat(MIRA, listed.objection)
+    await services.objections.save_objection(MIRA, listed.objection)
     assert await services.objections.describe_objections(MIRA) == [listed]
     assert (await behind(services, outcome)).surfaced == ()
 
@@ -291,7 +291,7 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: Ap
     first, second = await say(services, session, GRANDFATHER), await say(services, session, ASKED)
     again = await say(services, session, "And the lighthouse, does it burn?")
     await services.reply_actions.object_to(memory.guid, await behind(services, second))
-    (fact,) = (one for one in await services.facts.all(MIRA) if one.fact == KNOWN)
+    (fact,) = (one for one in await services.facts.facts_of(MIRA) if one.fact == KNOWN)
 
     await services.facts.forget_fact(fact.guid)
     await services.memory_lists.forget_memories(MIRA, [memory.guid])
@@ -315,15 +315,15 @@ async def everything(services: AppServices) -> str:
 
 async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
     await learnt(services)
-    (before,) = await services.facts.all(MIRA)
+    (before,) = await services.facts.facts_of(MIRA)
     one = await only(services, await say(services, session, GRANDFATHER))
 
     take_back = await services.reply_actions.write(one, "Tomas's grandfather kept bees.")
-    (written,) = await services.facts.all(MIRA)
+    (written,) = await services.facts.facts_of(MIRA)
     await services.facts.pin(written.guid, pinned=True)
     await take_back()
 
-    (after,) = await services.facts.all(MIRA)
+    (after,) = await services.facts.facts_of(MIRA)
     assert after == before.model_copy(update={"pinned": True})
     assert await services.core.fact_store.tombstones_of(MIRA) == []
 

@@ -47,7 +47,7 @@ async def archived(services: AppServices, script: Path, lines: Sequence[str], *t
     await trusted(services, script, answers=answers(facts=list(texts)))
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    return {fact.fact: fact for fact in await services.facts.all("mira-test")}
+    return {fact.fact: fact for fact in await services.facts.facts_of("mira-test")}
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def script(tmp_path: Path) -> Path:
 
 async def sides(services: AppServices) -> dict[str, bool]:
     """Facts that hold, and whether they belong to a story."""
-    return {fact.fact: fact.in_story for fact in await services.facts.all(HER) if not fact.superseded}
+    return {fact.fact: fact.in_story for fact in await services.facts.facts_of(HER) if not fact.superseded}
 
 
 async def archived(services: AppServices, *lines: str) -> ChatSession:
@@ -80,7 +80,7 @@ async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_
 async def test_kind_and_key_of_a_statement_reach_the_store(services: AppServices):
     await archived(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
 
-    (fact,) = [fact for fact in await services.facts.all(HER) if "lives in Porto" in fact.fact]
+    (fact,) = [fact for fact in await services.facts.facts_of(HER) if "lives in Porto" in fact.fact]
     assert (fact.key, fact.subject) == ("home", "Tomas")
 
 
@@ -138,7 +138,7 @@ async def test_facts_of_a_model_change_sides_too(services: AppServices, script: 
 
     await tick(services, session, False)
     assert await sides(services) == {NUTS_FACT: False}
-    assert {fact.made_by for fact in await services.facts.all(HER)} == {MadeBy.MODEL}
+    assert {fact.made_by for fact in await services.facts.facts_of(HER)} == {MadeBy.MODEL}
 
 
 async def test_what_was_also_said_elsewhere_stays_plain(services: AppServices):
@@ -146,7 +146,7 @@ async def test_what_was_also_said_elsewhere_stays_plain(services: AppServices):
 
     await tick(services, session, True)
 
-    facts = {fact.in_story: fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT}
+    facts = {fact.in_story: fact for fact in await services.facts.facts_of(HER) if fact.fact == NUTS_FACT}
     assert facts[False].source_memories == [other.guid]
     assert facts[False].reference_count == 1
     assert facts[True].source_memories == [session.guid]
@@ -165,12 +165,12 @@ async def test_what_a_story_had_replaced_holds_again(services: AppServices):
 @pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
 async def test_the_users_own_and_pinned_facts_stay_as_they_are(services: AppServices, more: dict[str, object]):
     session = await archived(services, *NUTS)
-    (fact,) = [fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT]
+    (fact,) = [fact for fact in await services.facts.facts_of(HER) if fact.fact == NUTS_FACT]
     await services.facts.restore_facts([fact.model_copy(update=more)])
 
     await tick(services, session, True)
 
-    assert any(one.fact == NUTS_FACT and not one.in_story for one in await services.facts.all(HER))
+    assert any(one.fact == NUTS_FACT and not one.in_story for one in await services.facts.facts_of(HER))
 
 
 async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: AppServices):
@@ -214,19 +214,19 @@ async def test_reading_again_gives_facts_from_before_their_kind_and_key(services
     session = await hold(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
     line = (await services.sessions.outline(session.guid))[0].id
     await services.archive_queue.archive_session(session.guid)
-    (fact,) = [fact for fact in await services.facts.all(HER) if "Porto" in fact.fact]
+    (fact,) = [fact for fact in await services.facts.facts_of(HER) if "Porto" in fact.fact]
     assert fact.source_messages == [line]
     await services.facts.restore_facts([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
 
     await services.archive_queue.update(session.guid, [SessionPart.FACTS])
 
-    (after,) = [fact for fact in await services.facts.all(HER) if "Porto" in fact.fact]
+    (after,) = [fact for fact in await services.facts.facts_of(HER) if "Porto" in fact.fact]
     assert (after.guid, after.key, after.subject, after.reference_count) == (fact.guid, "home", "Tomas", 1)
 
 
 async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(services: AppServices):
     session = await archived(services, *NUTS)
-    (fact,) = [fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT]
+    (fact,) = [fact for fact in await services.facts.facts_of(HER) if fact.fact == NUTS_FACT]
     await services.facts.forget_fact(fact.guid)
 
     await services.archive_queue.update(session.guid, [SessionPart.FACTS])

@@ -183,7 +183,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(
         return not near.embedding.id
 
     await until(is_gone)
-    assert isinstance(near.embedding.state.trouble, ModelCrashed)
+    assert isinstance(near.embedding.state.error, ModelCrashed)
     await add_memory(near, "The tide turns at six.", name="Tide")
     await near.indexing.catch_up()
     assert not near.embedding.id  # not again at once
@@ -201,7 +201,7 @@ async def test_one_that_is_gone_is_told_and_missed_by_nobody(
     await services.preferences.set(embedder_path=str(tmp_path / "gone.gguf"))
     services.embedding.enabled = True
     await services.indexing.catch_up()
-    assert isinstance(services.embedding.state.trouble, ModelMissing)
+    assert isinstance(services.embedding.state.error, ModelMissing)
     await add_memory(services, "The cormorant nests beneath the broken winch.", name="Winch")
     outcome = await say(services, await services.sessions.new(MIRA), "Where does the cormorant nest, near the broken winch?")
     assert "Winch" in outcome.ways

@@ -70,7 +70,7 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(s
     assert {one.guid for one in await services.sessions.list(MIRA)} == {session.guid, other.guid}
     assert [message.content for message in await services.sessions.page(other.guid, 0, 9)] == ["Three.", "Four."]
     assert [one.guid for one in await services.memory.memories(MIRA)] == [memory.guid]
-    assert [one.guid for one in await services.facts.all(MIRA)] == [fact.guid]
+    assert [one.guid for one in await services.facts.facts_of(MIRA)] == [fact.guid]
     assert (await services.library.persona(persona.unique_name)).name == "Somebody"
     assert world.unique_name in await services.library.worlds()
     assert preset in await services.library.samplers()
@@ -192,6 +192,6 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(ser
     assert {item.kind for item in await services.trash.list_items()} == {TrashKind.FACT, TrashKind.CONVERSATION}
 
     await services.trash.restore(items[TrashKind.CONVERSATION])
-    assert await services.facts.all(MIRA) == []
+    assert await services.facts.facts_of(MIRA) == []
     await services.trash.restore(items[TrashKind.FACT])
-    assert [one.fact for one in await services.facts.all(MIRA)] == [fact.fact]
+    assert [one.fact for one in await services.facts.facts_of(MIRA)] == [fact.fact]

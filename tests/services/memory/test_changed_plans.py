@@ -39,7 +39,7 @@ async def archive(services: AppServices, *lines: str, at: datetime) -> None:
 
 async def known(services: AppServices) -> tuple[set[str], set[str]]:
     """The facts that hold, and those that something later replaced."""
-    facts = await services.facts.all("mira-test")
+    facts = await services.facts.facts_of("mira-test")
     return {fact.fact for fact in facts if not fact.superseded}, {fact.fact for fact in facts if fact.superseded}
 
 

@@ -15,7 +15,7 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
 from lethe_app.services.bound_worlds import SessionWorlds
-from lethe_app.services.memory.search import MemoryQuery, MemorySearch, without
+from lethe_app.services.memory.search import MemoryQuery, MemorySearch, without_forgotten
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
@@ -40,7 +40,7 @@ async def session_with_facts(services: AppServices, request: pytest.FixtureReque
 
 
 async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
-    asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=SessionWorlds({}), memories={}, present=PRESENT)
+    asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=SessionWorlds({}), memories={}, speaker_names=PRESENT)
     database = services.core.database
     reminding = MemorySearch(
         services.core.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences
@@ -123,7 +123,7 @@ def test_what_became_outdated_and_what_took_its_place_can_both_be_forgotten():
         memory=uuid4(), category=MemoryType.CHAT_SESSION, text="\n".join(lines), way=RecallWay.FACT, leads=[new, old]
     )
 
-    without_old, without_new = without(session_with_facts, {gone}), without(session_with_facts, {kept})
+    without_old, without_new = without_forgotten(session_with_facts, {gone}), without_forgotten(session_with_facts, {kept})
 
     assert without_old is not None
     assert without_new is not None

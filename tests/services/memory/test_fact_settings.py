@@ -27,7 +27,7 @@ async def learnt(services: AppServices, *texts: str) -> list[ExtractedFact]:
     services.core.memory_index.set_embedder(embed, "words")
     for text in texts:
         await services.facts.learn(HER, [ExtractedFact(fact=text, source_memories=[uuid4()], source_messages=[uuid4()])])
-    return await services.facts.all(HER)
+    return await services.facts.facts_of(HER)
 
 
 def test_nothing_set_leaves_what_was_measured():

@@ -53,7 +53,7 @@ async def tell(services: AppServices, *reported: Told, day: int = 0, **more: obj
 
 
 async def held(services: AppServices) -> set[str]:
-    return {fact.fact for fact in await services.facts.all(HER) if not fact.superseded}
+    return {fact.fact for fact in await services.facts.facts_of(HER) if not fact.superseded}
 
 
 @pytest.fixture(autouse=True, params=["by words", "by meaning"])
@@ -113,7 +113,7 @@ async def test_a_newer_statement_replaces_the_one_it_makes_untrue(services: AppS
     (before,) = await tell(services, old)
     (after,) = await tell(services, new, day=3)
 
-    known = {fact.guid: fact for fact in await services.facts.all(HER)}
+    known = {fact.guid: fact for fact in await services.facts.facts_of(HER)}
     assert (known[before.guid].superseded, known[before.guid].superseded_by) == (True, after.guid)
     assert await held(services) == {new.text}
 
@@ -157,7 +157,7 @@ async def test_the_same_in_fewer_words_confirms_what_is_known(services: AppServi
     (full,) = await tell(services, Told("Tomas lives in a flat by the river in Porto.", "home"))
     await tell(services, Told("Tomas lives in Porto.", "home"), day=3)
 
-    (fact,) = await services.facts.all(HER)
+    (fact,) = await services.facts.facts_of(HER)
     assert (fact.guid, fact.fact, fact.reference_count) == (full.guid, full.fact, 2)
 
 
@@ -165,7 +165,7 @@ async def test_the_same_with_more_words_takes_over_the_count(services: AppServic
     await tell(services, Told("Tomas lives in Porto.", "home"))
     await tell(services, Told("Tomas lives in a flat by the river in Porto.", "home"), day=3)
 
-    (fact,) = [fact for fact in await services.facts.all(HER) if not fact.superseded]
+    (fact,) = [fact for fact in await services.facts.facts_of(HER) if not fact.superseded]
     assert (fact.fact, fact.reference_count) == ("Tomas lives in a flat by the river in Porto.", 2)
 
 
@@ -176,7 +176,7 @@ async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(servi
 
     assert "Tomas lives in Porto." in await held(services)
     core = await services.fact_lists.load_core_facts(HER)
-    known = {fact.guid: fact.fact for fact in await services.facts.all(HER)}
+    known = {fact.guid: fact.fact for fact in await services.facts.facts_of(HER)}
     assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
 
 
@@ -213,7 +213,7 @@ async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_wi
     keyed = [fact.model_copy(update={"guid": uuid4(), "key": "home", "kind": HOME}) for fact in (old, new)]
     await services.facts.learn(HER, keyed)
 
-    facts = {fact.fact: fact for fact in await services.facts.all(HER)}
+    facts = {fact.fact: fact for fact in await services.facts.facts_of(HER)}
     assert {fact.key for fact in facts.values()} == {"home"}
     assert await held(services) == {new.fact}
 

@@ -36,7 +36,7 @@ def said(text: str, session: UUID | None = None, message: UUID | None = None, da
 
 async def known(services: AppServices) -> dict[str, ExtractedFact]:
     """What holds, by its words."""
-    return {fact.fact: fact for fact in await services.facts.all(HER) if not fact.superseded}
+    return {fact.fact: fact for fact in await services.facts.facts_of(HER) if not fact.superseded}
 
 
 async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(services: AppServices):
@@ -46,7 +46,7 @@ async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_
     assert await services.facts.learn(HER, [second]) == 1
     assert await services.facts.learn(HER, [first, second]) == 0
 
-    (fact,) = await services.facts.all(HER)
+    (fact,) = await services.facts.facts_of(HER)
     assert (fact.guid, fact.reference_count) == (first.guid, 2)
     assert set(fact.source_memories) == {*first.source_memories, *second.source_memories}
     assert fact.last_seen == second.last_seen
@@ -55,7 +55,7 @@ async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_
 async def test_two_conversations_learnt_from_at_once_give_one_fact(services: AppServices):
     await asyncio.gather(*(services.facts.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
 
-    (fact,) = await services.facts.all(HER)
+    (fact,) = await services.facts.facts_of(HER)
     assert fact.reference_count == 5
 
 
@@ -65,7 +65,7 @@ async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(servi
 
     await services.facts.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
 
-    (fact,) = await services.facts.all(HER)
+    (fact,) = await services.facts.facts_of(HER)
     assert fact.reference_count == 2
 
 
@@ -80,7 +80,7 @@ async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_word
     await services.facts.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
     await services.facts.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
 
-    old, new = sorted(await services.facts.all(HER), key=lambda fact: fact.first_seen)
+    old, new = sorted(await services.facts.facts_of(HER), key=lambda fact: fact.first_seen)
     assert asked == [(old.fact, new.fact)]
     assert (old.superseded, old.superseded_by, new.superseded) == (True, new.guid, False)
 
@@ -95,7 +95,7 @@ async def cats(services: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
 
     await services.facts.learn(HER, [old])
     await services.facts.learn(HER, [new], judge)
-    facts = {fact.guid: fact for fact in await services.facts.all(HER)}
+    facts = {fact.guid: fact for fact in await services.facts.facts_of(HER)}
     assert facts[old.guid].superseded
     return facts[old.guid], facts[new.guid]
 
@@ -111,7 +111,7 @@ async def test_what_was_superseded_is_kept_and_can_hold_again(
     holds = await known(services)
     assert old.fact in holds
     assert (new.fact in holds) is not instead
-    assert len(await services.facts.all(HER)) == 2
+    assert len(await services.facts.facts_of(HER)) == 2
 
 
 async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(services: AppServices, tmp_path: Path):
@@ -231,7 +231,7 @@ async def test_a_fact_added_twice_by_hand_is_one(services: AppServices):
 
     added = await services.facts.add(HER, "  Tomas keeps bees. ", pinned=True)
 
-    (fact,) = await services.facts.all(HER)
+    (fact,) = await services.facts.facts_of(HER)
     assert (fact.guid, fact.made_by, fact.pinned) == (received.guid, MadeBy.USER, True)
     assert added.guid == received.guid
 
@@ -286,13 +286,13 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: Ap
 async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(services: AppServices):
     session = await hold(services, *NUTS)
     await services.archive_queue.archive_session(session.guid)
-    before = await services.facts.all(HER)
+    before = await services.facts.facts_of(HER)
 
     await services.sessions.delete(session.guid)
-    assert await services.facts.all(HER) == []
+    assert await services.facts.facts_of(HER) == []
 
     await services.sessions.restore(session.guid)
-    assert await services.facts.all(HER) == before
+    assert await services.facts.facts_of(HER) == before
 
 
 async def test_a_fact_needs_words_and_has_to_be_there(services: AppServices):
@@ -321,7 +321,7 @@ async def test_newest_first_whatever_the_zone(services: AppServices):
     ):
         await services.facts.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
 
-    assert [fact.fact for fact in await services.facts.all(HER)] == [
+    assert [fact.fact for fact in await services.facts.facts_of(HER)] == [
         "Tomas keeps bees.",
         "Tomas likes tea.",
         "Ines lives in Porto.",
@@ -340,7 +340,7 @@ async def test_after_any_changes_the_stored_facts_are_consistent(services: AppSe
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}
     service = services.facts
     for kind, number in steps:
-        facts = sorted(await service.all(persona), key=lambda fact: fact.guid)
+        facts = sorted(await service.facts_of(persona), key=lambda fact: fact.guid)
         some = facts[number % len(facts)] if facts else None
         match kind:
             case "learn":
@@ -361,7 +361,7 @@ async def test_after_any_changes_the_stored_facts_are_consistent(services: AppSe
                 await service.edit(some.guid, WORDS[number % len(WORDS)])
             case "pin" if some:
                 await service.pin(some.guid, pinned=bool(number % 2))
-        everything = {fact.guid: fact for fact in await service.all(persona)}
+        everything = {fact.guid: fact for fact in await service.facts_of(persona)}
         holds = [fact for fact in everything.values() if not fact.superseded]
         assert len({compute_fingerprint(fact.fact) for fact in holds}) == len(holds)
         assert not any(fact.superseded_by for fact in holds)
@@ -378,7 +378,7 @@ async def test_archiving_twice_counts_once_for_every_conversation(services: AppS
         for session in sessions:
             await services.archive_queue.update(session.guid)
 
-    assert {fact.reference_count for fact in await services.facts.all(HER)} == {3}
+    assert {fact.reference_count for fact in await services.facts.facts_of(HER)} == {3}
     assert SessionPart.FACTS in await services.archive_queue.parts(sessions[0].guid)
 
 
@@ -392,7 +392,7 @@ async def test_several_facts_become_one_with_all_their_sources_counts_and_the_ea
     assert (merged.fact, merged.made_by, merged.reference_count) == ("Tomas has kept bees for years.", MadeBy.USER, 3)
     assert (merged.first_seen, merged.last_seen) == (first.first_seen, third.last_seen)
     assert set(merged.source_messages) == {id_ for each in (first, second, third) for id_ in each.source_messages}
-    gone = {fact.guid: fact.superseded_by for fact in await services.facts.all(HER) if fact.superseded}
+    gone = {fact.guid: fact.superseded_by for fact in await services.facts.facts_of(HER) if fact.superseded}
     assert gone == {second.guid: first.guid, third.guid: first.guid}
     assert await services.facts.learn(HER, [first, second, third]) == 0
 
@@ -415,7 +415,7 @@ async def test_one_fact_alone_or_without_words_is_not_merged(services: AppServic
 async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Tomas reads.", day=4)
     await services.facts.learn(HER, [first, second, third])
-    before = await services.facts.all(HER)
+    before = await services.facts.facts_of(HER)
 
     await services.facts.merge([first.guid, second.guid], "Tomas has bees.")
     await services.facts.edit(third.guid, "Tomas writes.")
@@ -423,5 +423,5 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: Ap
     added = await services.facts.add(HER, "Tomas sings.")
     await services.facts.restore_facts(before, [added.guid])
 
-    assert sorted(await services.facts.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
+    assert sorted(await services.facts.facts_of(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
     assert await services.core.fact_store.tombstones_of(HER) == []

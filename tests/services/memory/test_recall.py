@@ -451,10 +451,10 @@ async def test_the_notes_of_a_conversation_can_be_read_and_written(services: App
     await says("Aye.")
     session = await services.sessions.new(MIRA)
     await say(services, session, "I live in Porto.")
-    assert await services.memory_lookup.notes(session.guid) == {"home": "Porto"}
+    assert await services.memory_lookup.load_notes(session.guid) == {"home": "Porto"}
     await services.memory_lookup.write_notes(session.guid, {"home": "Lisbon", "quest": " ", "": "nothing"})
     outcome = await say(services, session, "What a day.")
-    assert await services.memory_lookup.notes(session.guid) == {"home": "Lisbon"}
+    assert await services.memory_lookup.load_notes(session.guid) == {"home": "Lisbon"}
     assert "home=Lisbon" in await prompt_of(services, session, outcome)
 
 

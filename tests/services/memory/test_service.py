@@ -44,8 +44,8 @@ async def test_searching_and_previewing_change_nothing(services: AppServices, se
     before = await dump(services)
     for _time in range(3):
         await services.memory_lookup.search(MIRA, ASKED, 50)
-        seen = await services.memory_lookup.would_recall(MIRA, "The grotto and the winch", session.guid)
-        fresh = await services.memory_lookup.would_recall(MIRA, "The grotto and the winch")
+        seen = await services.memory_lookup.preview_recall(MIRA, "The grotto and the winch", session.guid)
+        fresh = await services.memory_lookup.preview_recall(MIRA, "The grotto and the winch")
     assert {one.title for one in seen.recalled} >= {"Grotto", "Winch"}
     assert {one.title for one in fresh.recalled} >= {"Grotto", "Winch"}
     assert await dump(services) == before
@@ -61,7 +61,7 @@ async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(services
 
 async def test_a_preview_says_why(services: AppServices):
     await add_memory(services, WINCH, name="Winch", keywords_main=["winch"])
-    (one,) = (await services.memory_lookup.would_recall(MIRA, "The winch!")).recalled
+    (one,) = (await services.memory_lookup.preview_recall(MIRA, "The winch!")).recalled
     assert one.because[0].values == {"key": "winch", "before": 0}
 
 
@@ -143,7 +143,7 @@ async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppS
     await services.memory.forget_memory(memory.guid)
     await services.memory.reload()
     assert await found(services) == []
-    assert (await services.memory_lookup.would_recall(MIRA, "The winch!")).recalled == []
+    assert (await services.memory_lookup.preview_recall(MIRA, "The winch!")).recalled == []
 
 
 async def test_what_was_written_past_the_program_is_seen_after_a_reload(services: AppServices):

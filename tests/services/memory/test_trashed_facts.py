@@ -30,7 +30,7 @@ def learnt_in(*sessions: ChatSession, text: str = BEES, said: Sequence[Message] 
 
 
 async def known(services: AppServices) -> list[str]:
-    return [fact.fact for fact in await services.facts.all(MIRA)]
+    return [fact.fact for fact in await services.facts.facts_of(MIRA)]
 
 
 async def found(services: AppServices) -> set[str]:
@@ -101,7 +101,7 @@ async def test_said_again_meanwhile_it_is_the_same_fact(services: AppServices):
     other, again = await add_conversation(services, "I keep bees, you know.")
 
     await services.facts.learn(MIRA, [learnt_in(other, said=again)])
-    assert [fact.guid for fact in await services.facts.all(MIRA)] == [first.guid]
+    assert [fact.guid for fact in await services.facts.facts_of(MIRA)] == [first.guid]
 
     await services.sessions.restore(session.guid)
     assert await known(services) == [BEES]
@@ -143,7 +143,7 @@ async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_go
     await services.sessions.delete(session.guid)
     await services.trash.erase(await services.trash.list_items())
 
-    (fact,) = await services.facts.all(MIRA)
+    (fact,) = await services.facts.facts_of(MIRA)
     assert (fact.guid, fact.superseded, fact.superseded_by) == (paris.guid, False, None)
     assert await found(services) == {"Tomas lives in Paris."}
 

@@ -67,7 +67,7 @@ async def test_three_conclusions_without_a_notebook_make_a_new_one(services: App
 
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
     text = (services.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
-    facts = [fact.fact for fact in await services.facts.all(MIRA)]
+    facts = [fact.fact for fact in await services.facts.facts_of(MIRA)]
     assert text.startswith(f"# {kept.notebook.title}\n\n- ")
     assert len(facts) >= 3
     assert sorted(line.text for line in kept.notebook.lines) == sorted(facts)
@@ -92,7 +92,7 @@ async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(services:
     await services.mind.notebook_writer.write_pending(MIRA)
 
     assert await titles(services) == []
-    assert len(await services.facts.all(MIRA)) == 1
+    assert len(await services.facts.facts_of(MIRA)) == 1
 
 
 async def test_a_conversation_about_two_things_fills_two_notebooks(services: AppServices):
@@ -153,14 +153,14 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
 
     assert await titles(services) == ["Baking bread"]
     assert await lines_of(services, name) == [found[place]["conclusion"] for place in (0, 2, 3)]
-    kept = {fact.fact for fact in await services.facts.all(MIRA) if fact.made_by is MadeBy.MODEL}
+    kept = {fact.fact for fact in await services.facts.facts_of(MIRA) if fact.made_by is MadeBy.MODEL}
     assert {str(found[place]["conclusion"]) for place in (0, 2, 3)} <= kept
 
 
 async def test_a_fact_that_was_forgotten_is_struck_out(services: AppServices):
     await over(services, *NUTS)
     await services.mind.notebook_writer.write_pending(MIRA)
-    fact = next(fact for fact in await services.facts.all(MIRA) if "peanuts" in fact.fact)
+    fact = next(fact for fact in await services.facts.facts_of(MIRA) if "peanuts" in fact.fact)
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
 
     await services.facts.forget_fact(fact.guid)
@@ -207,7 +207,7 @@ async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     outcome = await say(services, await hold(services), "I am cooking paella.")
 
     assert outcome.reply.content == "Well."
-    assert [problem.path for problem in await services.mind.notebooks.list_problems(MIRA)] == [path]
+    assert [problem.path for problem in await services.mind.notebooks.list_errors(MIRA)] == [path]
     with pytest.raises(FileError, match=r"cooking\.md"):
         await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("Lost?", now().date())])
     assert path.read_bytes() == b"\xff\xfe"

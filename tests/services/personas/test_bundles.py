@@ -304,7 +304,7 @@ async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(servic
     assert len({MIRA, one.persona.unique_name, two.persona.unique_name}) == 3
     counts = [len(await services.sessions.list(name)) for name in (MIRA, one.persona.unique_name, two.persona.unique_name)]
     assert counts == [2, 2, 2]
-    known = [fact.fact for fact in await services.facts.all(two.persona.unique_name) if not fact.superseded]
+    known = [fact.fact for fact in await services.facts.facts_of(two.persona.unique_name) if not fact.superseded]
     assert known == ["Tomas keeps bees."]
 
 

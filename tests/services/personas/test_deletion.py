@@ -42,7 +42,7 @@ async def lived(services: AppServices) -> None:
     await services.background_runner.run_next_task()
     await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
     await services.feedback.collect_remarks(MIRA)
-    await services.objections.make(MIRA, uuid4(), asked)
+    await services.objections.add_objection(MIRA, uuid4(), asked)
     await ChangeLog(services.core.database).save_changes(RecordedChange(persona_id=MIRA, what="infer"))
     await services.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
     await services.mind.goals.save_request(MIRA, "Learn the stars.")

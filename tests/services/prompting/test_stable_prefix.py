@@ -411,7 +411,7 @@ async def reached(services: AppServices, session: ChatSession) -> StablePrefix:
 
 async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(services: AppServices, tmp_path: Path):
     questions = {}
-    database = services._database
+    database = services.core.database
     run, asked = database.run, [0]
 
     def counted(work: Callable[..., object]) -> object:

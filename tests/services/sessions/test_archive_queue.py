@@ -51,7 +51,7 @@ async def test_what_rules_can_make_is_there_at_once(services: AppServices):
     assert await services.archive_queue.archive_session(session.guid)
 
     found, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
-    facts = {fact.fact for fact in await services.facts.all("mira-test")}
+    facts = {fact.fact for fact in await services.facts.facts_of("mira-test")}
     assert found.archived
     assert found.name
     assert "peanuts" in found.content
@@ -112,7 +112,7 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    assert [fact.fact for fact in await services.facts.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
+    assert [fact.fact for fact in await services.facts.facts_of("mira-test")] == ["Tomas is a carpenter at the shipyard."]
 
 
 async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, script: Path):
@@ -123,7 +123,7 @@ async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, scr
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    assert await services.facts.all("mira-test") == []
+    assert await services.facts.facts_of("mira-test") == []
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
@@ -153,11 +153,11 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(services: AppSer
     await trusted(services, script, answers=answers(facts=NONSENSE))
 
     await services.archive_queue.archive_session(session.guid)
-    before = [fact.fact for fact in await services.facts.all("mira-test")]
+    before = [fact.fact for fact in await services.facts.facts_of("mira-test")]
     await services.archive_queue.finish()
 
     assert before == []
-    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.facts.all("mira-test")}
+    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.facts.facts_of("mira-test")}
 
 
 async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(services: AppServices, script: Path):
@@ -225,7 +225,7 @@ async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(s
     await services.archive_queue.archive_session(session.guid)
 
     found = await services.sessions.open(session.guid)
-    facts = [fact.fact for fact in await services.facts.all("mira-test")]
+    facts = [fact.fact for fact in await services.facts.facts_of("mira-test")]
     assert found.archived
     assert "bees" in found.content
     assert (await services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
@@ -342,7 +342,7 @@ async def test_without_facts_wanted_none_are_learnt(services: AppServices):
 
     await services.archive_queue.archive_session(session.guid)
 
-    assert await services.facts.all("mira-test") == []
+    assert await services.facts.facts_of("mira-test") == []
 
 
 async def test_any_conversation_can_be_told_anew_the_present_one_too(services: AppServices):
@@ -354,15 +354,15 @@ async def test_any_conversation_can_be_told_anew_the_present_one_too(services: A
     assert not found.archived
     assert found.content
     assert found.name
-    facts = await services.facts.all("mira-test")
+    facts = await services.facts.facts_of("mira-test")
     await services.archive_queue.archive_session(session.guid)
-    assert await services.facts.all("mira-test") == facts
+    assert await services.facts.facts_of("mira-test") == facts
 
 
 async def test_archiving_again_changes_nothing(services: AppServices):
     session = await hold(services, *NUTS)
     await services.archive_queue.archive_session(session.guid)
-    before, facts = await archived_parts(services, session), await services.facts.all("mira-test")
+    before, facts = await archived_parts(services, session), await services.facts.facts_of("mira-test")
 
     for _time in range(2):
         await services.archive_queue.update(session.guid)
@@ -370,7 +370,7 @@ async def test_archiving_again_changes_nothing(services: AppServices):
         await services.archive_queue.archive_session(session.guid)
 
     assert await archived_parts(services, session) == before
-    assert await services.facts.all("mira-test") == facts
+    assert await services.facts.facts_of("mira-test") == facts
 
 
 async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
@@ -481,7 +481,7 @@ async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_tha
     assert sum(contents) == 1
     await services.archive_queue.finish()
     assert all([(await services.sessions.open(session.guid)).content for session in sessions])
-    assert all(fact.reference_count == 5 for fact in await services.facts.all("mira-test"))
+    assert all(fact.reference_count == 5 for fact in await services.facts.facts_of("mira-test"))
 
 
 async def test_a_summary_is_never_written_into_what_was_said(services: AppServices):
@@ -553,4 +553,4 @@ async def test_a_model_that_goes_away_leaves_the_rest_to_rules(services: AppServ
 
     parts = await services.archive_queue.parts(session.guid)
     assert {(record.state, record.made_by) for record in parts.values()} == {(PartState.DONE, MadeBy.RULES)}
-    assert await services.facts.all("mira-test")
+    assert await services.facts.facts_of("mira-test")

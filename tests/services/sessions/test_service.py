@@ -266,7 +266,7 @@ async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_add
     second = await services.sessions.new("mira-test")
 
     again = await services.sessions.open(first.guid)
-    facts = [fact for fact in await services.facts.all("mira-test") if "allergic" in fact.fact]
+    facts = [fact for fact in await services.facts.facts_of("mira-test") if "allergic" in fact.fact]
     assert second.guid != first.guid
     assert (between, again.archived) == (False, True)
     assert "bees" in again.content
@@ -397,4 +397,4 @@ async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and
     assert was_open
     assert (await services.sessions.open(first.guid)).archived
     assert "Hello again." in [message.content for message in await log(services, second)]
-    assert any("Porto" in fact.fact for fact in await services.facts.all("mira-test"))
+    assert any("Porto" in fact.fact for fact in await services.facts.facts_of("mira-test"))

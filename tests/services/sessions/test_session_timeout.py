@@ -63,7 +63,7 @@ async def test_a_conversation_is_archived_after_the_set_silence_without_any_mode
     assert await is_archived(services, evening)
     old = await services.sessions.open(evening.guid)
     assert "peanuts" in old.content
-    assert any("allergic" in fact.fact for fact in await services.facts.all(MIRA))
+    assert any("allergic" in fact.fact for fact in await services.facts.facts_of(MIRA))
 
 
 async def test_the_silence_is_as_long_as_the_user_sets_it(services: AppServices, clock: Clock, evening: ChatSession):
@@ -297,7 +297,7 @@ async def test_a_continued_conversation_ends_again_with_what_was_added_and_its_f
 
     assert await is_archived(services, evening)
     assert "bees" in (await services.sessions.open(evening.guid)).content
-    facts = await services.facts.all(MIRA)
+    facts = await services.facts.facts_of(MIRA)
     assert [fact.reference_count for fact in facts if "allergic" in fact.fact] == [1]
     assert any("bees" in fact.fact for fact in facts)
 

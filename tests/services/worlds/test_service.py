@@ -96,7 +96,7 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(serv
 
     assert isinstance(prompt_text[0].error, FileError)
     assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
-    assert [problem.path for problem in await services.worlds.list_problems()] == [path]
+    assert [problem.path for problem in await services.worlds.list_errors()] == [path]
     path.unlink()
     assert await services.worlds.flush()
     assert on_disk(services, "isles")["description"] == "mine"

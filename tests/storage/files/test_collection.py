@@ -47,7 +47,7 @@ def test_without_a_user_folder_there_are_the_shipped_files(collection: FileColle
     stock = collection.load_all()
 
     assert [persona.unique_name for persona in stock.values.values()] == ["mara", "zoe"]
-    assert stock.problems == []
+    assert stock.errors == []
 
 
 def test_the_users_file_of_the_same_name_wins(collection: FileCollection[Persona], own_folder: Path):
@@ -76,8 +76,8 @@ def test_broken_files_are_collected_and_the_rest_is_there(collection: FileCollec
     stock = collection.load_all()
 
     assert set(stock.values) == {"mara", "zoe", "good"}
-    assert [problem.path.name for problem in stock.problems] == ["broken.json", "empty.json"]
-    assert stock.problems[1].field == "name"
+    assert [problem.path.name for problem in stock.errors] == ["broken.json", "empty.json"]
+    assert stock.errors[1].field == "name"
 
 
 def test_the_shipped_file_replaces_a_broken_one_of_the_user(collection: FileCollection[Persona], own_folder: Path):
@@ -87,7 +87,7 @@ def test_the_shipped_file_replaces_a_broken_one_of_the_user(collection: FileColl
 
     assert stock.values["mara"].bio == "ours"
     assert collection.get("mara").bio == "ours"
-    assert len(stock.problems) == 1
+    assert len(stock.errors) == 1
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(
@@ -98,7 +98,7 @@ def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(
     stock = collection.load_all()
 
     assert set(stock.values) == {"mara", "zoe"}
-    assert [problem.path for problem in stock.problems] == [own_folder]
+    assert [problem.path for problem in stock.errors] == [own_folder]
     with pytest.raises(StorageError):
         collection.save(Persona(name="New"))
 

@@ -66,7 +66,7 @@ def test_an_unreadable_file_is_reported_and_left_as_it_is(files: NotebookFiles, 
         files.write("mira", "cooking", lambda _there: "gone")
 
     assert path.read_bytes() == b"# Cooking\n\xff\xfe\n"
-    assert [problem.path.name for problem in files.read_all("mira").problems] == ["cooking.md"]
+    assert [problem.path.name for problem in files.read_all("mira").errors] == ["cooking.md"]
 
 
 @pytest.mark.parametrize("name", ["../cooking", ".hidden", "a/b", ""])
@@ -89,7 +89,7 @@ def test_other_files_are_ignored_or_reported(files: NotebookFiles, tmp_path: Pat
     found = files.read_all("mira")
 
     assert list(found.texts) == ["good"]
-    assert [problem.path.name for problem in found.problems] == ["a folder.md", "a:colon.md", "pipe.md"]
+    assert [problem.path.name for problem in found.errors] == ["a folder.md", "a:colon.md", "pipe.md"]
 
 
 def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Path):

@@ -277,7 +277,7 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
     ]
     await chats.add_messages(messages)
     memory = await lamp(scene)
-    one = (await scene.services.memory_lookup.would_recall("mira", "the pharos")).recalled[0]
+    one = (await scene.services.memory_lookup.preview_recall("mira", "the pharos")).recalled[0]
     assert one.memory == memory.guid
     turns = TurnMemories(scene.services.core.database)
     for message in messages[::20]:

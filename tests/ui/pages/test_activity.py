@@ -24,7 +24,7 @@ from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
-from lethe_app.plugins import PluginFault
+from lethe_app.plugins import PluginError
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.page import ActivityPage
@@ -347,10 +347,10 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
         for _time in range(3):
             services.background_runner.request_run("mira", "something")
             await services.background_runner.run_next_task()
-        services.background_runner.registry.faults.append(
-            PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title.")
+        services.background_runner.registry.errors.append(
+            PluginError("lethe-kites", "The task “kites” cannot be used: it has no title.")
         )
-        services.tool_registry.faults.append(PluginFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
+        services.tool_registry.errors.append(PluginError("lethe-dials", "The tools “dials” cannot be used: no such module."))
         services.tool_registry.changed.notify(None)
 
         await until(lambda: len(page.problem_list.problem_texts) == 3)

@@ -135,7 +135,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
 
 
 async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
-    facts = await scene.services.facts.all("mira")
+    facts = await scene.services.facts.facts_of("mira")
     return {fact.fact: fact.in_story for fact in facts if session.guid in fact.source_memories and not fact.superseded}
 
 

@@ -30,7 +30,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
     memory = session.guid
     one = RecalledMemory(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
     await core.turn_memories.save_turn(asked.id, TurnMemory(recalled=[one]))
-    await scene.services.objections.make("mira", memory, asked)
+    await scene.services.objections.add_objection("mira", memory, asked)
     return asked
 
 

@@ -40,13 +40,13 @@ async def test_a_note_is_corrected_kept_and_undone(tmp_path: Path):
         field.selectAll()
         QTest.keyClicks(field, "home: Lisbon")
         await page.detail.notes.save_notes()
-        assert await scene.services.memory_lookup.notes(guid) == {"home": "Lisbon"}
+        assert await scene.services.memory_lookup.load_notes(guid) == {"home": "Lisbon"}
 
         while page.undo_stack.canUndo():
             page.undo_stack.undo()
         await page.detail.notes.save_notes()
         assert field.toPlainText() == "home: Porto\nmood: tired"
-        assert await scene.services.memory_lookup.notes(guid) == {"home": "Porto", "mood": "tired"}
+        assert await scene.services.memory_lookup.load_notes(guid) == {"home": "Porto", "mood": "tired"}
 
 
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
@@ -57,7 +57,7 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
         QTest.keyClick(page, Qt.Key.Key_Escape)
         await until(lambda: scene.page is None)
 
-        assert await scene.services.memory_lookup.notes(guid) == {"dog": "Bruno"}
+        assert await scene.services.memory_lookup.load_notes(guid) == {"dog": "Bruno"}
 
 
 def test_lines_are_read_as_people_write_them():
@@ -81,4 +81,4 @@ async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Pat
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
         await page.detail.notes.save_notes()
 
-        assert await scene.services.memory_lookup.notes(guid) == {"dog": "Bruno"}
+        assert await scene.services.memory_lookup.load_notes(guid) == {"dog": "Bruno"}

@@ -14,7 +14,7 @@ from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
-from lethe_app.services.memory.proactive import hidden_line
+from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.web.chat_lookup import WebLookup, build_note, parse_note
 from lethe_app.ui.transcript.model.annotations import SourceAnnotations
 from lethe_app.ui.transcript.painting.source_list import format_source, host_of
@@ -30,7 +30,7 @@ async def add_conversation(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
     session = scene.session
     assert session is not None
-    line = hidden_line(session, "Mira has looked it up.", now(), build_note("the tower", MergedPages(sources=sources)))
+    line = build_hidden_message(session, "Mira has looked it up.", now(), build_note("the tower", MergedPages(sources=sources)))
     said = (
         Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Look it up.")]),
         Message(

@@ -95,14 +95,14 @@ class FactEdits:
 
         async def run_and_compare() -> None:
             # All facts are compared, because an edit can change others, for instance supersede them.
-            before = {fact.guid: fact for fact in await fact_service.all(persona_id)}
+            before = {fact.guid: fact for fact in await fact_service.facts_of(persona_id)}
             await redo_step()
-            after = {fact.guid: fact for fact in await fact_service.all(persona_id)}
+            after = {fact.guid: fact for fact in await fact_service.facts_of(persona_id)}
             changed[:] = [(fact, after.get(fact.guid)) for fact in before.values() if after.get(fact.guid) != fact]
             new[:] = [fact.guid for fact in added if fact.guid not in before]
 
         async def undo_step() -> None:
-            current = {fact.guid: fact for fact in await fact_service.all(persona_id)}
+            current = {fact.guid: fact for fact in await fact_service.facts_of(persona_id)}
             await fact_service.restore_facts([revert_fact(*both, current.get(both[0].guid)) for both in changed], new)
 
         self._commands.run_command(title, run_and_compare, undo_step)

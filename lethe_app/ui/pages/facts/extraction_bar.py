@@ -56,7 +56,7 @@ class ExtractionBar(QWidget):
                 self.hide()
                 self.ended.emit()
         if is_done:
-            facts = [fact for fact in await self._fact_service.all(persona_id) if not (fact.superseded or fact.in_story)]
+            facts = [fact for fact in await self._fact_service.facts_of(persona_id) if not (fact.superseded or fact.in_story)]
             fact_count = format_count(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
             self._context.notifier.notify(self.tr("{name} now knows {facts}.").format(name=name, facts=fact_count))
 

@@ -150,7 +150,7 @@ class FactPage(PersonaListPage):
 
     async def _reload(self) -> None:
         persona_id = self.persona_selector.persona_id
-        facts = await self._fact_service.all(persona_id)
+        facts = await self._fact_service.facts_of(persona_id)
         self._facts_by_guid = {fact.guid: fact for fact in facts}
         self.rows.set_rows(facts)
         self.kind_chips.show_kinds({fact.kind for fact in facts})

@@ -130,8 +130,10 @@ class FeedbackPage(PersonaListPage):
         persona = self.persona_selector.persona_id
         for objected in self.table.selected_rows:
             objection = objected.objection
-            withdraw = partial(self._service.withdraw, persona, objection.memory, objection.message)
-            self._commands.run_command(tr("marking as relevant"), withdraw, partial(self._service.repeat, persona, objection))
+            withdraw = partial(self._service.withdraw_objection, persona, objection.memory, objection.message)
+            self._commands.run_command(
+                tr("marking as relevant"), withdraw, partial(self._service.save_objection, persona, objection)
+            )
 
     def open_message(self) -> None:
         """Open the conversation at the message that the selected memory was marked as irrelevant to."""

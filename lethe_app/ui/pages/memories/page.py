@@ -350,7 +350,7 @@ class MemoryPage(PersonaListPage):
             return
         self.hint.hide()
         is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
-        turn_memory = await self._lookup.would_recall(
+        turn_memory = await self._lookup.preview_recall(
             self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None
         )
         listed = {line.guid for line in self.rows.all_rows}

@@ -61,7 +61,7 @@ class SessionNotes(QWidget):
 
     async def _load_notes(self, guid: UUID) -> None:
         await self.save_notes()
-        text = format_notes(await self._lookup.notes(guid))
+        text = format_notes(await self._lookup.load_notes(guid))
         if guid == self._guid and guid not in self._unsaved:
             self._show_text(text)
 
