@@ -21,7 +21,7 @@ class Plugin(Generic[T]):
 
 
 @dataclass(frozen=True)
-class PluginFault:
+class PluginError:
     """Plug-in that cannot be used, with the reason in one sentence."""
 
     distribution: str
@@ -43,14 +43,14 @@ def _read_entry_points(group: str, _search_path: tuple[str, ...]) -> tuple[Entry
 
 def load_plugins(
     entries: Iterable[EntryPoint], validate: Callable[[object], T], subject: str
-) -> tuple[list[Plugin[T]], list[PluginFault]]:
+) -> tuple[list[Plugin[T]], list[PluginError]]:
     """Load plug-ins; return the usable ones and the faults of the others.
 
     `validate` turns what an entry point names into the value that is used, and raises TypeError or ValueError with a reason if
     it is invalid. `subject` names the kind at the beginning of a fault's sentence: “The task”.
     """
     plugins: list[Plugin[T]] = []
-    faults: list[PluginFault] = []
+    errors: list[PluginError] = []
     for entry in entries:
         distribution = entry.dist.name if entry.dist is not None else entry.module
         try:
@@ -58,8 +58,8 @@ def load_plugins(
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever the code of others raises, SystemExit too, the program starts
-            faults.append(PluginFault(distribution, f"{subject} “{entry.name}” cannot be used: {_describe_error(error)}"))
-    return plugins, faults
+            errors.append(PluginError(distribution, f"{subject} “{entry.name}” cannot be used: {_describe_error(error)}"))
+    return plugins, errors
 
 
 def _describe_error(error: BaseException) -> str:

@@ -6,13 +6,13 @@ import re
 from datetime import timedelta
 
 from lethe_app.agents.task import AgentTask, TaskRequirement
-from lethe_app.plugins import Plugin, PluginFault, find_entry_points, load_plugins
+from lethe_app.plugins import Plugin, PluginError, find_entry_points, load_plugins
 
 ENTRY_POINT_GROUP = "lethe.tasks"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
-def find_tasks() -> tuple[list[Plugin[AgentTask]], list[PluginFault]]:
+def find_tasks() -> tuple[list[Plugin[AgentTask]], list[PluginError]]:
     """Return the tasks of installed plug-ins, sorted by the name of their entry point, and the faults of unusable ones."""
     return load_plugins(find_entry_points(ENTRY_POINT_GROUP), _create_task, "The task")
 

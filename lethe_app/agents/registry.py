@@ -9,7 +9,7 @@ from functools import cached_property
 from lethe_app.agents.plugins import find_tasks
 from lethe_app.agents.task import AgentTask
 from lethe_app.domain.persona import Persona
-from lethe_app.plugins import Plugin, PluginFault
+from lethe_app.plugins import Plugin, PluginError
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Registry:
     def __init__(
         self,
         builtin_tasks: Sequence[AgentTask],
-        discover: Callable[[], tuple[list[Plugin[AgentTask]], list[PluginFault]]] = find_tasks,
+        discover: Callable[[], tuple[list[Plugin[AgentTask]], list[PluginError]]] = find_tasks,
         reserved_names: Collection[str] = (),
     ) -> None:
         """Create the registry. `discover` loads the plug-ins; it takes a moment and is called at first use.
@@ -42,23 +42,23 @@ class Registry:
         self._discover = discover
 
     @cached_property
-    def _loaded(self) -> tuple[dict[str, RegisteredTask], list[PluginFault]]:
+    def _loaded(self) -> tuple[dict[str, RegisteredTask], list[PluginError]]:
         tasks = {task.name: RegisteredTask(task) for task in self._builtin_tasks}
         assert len(tasks) == len(self._builtin_tasks), "two of our own tasks have the same name"
-        plugins, faults = self._discover()
+        plugins, errors = self._discover()
         for plugin in plugins:
             if plugin.value.name in tasks or plugin.value.name in self._reserved_names:
-                faults.append(PluginFault(plugin.distribution, f"A task called “{plugin.value.name}” already exists."))
+                errors.append(PluginError(plugin.distribution, f"A task called “{plugin.value.name}” already exists."))
             else:
                 tasks[plugin.value.name] = RegisteredTask(plugin.value, plugin.distribution)
-        return tasks, faults
+        return tasks, errors
 
     @property
     def _tasks(self) -> dict[str, RegisteredTask]:
         return self._loaded[0]
 
     @property
-    def faults(self) -> list[PluginFault]:
+    def errors(self) -> list[PluginError]:
         """Return the plug-ins that could not be used."""
         return self._loaded[1]
 

@@ -253,7 +253,7 @@ class BackgroundServices:
 
     @cached_property
     def tool_registry(self) -> ToolRegistry:
-        core, (plugin_sets, faults) = self.core, find_tool_sets()
+        core, (plugin_sets, errors) = self.core, find_tool_sets()
         mind, quoter = (self.mind.reminders, self.mind.week), core.untrusted_memories.quoter
         memory_services = (core.memory, core.memory_lookup, core.session_store, *mind, core.untrusted_memories)
         builtin_sets = (
@@ -263,7 +263,7 @@ class BackgroundServices:
             WorkingMemoryTools(self.working_memory, quoter).build_tool_set(),
             WebTools(self.web_gate, self.working_memory, quoter).build_tool_set(),
         )
-        return ToolRegistry([*builtin_sets, *plugin_sets], faults, core.preferences)
+        return ToolRegistry([*builtin_sets, *plugin_sets], errors, core.preferences)
 
     @cached_property
     def tool_turns(self) -> ToolTurnFactory:

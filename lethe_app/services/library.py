@@ -59,9 +59,9 @@ class Library:
         the shipped one.
         """
         persona = await self.persona(unique_name)
-        for problem in (await self._stock(self._personas)).problems:
-            if problem.path.stem == unique_name:
-                raise problem
+        for error in (await self._stock(self._personas)).errors:
+            if error.path.stem == unique_name:
+                raise error
         return persona
 
     async def save_persona(self, persona: Persona, *, keeps_other: bool = False) -> Persona:
@@ -170,12 +170,12 @@ class Library:
         """Return all system presets by file name."""
         return (await self._stock(self._systems)).values
 
-    async def problems(self) -> list[FileError]:
+    async def errors(self) -> list[FileError]:
         """Return the errors of all files that could not be read."""
         found: list[FileError] = []
         shelves: tuple[FileCollection[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
         for shelf in shelves:
-            found += (await self._aside(shelf.load_all)).problems
+            found += (await self._aside(shelf.load_all)).errors
         return found
 
     async def _stock(self, shelf: FileCollection[T]) -> CollectionContent[T]:

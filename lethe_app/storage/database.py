@@ -103,7 +103,7 @@ class Database:
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
-        assert connection is not None, "open() makes the connection before anything else is handed over"
+        assert connection is not None, "open() makes the connection before any work is submitted"
         with translated(self.path), transaction(connection):
             return work(connection)
 
@@ -187,18 +187,18 @@ def _create(path: Path, migrations: Sequence[Migration]) -> None:
     sync_folder(path.parent)
 
 
-async def _wait_for(handed_over: Future[T]) -> T:
+async def _wait_for(submitted: Future[T]) -> T:
     """Wait for the storage thread; if the caller is cancelled, the work continues."""
-    waiting = asyncio.wrap_future(handed_over)
+    future = asyncio.wrap_future(submitted)
     try:
-        return await asyncio.shield(waiting)
+        return await asyncio.shield(future)
     except asyncio.CancelledError:
-        waiting.add_done_callback(_log_error)
+        future.add_done_callback(_log_error)
         raise
 
 
-def _log_error(waiting: asyncio.Future[T]) -> None:
+def _log_error(future: asyncio.Future[T]) -> None:
     """Log the error of work whose caller was cancelled; it would otherwise be lost."""
-    error = None if waiting.cancelled() else waiting.exception()
+    error = None if future.cancelled() else future.exception()
     if error is not None:
-        log.error("What was handed over could not be stored: %s", error, exc_info=error)
+        log.error("Work in the storage thread failed after its caller was cancelled: %s", error, exc_info=error)

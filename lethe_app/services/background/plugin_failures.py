@@ -23,7 +23,7 @@ class DisabledTask:
     """Name of the task."""
     title: str
     plugin: str
-    trouble: str
+    error: str
     """Reason of the failure, in one sentence."""
 
 

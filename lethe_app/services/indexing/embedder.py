@@ -30,7 +30,7 @@ class Embedder:
     name: str = ""
     id: str = ""
     """Id under which vectors and thresholds are stored."""
-    trouble: LetheError | None = None
+    error: LetheError | None = None
     """Reason why an expected model is not loaded."""
 
 
@@ -103,12 +103,12 @@ class Embedding:
         self._failed_at = time.monotonic()
         self._memory_index.set_embedder(None, "")
         await self._client.close()
-        self._become(Embedder(trouble=error))
+        self._become(Embedder(error=error))
 
     def _died(self, error: ModelCrashed) -> None:
         self._failed_at = time.monotonic()
         self._memory_index.set_embedder(None, "")
-        self._become(Embedder(trouble=error))
+        self._become(Embedder(error=error))
 
     def _become(self, state: Embedder) -> None:
         self.state = state

@@ -110,7 +110,7 @@ class IndexingService:
 
     def notice(self, worlds: Mapping[str, World]) -> None:
         """Check the worlds in use, and activate the background loop if one has changed since it was indexed."""
-        if not self._worlds.knows(worlds):
+        if not self._worlds.are_indexed(worlds):
             self.background.wake()
 
     async def rebuild(self) -> None:

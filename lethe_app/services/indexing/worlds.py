@@ -21,7 +21,7 @@ from lethe_app.storage.key_value import AppState
 
 SCOPE = "worlds"
 """Scope of the app state for the state of indexed worlds, by file name."""
-AT_ONCE = 100
+BATCH_SIZE = 100
 """Entries indexed in one transaction."""
 
 
@@ -56,7 +56,7 @@ class WorldPassages:
         """The worlds as indexed last. The library returns the same object as long as the file is unchanged."""
         self._one_at_a_time = asyncio.Lock()
 
-    def knows(self, worlds: Mapping[str, World]) -> bool:
+    def are_indexed(self, worlds: Mapping[str, World]) -> bool:
         """Return whether these worlds are unchanged since they were indexed."""
         return all(self._synced.get(name) is world for name, world in worlds.items())
 
@@ -64,49 +64,51 @@ class WorldPassages:
         """Mark all worlds as not indexed."""
         self._synced = {}
         for name in await self._app_state.values_of(SCOPE):
-            await self._set(name, IndexedWorld())
+            await self._store_state(name, IndexedWorld())
 
     async def sync(self) -> None:
         """Index worlds that were changed, added or deleted."""
         async with self._one_at_a_time:
             worlds = await self._library.worlds()
-            if self._synced.keys() == worlds.keys() and self.knows(worlds):
+            if self._synced.keys() == worlds.keys() and self.are_indexed(worlds):
                 return
-            kept = await self._app_state.values_of(SCOPE)
-            known = await asyncio.to_thread(lambda: {name: IndexedWorld.read(stored) for name, stored in kept.items()})
+            stored_states = await self._app_state.values_of(SCOPE)
+            known = await asyncio.to_thread(lambda: {name: IndexedWorld.read(stored) for name, stored in stored_states.items()})
             digests = await asyncio.to_thread(lambda: {name: digest(world) for name, world in worlds.items()})
             changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]
-            await self._take_over(worlds, known, [*changed, *(known.keys() - worlds.keys())])
+            await self._index_entries(worlds, known, [*changed, *(known.keys() - worlds.keys())])
             for name in changed:
-                entries = await asyncio.to_thread(found_by_meaning, worlds[name])
-                await self._set(name, IndexedWorld(digest=digests[name], entries=entries))
+                entries = await asyncio.to_thread(embedded_entries, worlds[name])
+                await self._store_state(name, IndexedWorld(digest=digests[name], entries=entries))
             for name in known.keys() - worlds.keys():
-                await self._set(name, None)
+                await self._store_state(name, None)
             self._synced = worlds
 
-    async def _take_over(self, worlds: Mapping[str, World], known: Mapping[str, IndexedWorld], changed: Iterable[str]) -> None:
+    async def _index_entries(
+        self, worlds: Mapping[str, World], known: Mapping[str, IndexedWorld], changed: Iterable[str]
+    ) -> None:
         """Index in small batches, between which other work has its turn. If it is interrupted, it starts again the next
         time.
         """
         touched: dict[UUID, None] = {}
         for name in changed:
             before = known.get(name, IndexedWorld()).entries
-            found = await asyncio.to_thread(found_by_meaning, worlds[name]) if name in worlds else []
-            guids = dict.fromkeys([*before, *found])
+            after = await asyncio.to_thread(embedded_entries, worlds[name]) if name in worlds else []
+            guids = dict.fromkeys([*before, *after])
             touched |= guids
             # Stored without a digest before the first batch, so that an interrupted run is recognised and repeated.
-            await self._set(name, IndexedWorld(entries=list(guids)))
-        owned = await asyncio.to_thread(by_guid, worlds, touched)
-        every = list(touched)
-        for start in range(0, len(every), AT_ONCE):
-            some = every[start : start + AT_ONCE]
-            passages = await asyncio.to_thread(_of_entries, [pair for guid in some for pair in owned.get(guid, ())])
+            await self._store_state(name, IndexedWorld(entries=list(guids)))
+        entries_by_guid = await asyncio.to_thread(worlds_by_entry, worlds, touched)
+        guids_to_index = list(touched)
+        for start in range(0, len(guids_to_index), BATCH_SIZE):
+            batch = guids_to_index[start : start + BATCH_SIZE]
+            passages = await asyncio.to_thread(_passages_of, [pair for guid in batch for pair in entries_by_guid.get(guid, ())])
             await self._priority.wait_for_turn_end()
-            await self._memory_index.replace(some, passages)
+            await self._memory_index.replace(batch, passages)
 
-    async def _set(self, name: str, value: IndexedWorld | None) -> None:
-        told = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
-        await self._app_state.set(SCOPE, name, told)
+    async def _store_state(self, name: str, value: IndexedWorld | None) -> None:
+        stored = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
+        await self._app_state.set(SCOPE, name, stored)
 
 
 def owner_of_world(name: str) -> str:
@@ -116,40 +118,40 @@ def owner_of_world(name: str) -> str:
 
 def digest(world: World) -> str:
     """Return a hash of the whole world."""
-    found = hashlib.blake2b(world.model_dump_json(exclude={"entries"}).encode(errors="surrogatepass"), digest_size=16)
+    state = hashlib.blake2b(world.model_dump_json(exclude={"entries"}).encode(errors="surrogatepass"), digest_size=16)
     for entry in world.entries:  # one by one: all in one go would keep Python from the window for a tenth of a second
-        found.update(entry.model_dump_json().encode(errors="surrogatepass"))
-    return found.hexdigest()
+        state.update(entry.model_dump_json().encode(errors="surrogatepass"))
+    return state.hexdigest()
 
 
-def found_by_meaning(world: World) -> list[UUID]:
-    """Return the entries that are recalled by similarity, besides their keywords."""
-    return [entry.guid for entry in world.entries if _is_found(world, entry)]
+def embedded_entries(world: World) -> list[UUID]:
+    """Return the entries that are recalled by embedding similarity, besides their keywords."""
+    return [entry.guid for entry in world.entries if _is_embedded(world, entry)]
 
 
-def by_guid(worlds: Mapping[str, World], wanted: Mapping[UUID, None]) -> dict[UUID, list[tuple[str, WorldEntry]]]:
+def worlds_by_entry(worlds: Mapping[str, World], guids: Mapping[UUID, None]) -> dict[UUID, list[tuple[str, WorldEntry]]]:
     """Return these entries by guid with every world that contains them, because a copied world has the guids of its
     original. Within one world a guid counts once.
     """
-    found: dict[UUID, dict[str, WorldEntry]] = {}
+    entries: dict[UUID, dict[str, WorldEntry]] = {}
     for name, world in worlds.items():
         for entry in world.entries:
-            if entry.guid in wanted and _is_found(world, entry):
-                found.setdefault(entry.guid, {}).setdefault(name, entry)
-    return {guid: list(entries.items()) for guid, entries in found.items()}
+            if entry.guid in guids and _is_embedded(world, entry):
+                entries.setdefault(entry.guid, {}).setdefault(name, entry)
+    return {guid: list(by_world.items()) for guid, by_world in entries.items()}
 
 
-def of_entry(name: str, entry: WorldEntry) -> list[Passage]:
+def entry_passages(name: str, entry: WorldEntry) -> list[Passage]:
     """Return the passages of an entry in the world of that file name."""
     return passage_builder.memory_passages(
         PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added
     )
 
 
-def _of_entries(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:
-    return [one for name, entry in entries for one in of_entry(name, entry)]
+def _passages_of(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:
+    return [one for name, entry in entries for one in entry_passages(name, entry)]
 
 
-def _is_found(world: World, entry: WorldEntry) -> bool:
-    wanted = world.do_embeds if entry.do_embeds is None else entry.do_embeds
-    return entry.enabled and wanted and entry.insertion is MemoryInsertion.TRIGGER
+def _is_embedded(world: World, entry: WorldEntry) -> bool:
+    is_wanted = world.do_embeds if entry.do_embeds is None else entry.do_embeds
+    return entry.enabled and is_wanted and entry.insertion is MemoryInsertion.TRIGGER

@@ -69,5 +69,5 @@ class FileTrash:
 
     async def _is_persona_gone(self, stem: str) -> bool:
         """Return whether no file of this persona is left, neither in use (readable or not) nor in the trash."""
-        broken = {problem.path.stem for problem in await self._library.problems()}
+        broken = {problem.path.stem for problem in await self._library.errors()}
         return stem not in await self.living_personas() | {trashed.stem for trashed in await self.list_items()} | broken

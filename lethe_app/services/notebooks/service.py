@@ -76,9 +76,9 @@ class NotebookService:
         """Return the notebooks of a persona that can be read; to be called in the storage thread."""
         return [self._parse(persona_id, name, text) for name, text in self._files.read_all(persona_id).texts.items()]
 
-    async def list_problems(self, persona_id: str) -> list[FileError]:
+    async def list_errors(self, persona_id: str) -> list[FileError]:
         """Return the errors of the files that cannot be read. The files are left unchanged."""
-        return (await self._database.run_outside_transaction(lambda: self._files.read_all(persona_id))).problems
+        return (await self._database.run_outside_transaction(lambda: self._files.read_all(persona_id))).errors
 
     async def load_text(self, persona_id: str, name: str) -> str:
         """Return the text of a notebook's file. Raise FileError."""

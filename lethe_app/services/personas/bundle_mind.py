@@ -56,8 +56,8 @@ class MindTransfer:
 
     def _pack_notebooks(self, persona_id: str) -> tuple[dict[str, str], str]:
         notebooks = self._files.read_all(persona_id)
-        if notebooks.problems:
-            raise notebooks.problems[0]
+        if notebooks.errors:
+            raise notebooks.errors[0]
         names: dict[str, str] = {}
         # Names that the bundle format allows keep their name, so they are assigned first; others get a name derived from
         # their own.

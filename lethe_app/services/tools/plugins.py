@@ -10,23 +10,23 @@ from importlib.metadata import EntryPoint
 from pydantic import BaseModel
 
 from lethe_app.domain.tools import Tool, ToolSet
-from lethe_app.plugins import PluginFault, find_entry_points, load_plugins
+from lethe_app.plugins import PluginError, find_entry_points, load_plugins
 
 ENTRY_POINT_GROUP = "lethe.tools"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
-def find_tool_sets() -> tuple[list[ToolSet], list[PluginFault]]:
+def find_tool_sets() -> tuple[list[ToolSet], list[PluginError]]:
     """Return the tool sets of installed plug-ins, sorted by the name of their entry point, and the faults of unusable ones."""
     return load_tool_sets(find_entry_points(ENTRY_POINT_GROUP))
 
 
-def load_tool_sets(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[PluginFault]]:
+def load_tool_sets(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[PluginError]]:
     """Load tool sets; return the usable ones and the faults of the others. Every tool of a plug-in requires permission for
     each call.
     """
-    plugins, faults = load_plugins(entries, _create_tool_set, "The tools")
-    return [replace(plugin.value, plugin=plugin.distribution) for plugin in plugins], faults
+    plugins, errors = load_plugins(entries, _create_tool_set, "The tools")
+    return [replace(plugin.value, plugin=plugin.distribution) for plugin in plugins], errors
 
 
 def _create_tool_set(factory: object) -> ToolSet:

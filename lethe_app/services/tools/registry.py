@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import Tool, ToolSet
-from lethe_app.plugins import PluginFault
+from lethe_app.plugins import PluginError
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.builtin_web import WEB
@@ -17,13 +17,13 @@ WORKING_MEMORY_SET = "bench"
 class ToolRegistry:
     """Registry of tools for all personas."""
 
-    def __init__(self, sets: Sequence[ToolSet], faults: Sequence[PluginFault], preferences: Preferences) -> None:
+    def __init__(self, sets: Sequence[ToolSet], errors: Sequence[PluginError], preferences: Preferences) -> None:
         self.changed: Listeners[None] = Listeners()
         """Emitted when a fault was added."""
         self.sets = list({tool_set.name: tool_set for tool_set in reversed(sets)}.values())[
             ::-1
         ]  # of two of one name the first one counts
-        self.faults = [*faults, *_find_duplicate_sets(sets)]
+        self.errors = [*errors, *_find_duplicate_sets(sets)]
         self._preferences = preferences
 
     def set_names_of(self, persona: Persona) -> list[str]:
@@ -55,9 +55,9 @@ class ToolRegistry:
             self._add_fault(owner, f"An error occurred when it was asked to {tool.title} ({type(error).__name__}).")
 
     def _add_fault(self, tool_set: ToolSet, reason: str) -> None:
-        fault = PluginFault(tool_set.plugin or tool_set.title, reason, in_use=True)
-        if fault not in self.faults:
-            self.faults.append(fault)
+        error = PluginError(tool_set.plugin or tool_set.title, reason, in_use=True)
+        if error not in self.errors:
+            self.errors.append(error)
             self.changed.notify(None)
 
     def tools_of(self, persona: Persona) -> list[Tool]:
@@ -65,13 +65,13 @@ class ToolRegistry:
         return [tool for tool_set in self.sets if tool_set.name in active_names for tool in tool_set.tools]
 
 
-def _find_duplicate_sets(sets: Sequence[ToolSet]) -> list[PluginFault]:
+def _find_duplicate_sets(sets: Sequence[ToolSet]) -> list[PluginError]:
     """Return faults of plug-ins whose set has the name of another set."""
-    names, faults = set[str](), list[PluginFault]()
+    names, errors = set[str](), list[PluginError]()
     for tool_set in sets:
         if tool_set.name in names:
-            faults.append(
-                PluginFault(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists.")
+            errors.append(
+                PluginError(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists.")
             )
         names.add(tool_set.name)
-    return faults
+    return errors

@@ -89,17 +89,17 @@ class WorldService:
     # Listing
 
     async def list_worlds(self) -> list[OpenWorld]:
-        """Return all readable worlds, unsaved changes included, sorted by name; for broken files see `problems`."""
+        """Return all readable worlds, unsaved changes included, sorted by name; for broken files see `errors`."""
         worlds = {**await self._library.worlds(), **self._unsaved}
         stamps, shipped = await self._database.run_outside_transaction(self._read_stamps)
         self._stamps = {**stamps, **{stem: self._stamps.get(stem) for stem in self._unsaved}}
         open_worlds = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
         return sorted(open_worlds, key=lambda one: (one.world.name.casefold(), one.world.unique_name))
 
-    async def list_problems(self) -> list[FileError]:
+    async def list_errors(self) -> list[FileError]:
         """Return the errors of world files that cannot be read."""
         folders = {self._paths.worlds, self._paths.shipped_worlds}
-        return [problem for problem in await self._library.problems() if problem.path.parent in folders]
+        return [error for error in await self._library.errors() if error.path.parent in folders]
 
     async def count_activations(self) -> Mapping[UUID, int]:
         """Return the number of turns in which each entry was activated, by guid."""
@@ -184,10 +184,10 @@ class WorldService:
         stamp = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
         if stamp is None or stamp == self._stamps.get(stem):
             return None
-        for problem in await self.list_problems():
-            if problem.path == self._path(stem):
+        for error in await self.list_errors():
+            if error.path == self._path(stem):
                 raise FileError(
-                    problem.path, problem.problem, problem.field, "Your changes are kept until the file is repaired or moved."
+                    error.path, error.problem, error.field, "Your changes are kept until the file is repaired or moved."
                 )
         return await self._library.delete_world(stem)
 

@@ -32,7 +32,7 @@ class CollectionContent(Generic[T]):
     """
 
     values: dict[str, T] = field(default_factory=dict)
-    problems: list[FileError] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
 
 
 class FileCollection(Generic[T]):
@@ -53,19 +53,19 @@ class FileCollection(Generic[T]):
         broken.
         """
         values: dict[str, T] = {}
-        problems: list[FileError] = []
+        errors: list[FileError] = []
         for folder in (self._shipped, self._own):
             try:
                 paths = _files(folder)
             except StorageError as error:
-                problems.append(FileError(folder, error.message))
+                errors.append(FileError(folder, error.message))
                 continue
             for path in paths:
                 try:
                     values[path.stem] = self._read(path)
                 except FileError as error:
-                    problems.append(error)
-        return CollectionContent(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
+                    errors.append(error)
+        return CollectionContent(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), errors)
 
     def get(self, stem: str) -> T:
         """Return the value with this file name, the user's before the shipped one. Raise `FileError` if it is missing or

@@ -37,7 +37,7 @@ class StoredNotebooks:
     """All readable notebooks of a persona by file name, and the files that cannot be read."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    problems: list[FileError] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class NotebookFiles:
             try:
                 found.texts[path.stem] = self._read(path)
             except FileError as error:
-                found.problems.append(error)
+                found.errors.append(error)
         return found
 
     def read_text(self, persona: str, name: str) -> str:

@@ -269,7 +269,7 @@ class WindowController(QObject):
         """Fill the sidebar, open the session of the last time, and report problems of the library."""
         await self.sidebar.refresh_personas()
         await self.sessions.open_last_session()
-        for problem in await self._services.library.problems():
+        for problem in await self._services.library.errors():
             self._window.notifier.report_error(problem)
 
     @property

@@ -188,9 +188,9 @@ class ActivityPage(PersonaListPage):
         self.subtitle.set_full_text("; ".join(map(format_running_task, underway)))
         idle_reason = "" if self._away.underway is not None else explain_hindrance(self._away.hindrance, settings)
         self.hint.setText("  ".join(filter(None, (self._usage_today, idle_reason))))
-        tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.faults]
+        tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.errors]
         self.problem_list.show_problems(
-            [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.faults)]
+            [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.errors)]
         )
 
     def _persona_name(self, run: TaskRun) -> str:

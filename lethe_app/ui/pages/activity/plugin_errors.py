@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.plugins import PluginFault
+from lethe_app.plugins import PluginError
 from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
@@ -39,7 +39,7 @@ def task_problems(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
     return [PluginProblem(text.format(plugin=plugin, why=reason)) for plugin, reason in faults]
 
 
-def tool_problems(faults: Sequence[PluginFault]) -> list[PluginProblem]:
+def tool_problems(faults: Sequence[PluginError]) -> list[PluginProblem]:
     """Return the problems of tool plug-ins that could not be loaded or that failed in use."""
     not_loaded = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
     failed = _tr("The plug-in “{plugin}” failed. {why} The reply was generated without it.")
@@ -53,7 +53,7 @@ def disabled_problems(disabled: Sequence[DisabledTask]) -> list[PluginProblem]:
     """Return the problems of tasks that were disabled because they failed repeatedly."""
     text = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
     return [
-        PluginProblem(text.format(task=task.title, plugin=task.plugin, why=task.trouble).strip(), task.task, task.title)
+        PluginProblem(text.format(task=task.title, plugin=task.plugin, why=task.error).strip(), task.task, task.title)
         for task in disabled
     ]
 

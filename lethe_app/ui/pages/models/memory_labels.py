@@ -42,8 +42,8 @@ async def describe_embedder_use(services: ModelPageServices, model: ModelFile) -
     state = services.embedding.state
     if not is_in_use(services, model):
         return _tr("Using this model re-indexes all memories in the background; until then they are found by their words.")
-    if state.trouble is not None:
-        return _tr("Selected for memory search, but not working: {trouble}").format(trouble=state.trouble.message)
+    if state.error is not None:
+        return _tr("Selected for memory search, but not working: {trouble}").format(trouble=state.error.message)
     if state.id != known_as(model):
         return _tr("Selected for memory search; it is loaded when Lethe is idle.")
     thresholds = await services.calibration.thresholds()

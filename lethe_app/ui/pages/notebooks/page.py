@@ -211,7 +211,7 @@ class NotebookPage(PersonaListPage):
     async def _reload(self, name_to_select: str = "") -> None:
         persona = self.persona_selector.persona_id
         name_to_select = name_to_select or self._notebook_to_select
-        items, problems = await self._notebooks.notebooks_of(persona), await self._notebooks.list_problems(persona)
+        items, problems = await self._notebooks.notebooks_of(persona), await self._notebooks.list_errors(persona)
         if persona != self.persona_selector.persona_id:
             return
         if items != self.rows.all_rows:

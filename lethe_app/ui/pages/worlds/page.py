@@ -192,7 +192,7 @@ class WorldPage(Page):
     async def _load_page(self) -> None:
         await self.detail.show_owners()
         await self.book.load_worlds()
-        for problem in await self._worlds.list_problems():
+        for problem in await self._worlds.list_errors():
             self._context.notifier.report_error(problem)
         self.detail.set_user_messages(await self._world_trials.list_user_messages(self._context.current_session()))
         await self.world_trial.load_messages()
