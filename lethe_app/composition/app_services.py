@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from lethe_app.composition.core import CoreServices
-from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.dreams import Dreams
@@ -67,7 +66,6 @@ from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.services.worlds.service import WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
-from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
 """Delays of the background services after the start in seconds, so that they do not slow down the start and the first reply."""
@@ -145,9 +143,6 @@ class AppServices:
     prefill: PrefillService
     core: CoreServices
     """Services that the others are built on; for tests and benchmarks."""
-    _client: ModelClient
-    _probe_client: ModelClient
-    _database: Database
     _close_functions: tuple[Callable[[], Awaitable[None]], ...]
 
     @property

@@ -50,6 +50,7 @@ from lethe_app.services.memory.recallers import (
     SemanticRecaller,
     StickyRecaller,
 )
+from lethe_app.services.memory.search import MemorySearch
 from lethe_app.services.memory.selection import MemorySelection
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.memory.time_search import TimeSearch
@@ -298,7 +299,8 @@ class CoreServices:
 
     @cached_property
     def time_search(self) -> TimeSearch:
-        return TimeSearch(self.memory_index, self.passages, self.session_store, self.fact_store, self.preferences)
+        stores = (self.memory_index, self.passages, self.session_store)
+        return TimeSearch(MemorySearch(*stores, self.fact_store, self.preferences), *stores)
 
     @cached_property
     def moods(self) -> MoodService:

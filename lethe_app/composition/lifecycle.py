@@ -86,9 +86,6 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         cache_state=core.cache_state,
         prefill=background.prefill,
         core=core,
-        _client=core.client,
-        _probe_client=core.probe_client,
-        _database=core.database,
         _close_functions=(*_background_close_functions(background), *_core_close_functions(core, background)),
     )
 

@@ -83,8 +83,7 @@ class RecallService:
         assert question is not None
         self._indexing.notice(context.bound.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
-            result = await self._select(replace(context, states={}))
-            memory = TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
+            memory = (await self._select(replace(context, states={}))).memory
             await self._turn_memories.save_turn(question.id, memory)
             return RecallOutcome(memory)
         initiative = await self._initiative.choose(context, question, turn.rows.standing)
@@ -96,7 +95,8 @@ class RecallService:
     async def _select(self, context: RecallContext) -> RecallResult:
         """Return the recalled memories, with text from the internet quoted as untrusted."""
         result = await self._selection.select(context)
-        return replace(result, recalled=await self._untrusted_memories.fenced(result.recalled, context.memories.by_guid))
+        recalled = await self._untrusted_memories.fenced(result.memory.recalled, context.memories.by_guid)
+        return replace(result, memory=result.memory.model_copy(update={"recalled": recalled}))
 
     async def stored_recall(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
@@ -105,8 +105,7 @@ class RecallService:
 
     async def preview(self, context: RecallContext) -> TurnMemory:
         """Return what a message would recall if it were sent now, with reasons. Nothing is changed."""
-        result = await self._selection.select(context)
-        return TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
+        return (await self._selection.select(context)).memory
 
     async def _store(
         self, context: RecallContext, question: Message, initiative: ProactiveTurn, result: RecallResult
@@ -128,12 +127,12 @@ class RecallService:
             persona_id=session.persona_id,
             session=session.guid,
             message=question.id,
-            memory=TurnMemory(
-                recalled=[*initiative.recalled, *result.recalled],
-                blocked=result.blocked,
-                scratch=notes_block,
-                mood=initiative.mood,
-                remark=result.remark,
+            memory=result.memory.model_copy(
+                update={
+                    "recalled": [*initiative.recalled, *result.memory.recalled],
+                    "scratch": notes_block,
+                    "mood": initiative.mood,
+                }
             ),
             moment=context.moment,
             hidden_line=line,

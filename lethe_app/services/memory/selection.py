@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from uuid import UUID
 
-from lethe_app.domain.recall import BlockedMemory, RecalledMemory, RecallWay
+from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.recallers import LASTING, STAYING, RecallCandidates, Recaller, active_spans, recall_at_opening
@@ -21,16 +21,16 @@ MAX_BLOCKED = 40
 class RecallResult:
     """Recalled and kept-back memories of a turn, and the session state to store."""
 
-    recalled: list[RecalledMemory]
-    blocked: list[BlockedMemory]
+    memory: TurnMemory
     states: dict[str, object]
-    remark: str = ""
 
     @property
     def newly_recalled(self) -> list[UUID]:
         """Memories that this message recalled, without those that are only still active and those that open a session."""
         return [
-            one.memory for one in self.recalled if one.way not in LASTING and one.way is not RecallWay.OPENING and not one.world
+            one.memory
+            for one in self.memory.recalled
+            if one.way not in LASTING and one.way is not RecallWay.OPENING and not one.world
         ]
 
 
@@ -60,7 +60,8 @@ class MemorySelection:
         blocked = islice((one for one in kept_back if one.memory not in recalled_ids), MAX_BLOCKED)
         kept = [one for one in recalled if not any(each.covers(one) for each in found)]
         remark = " ".join(one.remark for one in found if one.remark)
-        return RecallResult([*chain.from_iterable(one.first for one in found), *kept], list(blocked), states, remark)
+        recalled = [*chain.from_iterable(one.first for one in found), *kept]
+        return RecallResult(TurnMemory(recalled=recalled, blocked=list(blocked), remark=remark), states)
 
 
 def deduplicate(found: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:

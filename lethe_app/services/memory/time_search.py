@@ -20,10 +20,8 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, format_session, leads_of
-from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.memory.facts import FactStore
 
 MAX_SESSIONS = 100_000
 """Maximum number of sessions read for a request; higher than any real number of sessions."""
@@ -63,14 +61,9 @@ class TimeSearch:
     """Search memories by time and meaning. Nothing is changed."""
 
     def __init__(
-        self,
-        memory_index: MemoryIndex,
-        passages: Passages,
-        session_store: SessionStore,
-        fact_store: FactStore,
-        preferences: Preferences,
+        self, memory_search: MemorySearch, memory_index: MemoryIndex, passages: Passages, session_store: SessionStore
     ) -> None:
-        self._memory_search = MemorySearch(memory_index, passages, session_store, fact_store, preferences)
+        self._memory_search = memory_search
         self._memory_index = memory_index
         self._passages = passages
         self._session_store = session_store
