@@ -238,11 +238,11 @@ async def test_the_first_key_after_a_night_does_not_undo_the_silence(
 
 
 async def test_an_open_editor_keeps_its_conversation_open(services: AppServices, clock: Clock, evening: ChatSession):
-    services.session_timeout.is_edited = lambda session: session == evening.guid
+    services.session_timeout.set_edited_session(evening.guid)
     clock.go_on(hours=3)
     while_editing = await is_archived(services, evening)
     services.session_timeout.note_input(evening.guid)
-    services.session_timeout.is_edited = lambda _session: False
+    services.session_timeout.set_edited_session(None)
 
     assert not while_editing
     assert not await is_archived(services, evening)
