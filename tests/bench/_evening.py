@@ -131,10 +131,17 @@ class Scene:
 
 @asynccontextmanager
 async def begun(
-    tale: Tale, context: int, opening: int, kind: str = STILL, *, by_meaning: bool = True, **wishes: object
+    tale: Tale,
+    context: int,
+    opening: int,
+    kind: str = STILL,
+    *,
+    by_meaning: bool = True,
+    path: Path | None = None,
+    **wishes: object,
 ) -> AsyncIterator[Scene]:
     """The tale when its first `opening` exchanges were said, the day before; the model has read them."""
-    path = bundled.chat_model()
+    path = path or bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     model: list[StillModel | Watched] = []
     requests: list[PromptRequest] = []

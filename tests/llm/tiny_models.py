@@ -113,7 +113,8 @@ def write_llama(path: Path) -> Path:
 
 def write_smol(path: Path, vocabulary: Path) -> Path:
     """Two layers with the tokenizer of the model `vocabulary`: every text has the same tokens, and is read in a fraction of
-    the time. Its heads are as wide as the blocks of a quantised cache.
+    the time. It says digits, each of them one token, so what it says is read as the tokens that it said. Its heads are as
+    wide as the blocks of a quantised cache.
     """
     width, inner, heads, head = 64, 128, 2, 32
     reader = gguf.GGUFReader(vocabulary)
@@ -131,8 +132,11 @@ def write_smol(path: Path, vocabulary: Path) -> Path:
         if field.name.startswith("tokenizer."):
             kind, *inner_kinds = field.types
             writer.add_key_value(field.name, field.contents(), kind, *inner_kinds[-1:])
-    (token_count,) = (tensor.shape[1] for tensor in reader.tensors if tensor.name == "token_embd.weight")
-    tensors: dict[str, tuple[int, ...]] = {"token_embd.weight": (int(token_count), width), "output_norm.weight": (width,)}
+    tokens = reader.fields["tokenizer.ggml.tokens"].contents()
+    output = np.random.default_rng(3).normal(0.0, 0.01, (len(tokens), width)).astype(np.float32)
+    output[[tokens.index(str(digit)) for digit in range(10)]] *= 150
+    writer.add_tensor("output.weight", output)
+    tensors: dict[str, tuple[int, ...]] = {"token_embd.weight": (len(tokens), width), "output_norm.weight": (width,)}
     for layer in range(LAYERS):
         names = {f"attn_{name}": (width, width) for name in ("q", "k", "v", "output")}
         names |= {"ffn_gate": (inner, width), "ffn_up": (inner, width), "ffn_down": (width, inner)}

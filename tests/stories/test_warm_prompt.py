@@ -1,6 +1,6 @@
 """A conversation stays warm: whatever goes on in the background, the next turn evaluates what is new and nothing else.
 
-Beside the starter model stands a cache that only counts. It is told what the chat asks of the model, and hears nothing of work
+Beside the model stands a cache that only counts. It is told what the chat asks of the model, and hears nothing of work
 in the background: as long as both say the same, that work has cost the chat nothing.
 """
 
@@ -12,6 +12,7 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 from os.path import commonprefix
+from pathlib import Path
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import GroupTurns
@@ -33,10 +34,10 @@ RESEARCH = "<|im_start|>user\nWrite a long report on lighthouses.<|im_end|>\n<|i
 
 
 @asynccontextmanager
-async def evening() -> AsyncIterator[tuple[Scene, Watched]]:
+async def evening(path: Path) -> AsyncIterator[tuple[Scene, Watched]]:
     """Tomas sits in the workshop again; the model has read what was said the day before, and answers one thing."""
     options = {"max_reply": 16, "threads": 1, "temperature_override": 0.0}
-    async with begun(velm(len(SAID)), 2048, BEFORE, WATCHED, by_meaning=False, **options) as scene:
+    async with begun(velm(len(SAID)), 2048, BEFORE, WATCHED, by_meaning=False, path=path, **options) as scene:
         assert isinstance(scene.model, Watched)
         await scene.turn(SAID[BEFORE])
         yield scene, scene.model
@@ -67,8 +68,8 @@ async def written(services: AppServices, most: int, begins: asyncio.Event | None
     return usage
 
 
-async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs_without():
-    async with evening() as (scene, model):
+async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs_without(chat_model: Path):
+    async with evening(chat_model) as (scene, model):
         qualification(scene.services)
         other = await spoken(scene.services, velm(4).talk, BEGUN - timedelta(days=20))
         await scene.services.archive_queue.archive_session(other.guid, at_once=False)
@@ -80,8 +81,8 @@ async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs
     assert waited_for(model) == model.counted
 
 
-async def test_a_turn_after_and_during_a_research_task_costs_what_it_costs_without():
-    async with evening() as (scene, model):
+async def test_a_turn_after_and_during_a_research_task_costs_what_it_costs_without(chat_model: Path):
+    async with evening(chat_model) as (scene, model):
         done = await written(scene.services, 40)
         await scene.turn(SAID[BEFORE + 1])
         begins = asyncio.Event()
@@ -95,8 +96,8 @@ async def test_a_turn_after_and_during_a_research_task_costs_what_it_costs_witho
     assert waited_for(model) == model.counted
 
 
-async def test_while_the_user_waits_only_what_is_new_is_read():
-    async with evening() as (scene, model):
+async def test_while_the_user_waits_only_what_is_new_is_read(chat_model: Path):
+    async with evening(chat_model) as (scene, model):
         before = model.calls[-1].prompt.removesuffix("<|im_start|>user\n")
         step = await scene.turn(SAID[BEFORE + 1])
         (new,) = await scene.services.core.client.count([step.answer.prompt.removeprefix(before)])
@@ -106,8 +107,8 @@ async def test_while_the_user_waits_only_what_is_new_is_read():
     assert step.answer.usage.drift == 0
 
 
-async def test_whoever_speaks_in_a_group_what_was_read_for_the_others_stays_read():
-    async with evening() as (scene, model):
+async def test_whoever_speaks_in_a_group_what_was_read_for_the_others_stays_read(chat_model: Path):
+    async with evening(chat_model) as (scene, model):
         await scene.services.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=3)
         await scene.services.group.set_guests(scene.session.guid, ["edmund", "aiko"])
         await scene.turn(SAID[BEFORE + 1])  # three are introduced now, and that is read once

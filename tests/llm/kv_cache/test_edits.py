@@ -21,7 +21,7 @@ from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, RequestPriority
-from tests.llm.kv_cache.conftest import BOTH_MODELS
+from tests.sweep import BOTH_MODELS
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 NOISE = 0.01

@@ -19,8 +19,8 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, StateLocation
-from tests.llm.kv_cache.conftest import BOTH_MODELS
 from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
+from tests.sweep import BOTH_MODELS
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 OPTIONS = LoadOptions(context=512, batch=128, threads=1)
