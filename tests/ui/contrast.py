@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
-from PySide6.QtCore import QPoint, QRect
+import numpy as np
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -28,7 +29,7 @@ MIN_PIXELS = 12
 def ratios(page: QWidget, picture: QImage) -> Iterator[tuple[str, float]]:
     """Each widget with words that can be seen, and their contrast by WCAG, told from the darkest strokes of the letters."""
     window = page.window()
-    scale = picture.devicePixelRatio()
+    scale, pixels = picture.devicePixelRatio(), read_pixels(picture)
     for widget in page.findChildren(QWidget):
         words = words_of(widget)
         if not words or not widget.isVisible():
@@ -38,7 +39,7 @@ def ratios(page: QWidget, picture: QImage) -> Iterator[tuple[str, float]]:
             continue  # half under the edge of a scrolled column
         for area in areas(widget, visible):
             place = widget.mapTo(window, area.topLeft()) * scale
-            found = contrast(picture, QRect(place, area.size() * scale))
+            found = contrast(pixels, QRect(place, area.size() * scale))
             if found is not None:
                 yield f"{type(widget).__name__} “{words[:40]}”", found
 
@@ -69,17 +70,21 @@ def areas(widget: QWidget, visible: QRect) -> list[QRect]:
     return [visible]
 
 
-def contrast(picture: QImage, area: QRect) -> float | None:
+def read_pixels(picture: QImage) -> np.ndarray:
+    """The colours of a picture as numbers, row by row."""
+    converted = picture.convertToFormat(QImage.Format.Format_ARGB32)
+    return np.array(converted.constBits()).view(np.uint32).reshape(converted.height(), converted.width())
+
+
+def contrast(pixels: np.ndarray, area: QRect) -> float | None:
     """Of the strongest strokes in that part against its commonest colour; None where nothing is written there."""
-    area = area.intersected(picture.rect())
-    counted: Counter[int] = Counter()
-    for y in range(area.top(), area.bottom() + 1):
-        for x in range(area.left(), area.right() + 1):
-            counted[picture.pixel(QPoint(x, y))] += 1
+    rows, columns = slice(max(0, area.top()), area.bottom() + 1), slice(max(0, area.left()), area.right() + 1)
+    colours, counts = np.unique(pixels[rows, columns], return_counts=True)
+    counted = dict(zip(colours.tolist(), counts.tolist(), strict=True))
     if not counted:
         return None
-    ground = luminance(QColor(counted.most_common(1)[0][0]))
-    differing = sorted(((ratio(luminance(QColor(colour)), ground), count) for colour, count in counted.items()), reverse=True)
+    ground = luminance(max(counted, key=lambda colour: counted[colour]))
+    differing = sorted(((ratio(luminance(colour), ground), count) for colour, count in counted.items()), reverse=True)
     inked = [(value, count) for value, count in differing if value > 1.15]
     whole = sum(count for _value, count in inked)
     if whole < MIN_PIXELS:
@@ -92,8 +97,10 @@ def contrast(picture: QImage, area: QRect) -> float | None:
     return inked[-1][0]
 
 
-def luminance(colour: QColor) -> float:
+@cache
+def luminance(number: int) -> float:
     """As WCAG reckons it."""
+    colour = QColor(number)
 
     def linear(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
