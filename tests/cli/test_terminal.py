@@ -140,7 +140,9 @@ MIRA = ("chat", "--persona", "mira-test", "--model")
 
 
 def test_without_a_display_the_program_goes_on_in_the_terminal(terminal: Callable[..., Terminal], home: Path):
-    (home / "settings.json").write_text(json.dumps({"last_persona": "mira-test", "max_reply": 16}), encoding="utf-8")
+    (home / "settings.json").write_text(
+        json.dumps({"last_persona": "mira-test", "max_reply": 16, "threads": 1}), encoding="utf-8"
+    )
     lethe = terminal(start=("-m", "lethe_app"))
 
     lethe.until("There is no display to open a window on, so the chat runs in this terminal.")

@@ -147,9 +147,11 @@ def test_the_installed_program_finds_all_it_came_with_and_its_engine_answers(env
 
 
 def test_the_installed_program_talks(environment: Path, tmp_path: Path):
-    done = run_there(
-        environment, tmp_path, "lethe", "chat", "--persona", "mira", "--say", "Hello", "--json", "--home", tmp_path / "home"
-    )
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.json").write_text('{"max_reply": 16, "threads": 1}', encoding="utf-8")
+
+    done = run_there(environment, tmp_path, "lethe", "chat", "--persona", "mira", "--say", "Hello", "--json", "--home", home)
 
     (line,) = done.stdout.splitlines()
     reported = json.loads(line)

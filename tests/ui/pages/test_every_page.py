@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,17 +42,20 @@ MAX_STOPS = 400
 CONTRAST = 4.5
 
 
-async def page_of(scene: Scene, requested: str) -> Page:
-    """The page behind `requested`, when it has come to rest."""
+async def pages(scene: Scene) -> AsyncIterator[tuple[str, Page]]:
+    """Open every page in turn; yield its action and the page when it has been laid out."""
     scene.window.resize(1100, 760)
-    scene.window.window_actions[requested].trigger()
-    await until(lambda: scene.page is not None)
-    for _ in range(30):
-        QApplication.processEvents()
-        await asyncio.sleep(0.02)
-    page = scene.page
-    assert page is not None
-    return page
+    for action in ACTIONS:
+        scene.window.window_actions[action].trigger()
+        await until(lambda: scene.page is not None)
+        for _ in range(30):
+            QApplication.processEvents()
+            await asyncio.sleep(0.02)
+        page = scene.page
+        assert page is not None
+        yield action, page
+        page.back.click()
+        await until(lambda: scene.page is None)
 
 
 def shown(page: Page) -> Iterator[QWidget]:
@@ -96,13 +99,11 @@ def by_arrow(widget: QWidget) -> bool:
     return widget.isCheckable() and (widget.autoExclusive() or (group is not None and group.exclusive()))
 
 
-@pytest.mark.parametrize("requested", ACTIONS)
-async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, requested: str):
+async def test_everything_that_can_be_used_has_a_name(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, requested)
-
         nameless = [
-            f"{type(widget).__name__} {widget.objectName()}"
+            f"{action}: {type(widget).__name__} {widget.objectName()}"
+            async for action, page in pages(scene)
             for widget in shown(page)
             if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and not inner(widget) and not called(widget)
         ]
@@ -110,14 +111,12 @@ async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, requested:
     assert nameless == []
 
 
-@pytest.mark.parametrize("requested", ACTIONS)
-async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, requested: str):
+async def test_nothing_is_cut_off_in_large_text(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await scene.services.preferences.set(font_size=LARGE)
-        page = await page_of(scene, requested)
-
         cut = [
-            f"{type(widget).__name__} “{widget.text()}”: {widget.width()} of {needed(widget)}"
+            f"{action}: {type(widget).__name__} “{widget.text()}”: {widget.width()} of {needed(widget)}"
+            async for action, page in pages(scene)
             for widget in shown(page)
             if isinstance(widget, QLabel | QPushButton | QCheckBox | QToolButton)
             and not isinstance(widget, ElidedLabel)
@@ -136,34 +135,34 @@ def needed(widget: QLabel | QPushButton | QCheckBox | QToolButton) -> int:
     return max((metrics.horizontalAdvance(part) for part in parts), default=0)
 
 
-@pytest.mark.parametrize("requested", ACTIONS)
-async def test_all_words_stand_out_from_their_ground(tmp_path: Path, requested: str):
+async def test_all_words_stand_out_from_their_ground(tmp_path: Path):
     weak: list[str] = []
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, requested)
         for theme in ("light", "dark"):
             await scene.services.preferences.set(theme=theme)
-            for toast in scene.window.findChildren(Toast):
-                toast.hide()  # it would cover what is read
-            QApplication.processEvents()
-            picture = scene.window.grab().toImage()
-            weak += [f"{theme} {words}: {ratio:.2f}" for words, ratio in ratios(page, picture) if ratio < CONTRAST]
+            async for action, page in pages(scene):
+                for toast in scene.window.findChildren(Toast):
+                    toast.hide()  # it would cover what is read
+                QApplication.processEvents()
+                found = list(ratios(page, scene.window.grab().toImage()))
+                assert found, f"{action} shows no words"
+                weak += [f"{action}, {theme}: {words}: {ratio:.2f}" for words, ratio in found if ratio < CONTRAST]
 
     assert weak == []
 
 
-@pytest.mark.parametrize("requested", ACTIONS)
-async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, requested: str):
+async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path):
+    missed: list[str] = []
     async with opened(tmp_path) as scene:
-        page = await page_of(scene, requested)
-        wanted, reached = stops(page), set[QWidget]()
-        page.back.setFocus()
-        for _ in range(MAX_STOPS):
-            focus = QApplication.focusWidget()
-            if focus is None or (focus in reached and wanted <= reached):
-                break
-            reached.add(focus)
-            QTest.keyClick(focus, Qt.Key.Key_Tab)
-        missed = [f"{type(widget).__name__} {called(widget)}" for widget in wanted - reached]
+        async for action, page in pages(scene):
+            wanted, reached = stops(page), set[QWidget]()
+            page.back.setFocus()
+            for _ in range(MAX_STOPS):
+                focus = QApplication.focusWidget()
+                if focus is None or (focus in reached and wanted <= reached):
+                    break
+                reached.add(focus)
+                QTest.keyClick(focus, Qt.Key.Key_Tab)
+            missed += [f"{action}: {type(widget).__name__} {called(widget)}" for widget in wanted - reached]
 
     assert missed == []
