@@ -318,7 +318,7 @@ async def test_the_list_survives_and_what_was_under_way_has_ended(tmp_path: Path
 
 async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(surfing_module, "MAX_LOGGED_REQUESTS", 5)
-    monkeypatch.setattr(surfing_module, "MAX_DAYS", 3)
+    monkeypatch.setattr(surfing_module, "MAX_LOGGED_DAYS", 3)
     await services.preferences.set(web_allowed=True)
     surfing, day = gate(services, engine=Engine()), now()
 
