@@ -137,4 +137,4 @@ def _select_fitting(pieces: Sequence[int], available: int) -> tuple[int, ...]:
 
 
 def _count_used(demand: TokenDemand, kept: Mapping[PromptPart, Sequence[int]], parts: Iterable[PromptPart]) -> int:
-    return sum(demand.items[part][place] for part in parts if part in demand.items for place in kept[part])
+    return sum(demand.items[part][index] for part in parts if part in demand.items for index in kept[part])

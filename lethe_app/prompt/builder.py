@@ -106,7 +106,7 @@ class _Draft:
             head=rewrite_spans(self.compiled.spans(budget_plan.kept), self.request.control_filter),
             history=self.cuttable_history[budget_plan.cut :],
             tail=self.tail,
-            notes=[self.volatile[place] for place in budget_plan.kept.get(PromptPart.MEMORIES, ())],
+            notes=[self.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())],
             title=self.title,
             continue_last=self.request.continue_last,
             speaker=self.speaker,
@@ -290,7 +290,7 @@ def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: Budget
 
 
 def _background_texts(draft: _Draft, budget_plan: BudgetPlan) -> tuple[str, ...]:
-    notes = [draft.volatile[place] for place in budget_plan.kept.get(PromptPart.MEMORIES, ())]
+    notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
     texts = [note.text for note in notes if note.role == "system"]
     return (draft.title, *texts) if texts else ()
 
@@ -299,7 +299,7 @@ def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetP
     """Return what each part has and what was cut of it, unordered and not summed."""
     shares = [PartTokens(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
-        kept = sum(sizes[place] for place in budget_plan.kept.get(part, ()))
+        kept = sum(sizes[index] for index in budget_plan.kept.get(part, ()))
         shares.append(PartTokens(part, kept, sum(sizes) - kept, describe_cuts(part, len(sizes), budget_plan)))
     cut = budget_plan.cut
     note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.earlier)

@@ -57,7 +57,7 @@ class _Known:
     def count_shared_words(self, words: tuple[str, ...]) -> int:
         """Return how many leading words they have in common."""
         pairs = zip(self.words, words, strict=False)
-        return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(self.words), len(words)))
+        return next((index for index, (one, other) in enumerate(pairs) if one != other), min(len(self.words), len(words)))
 
 
 class EchoFilter:
@@ -65,7 +65,7 @@ class EchoFilter:
 
     def __init__(self, block: Sequence[str], *, at_line_start: bool = True) -> None:
         """Prepare the filter. `block` contains the texts of the memory block, its heading first."""
-        self._known_lines = [known for place, text in enumerate(block) for known in _parse_lines(text, is_heading=place == 0)]
+        self._known_lines = [known for index, text in enumerate(block) for known in _parse_lines(text, is_heading=index == 0)]
         names = {match["name"].strip("- ") for text in block[1:] for match in _SPEAKER.finditer(text)}
         self._known_lines += [
             _Known((*_split_words(name), verb), len(_split_words(name)) + 1, is_speech=True)

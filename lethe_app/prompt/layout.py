@@ -93,7 +93,7 @@ def _insert_at_depth(pieces: PromptPieces, history: Sequence[PlacedTurn]) -> lis
 def _system_note_spans(notes: Sequence[PromptNote], title: str) -> list[PromptSpan]:
     texts = [note.text for note in _sort_notes(notes) if note.role == "system"]
     lines = [line for line in (title, *texts) if line] if texts else []
-    return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if place else line) for place, line in enumerate(lines)]
+    return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if index else line) for index, line in enumerate(lines)]
 
 
 def _place_other_notes(notes: Sequence[PromptNote]) -> list[PlacedTurn]:

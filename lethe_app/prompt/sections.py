@@ -55,7 +55,7 @@ class PromptSection:
 
     def render(self, kept: Sequence[int]) -> str:
         """Return the text of the section with only the items at the indices `kept`."""
-        texts = [self.items[place] for place in sorted(kept, reverse=self.newest_first)]
+        texts = [self.items[index] for index in sorted(kept, reverse=self.newest_first)]
         if not texts:
             return self.text
         body = "\n".join(f"- {text}" for text in texts) if self.bullets else "\n\n".join(texts)

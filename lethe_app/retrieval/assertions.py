@@ -11,10 +11,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.retrieval.query_terms import EVERYDAY, parse_query
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
-QUOTED = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
+MESSAGE_PASSAGE = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
 """Text of a message passage, as `passage_builder.message` writes it."""
 CACHE_SIZE = 20_000
 """Lines whose result is cached; each entry is a text and a few flags."""
@@ -27,7 +27,7 @@ _AUXILIARY = (
     r"(?:is|are|was|were|am|do|does|did|have|has|had|can|could|will|would|should|shall|may|might|must|['’]?s|['’]re|['’]d)"
 )
 _SUBJECT = r"(?:i|we|you|u|he|she|it|they|this|that|there|these|those|my|your|our|his|her|their|the|any\w*|some\w*)"
-ASKING = re.compile(
+QUESTION_START = re.compile(
     _BEFORE + r"(?:"
     rf"(?:what|who|whom|where|when|why|how)\s*{_AUXILIARY}\b"
     rf"|(?:what|which|whose|how)(?:\s+(?!(?:i|we|you|he|she|it|they|a)\b)\w+){{1,3}}?\s+{_AUXILIARY}\s+{_SUBJECT}\b"
@@ -38,7 +38,7 @@ ASKING = re.compile(
     re.IGNORECASE,
 )
 """Beginning of a question, also without a question mark."""
-REQUESTING = re.compile(
+REQUEST_START = re.compile(
     _BEFORE + r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?(?:"
     # “tell me off” and “tell me apart” ask for nothing.
     r"remind me|tell me(?! (?:off|apart))|help me remember|refresh my memory|guess what\W*$"
@@ -49,7 +49,7 @@ REQUESTING = re.compile(
     re.IGNORECASE,
 )
 """Question in the form of a statement."""
-STATING = re.compile(
+STATEMENT_START = re.compile(
     _BEFORE + r"(?:i|we|he|she|it|they|my|our|there|this)(?:['’](?:m|ve|re|s|d|ll))?\b(?! (?:wonder|guess))", re.IGNORECASE
 )
 """Beginning of a statement, also before a question mark (“I have a dog, remember?”)."""
@@ -84,7 +84,7 @@ class LineAssertions:
 @lru_cache(CACHE_SIZE)
 def classify_line(text: str) -> LineAssertions:
     """Classify a line. `text` is a message or the text of a message passage."""
-    quoted = QUOTED.match(text)
+    quoted = MESSAGE_PASSAGE.match(text)
     sentences = [found for found in SENTENCE.findall(quoted[1] if quoted else text) if found.strip()]
     stating = [sentence for sentence in sentences if is_statement(sentence)]
     asking = [sentence for sentence in sentences if is_question(sentence)]
@@ -92,17 +92,19 @@ def classify_line(text: str) -> LineAssertions:
         has_statement=bool(stating),
         has_unaddressed_statement=any(not SECOND_PERSON.search(sentence) for sentence in stating),
         is_about_speaker=any(FIRST_PERSON.search(sentence) for sentence in asking),
-        is_about_others=any(not FIRST_PERSON.search(one) and not EVERYDAY.issuperset(parse_query(one).words) for one in asking),
+        is_about_others=any(
+            not FIRST_PERSON.search(one) and not EVERYDAY_WORDS.issuperset(parse_query(one).words) for one in asking
+        ),
     )
 
 
 def is_question(sentence: str) -> bool:
     """Return whether a sentence is a question or a request for information or a reminder."""
-    if REQUESTING.match(sentence):
+    if REQUEST_START.match(sentence):
         return True
     if sentence.rstrip('"”’)* \n').endswith(("?", "？", "؟")):
-        return not STATING.match(sentence)
-    return bool(ASKING.match(sentence))
+        return not STATEMENT_START.match(sentence)
+    return bool(QUESTION_START.match(sentence))
 
 
 def is_statement(sentence: str, participants: Collection[str] = ()) -> bool:
@@ -110,7 +112,7 @@ def is_statement(sentence: str, participants: Collection[str] = ()) -> bool:
     if is_question(sentence):
         return False
     words = parse_query(sentence, participants).words
-    distinctive_count = sum(word not in EVERYDAY for word in words)
+    distinctive_count = sum(word not in EVERYDAY_WORDS for word in words)
     if _COURTESY.match(sentence):
         return distinctive_count > 1 or (distinctive_count == 1 and bool(POSSESSIVE.search(sentence)))
     return distinctive_count > 0 or (bool(words) and bool(FIRST_PERSON.search(sentence)))
@@ -145,7 +147,7 @@ def _has_substance(sentence: str, participants: Collection[str]) -> bool:
     """Return whether a sentence states something, or asks with a distinctive word or about its speaker."""
     if not is_question(sentence):
         return is_statement(sentence, participants)
-    return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY.issuperset(parse_query(sentence, participants).words)
+    return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY_WORDS.issuperset(parse_query(sentence, participants).words)
 
 
 def is_request(text: str) -> bool:
@@ -174,6 +176,6 @@ def split_query(text: str, participants: Collection[str] = ()) -> list[str]:
     others = [sentence for sentence in sentences if sentence != last]
     sentences_per_part = -(-len(others) // MAX_PARTS)
     groups = [
-        " ".join(others[place : place + sentences_per_part]) for place in range(0, len(others), max(1, sentences_per_part))
+        " ".join(others[index : index + sentences_per_part]) for index in range(0, len(others), max(1, sentences_per_part))
     ]
     return [*([last] if last else [text]), *groups]

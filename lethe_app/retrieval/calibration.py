@@ -48,8 +48,8 @@ class PairKind(StrEnum):
     """A message and a memory of another topic."""
 
 
-FACTS = (PairKind.DUPLICATE, PairKind.UPDATE, PairKind.RELATED, PairKind.UNRELATED)
-MESSAGES = (PairKind.QUESTION, PairKind.QUESTION_OTHER, PairKind.QUESTION_STRANGER)
+FACT_KINDS = (PairKind.DUPLICATE, PairKind.UPDATE, PairKind.RELATED, PairKind.UNRELATED)
+MESSAGE_KINDS = (PairKind.QUESTION, PairKind.QUESTION_OTHER, PairKind.QUESTION_STRANGER)
 
 
 class CalibrationPair(BaseModel):
@@ -112,15 +112,15 @@ are all small; the starter embedder puts nearly every question farther than any 
 class ThresholdTarget:
     """Requirements on a threshold between messages and memories."""
 
-    precision: float
+    min_precision: float
     """Minimum precision among memories of one topic, half of which are meant."""
-    strangers: float
+    max_unrelated_share: float
     """Maximum share of memories of other topics that pass."""
 
 
 THRESHOLD_TARGETS = {
-    "rag_limit": ThresholdTarget(precision=0.80, strangers=0.02),
-    "natural": ThresholdTarget(precision=0.95, strangers=0.005),
+    "rag_limit": ThresholdTarget(min_precision=0.80, max_unrelated_share=0.02),
+    "natural": ThresholdTarget(min_precision=0.95, max_unrelated_share=0.005),
 }
 """The requirements on `natural` are stricter, because such a memory is mentioned unasked; candidates below `rag_limit` are
 still ranked.
@@ -148,7 +148,7 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
 
     duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
 
-    If the wanted pairs are not nearer by `calibration_threshold.MIN_STANDARD_ERRORS` standard errors (an uninformative
+    If the positive pairs are not nearer by `calibration_threshold.MIN_STANDARD_ERRORS` standard errors (an uninformative
     embedder, or too few pairs), a threshold falls back to near identity: `MAX_IDENTITY_DISTANCE`, or half the distance of the
     nearest pair that is no duplicate, whichever is smaller.
 
@@ -188,14 +188,14 @@ def identity_distance(pairs: Sequence[CalibrationPair], distances: Sequence[floa
     others = [
         distance
         for pair, distance in zip(pairs, distances, strict=True)
-        if pair.kind in FACTS and pair.kind is not PairKind.DUPLICATE
+        if pair.kind in FACT_KINDS and pair.kind is not PairKind.DUPLICATE
     ]
     return min(MAX_IDENTITY_DISTANCE, max(0.0, min(others, default=FARTHEST) / 2))
 
 
 def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> FittedThresholds:
     """Fit the thresholds between facts."""
-    rows = [(pair, distance) for pair, distance in zip(pairs, distances, strict=True) if pair.kind in FACTS]
+    rows = [(pair, distance) for pair, distance in zip(pairs, distances, strict=True) if pair.kind in FACT_KINDS]
     agreeing = [compare_sentences(pair.first, pair.second).is_agreeing for pair, _distance in rows]
     kinds, all_distances = [pair.kind for pair, _distance in rows], [distance for _pair, distance in rows]
     duplicates = DistanceSample.from_distances(all_distances, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
@@ -204,25 +204,26 @@ def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> F
     duplicates_and_updates = DistanceSample.from_distances(
         all_distances, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds
     )
-    has_duplicate_limit, has_update_limit = duplicates.is_separable(), duplicates_and_updates.is_separable()
-    return {
-        "duplicate": (duplicates.find_precise(DUPLICATE_PRECISION, MIN_PRECISION) if has_duplicate_limit else None, duplicates),
-        "same_words": (
-            same_words.find_precise(DUPLICATE_PRECISION, MIN_PRECISION) if has_duplicate_limit else None,
-            same_words,
-        ),
-        "same_memory": (
-            duplicates_and_updates.find_precise(REPLACEMENT_PRECISION, MIN_PRECISION) if has_update_limit else None,
-            duplicates_and_updates,
-        ),
-        "update": (duplicates_and_updates.find_separating() if has_update_limit else None, duplicates_and_updates),
+    thresholds: FittedThresholds = {
+        "duplicate": (None, duplicates),
+        "same_words": (None, same_words),
+        "same_memory": (None, duplicates_and_updates),
+        "update": (None, duplicates_and_updates),
     }
+    if duplicates.is_separable():
+        thresholds["duplicate"] = duplicates.find_threshold(DUPLICATE_PRECISION, MIN_PRECISION), duplicates
+        thresholds["same_words"] = same_words.find_threshold(DUPLICATE_PRECISION, MIN_PRECISION), same_words
+    if duplicates_and_updates.is_separable():
+        same_memory = duplicates_and_updates.find_threshold(REPLACEMENT_PRECISION, MIN_PRECISION)
+        thresholds["same_memory"] = same_memory, duplicates_and_updates
+        thresholds["update"] = duplicates_and_updates.find_separating_threshold(), duplicates_and_updates
+    return thresholds
 
 
 def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> FittedThresholds:
     """Fit the thresholds between messages and memories. Without pairs of other topics, only precision is required."""
-    rows = [(pair.kind, distance) for pair, distance in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
-    strangers = np.sort(np.array([distance for kind, distance in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
+    rows = [(pair.kind, distance) for pair, distance in zip(pairs, distances, strict=True) if pair.kind in MESSAGE_KINDS]
+    unrelated = np.sort(np.array([distance for kind, distance in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
     near = [(kind, distance) for kind, distance in rows if kind is not PairKind.QUESTION_STRANGER]
     kinds = [kind for kind, _distance in near]
     sample = DistanceSample.from_distances(
@@ -230,15 +231,15 @@ def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -
     )
     fitted: FittedThresholds = {}
     for name, target in THRESHOLD_TARGETS.items():
-        limit = sample.find_precise(target.precision, target.precision) if sample.is_separable() else None
-        if limit is not None and len(strangers):
-            # The quantile of the strangers' distances is the largest threshold with the allowed share of them below it.
-            limit = min(limit, float(strangers[int(target.strangers * len(strangers))]))
+        limit = sample.find_threshold(target.min_precision, target.min_precision) if sample.is_separable() else None
+        if limit is not None and len(unrelated):
+            # The quantile of the unrelated pairs' distances is the largest threshold with the allowed share of them below it.
+            limit = min(limit, float(unrelated[int(target.max_unrelated_share * len(unrelated))]))
         fitted[name] = (limit, sample)
     return fitted
 
 
-def add_strangers(pairs: Sequence[CalibrationPair]) -> list[CalibrationPair]:
+def add_unrelated_pairs(pairs: Sequence[CalibrationPair]) -> list[CalibrationPair]:
     """Return the pairs plus every message paired with the memories of all other topics, as QUESTION_STRANGER."""
     messages = list({pair.first: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     memories = list({pair.second: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
@@ -260,7 +261,7 @@ async def calibrate(
 
     Cancellation between two batches has no side effect. Errors of `embed` propagate.
     """
-    all_pairs = add_strangers(pairs)
+    all_pairs = add_unrelated_pairs(pairs)
     return fit_thresholds(all_pairs, await measure_distances(embed, all_pairs, progress), embedder)
 
 
@@ -275,7 +276,7 @@ async def measure_distances(
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
     vectors: list[bytes] = []
     for start in range(0, len(texts), BATCH):
-        vectors += [meaning.vector for meaning in await embed(texts[start : start + BATCH])]
+        vectors += [embedding.vector for embedding in await embed(texts[start : start + BATCH])]
         progress(len(vectors) / len(texts))
     rows = np.frombuffer(b"".join(vectors), np.float32).reshape(len(texts), -1)
     row_by_text = {text: number for number, text in enumerate(texts)}

@@ -19,7 +19,7 @@ from lethe_app.retrieval.features import (
     gather_features,
     lookup_cosines,
     select_compared,
-    to_places,
+    to_word_occurrences,
 )
 from lethe_app.retrieval.query_terms import QueryTerms
 from lethe_app.retrieval.term_statistics import MAX_NEAREST, TermSpread, count_spread, estimate_spread, select_promising
@@ -71,10 +71,10 @@ class CandidateSearch:
                 nearest = self._find_nearest()
                 spread = count_spread(self.columns, self.allowed, occurrences, self.query.words)
                 rows = np.flatnonzero(self.allowed)
-                features = gather_features(self.columns, rows, to_places(occurrences), spread, nearest)
+                features = gather_features(self.columns, rows, to_word_occurrences(occurrences), spread, nearest)
                 compared = select_compared(features.group, features.cosine, features.bm25)
                 numbers = self.columns.number[rows[compared]]
-                return await self._silence_non_evidence(features, compared, await self._load_tokens(numbers))
+                return await self._suppress_non_evidence(features, compared, await self._load_tokens(numbers))
         return await self._collect_promising()
 
     async def _collect_promising(self) -> CandidateFeatures:
@@ -82,28 +82,29 @@ class CandidateSearch:
         compared are read.
         """
         listing = asyncio.ensure_future(self.passages.passages_of_terms(self.query.lookups))
-        await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
+        await asyncio.sleep(0)  # starts the query in the storage thread, which runs while the vectors are searched here
         nearest = self._find_nearest()
         spread = estimate_spread(self.columns, self.allowed, await listing, self.query.words)
         rows, word_scores = select_promising(self.columns, self.allowed, spread, nearest[0], self.time_reference)
         numbers = self.columns.number[rows]
         farthest = float(nearest[1][:MAX_NEAREST].min()) if len(nearest[1]) else 0.0
         compared = select_compared(self.columns.group[rows], lookup_cosines(numbers, *nearest, default=farthest), word_scores)
-        closer = await self.passages.details_of(self.embedder, self.query.lookups, np.sort(numbers[compared]).tolist())
-        places = _add_listed(to_places(closer.occurrences), self.columns, spread, rows, compared)
-        all_cosines = self._add_cosines(nearest, closer.vectors)
-        features = gather_features(self.columns, rows, places, spread, all_cosines)
-        return await self._silence_non_evidence(features, compared, closer.tokens)
+        details = await self.passages.details_of(self.embedder, self.query.lookups, np.sort(numbers[compared]).tolist())
+        read = to_word_occurrences(details.occurrences)
+        occurrences = _add_index_occurrences(read, self.columns, spread, rows, compared)
+        all_cosines = self._add_cosines(nearest, details.vectors)
+        features = gather_features(self.columns, rows, occurrences, spread, all_cosines)
+        return await self._suppress_non_evidence(features, compared, details.tokens)
 
-    async def _silence_non_evidence(
+    async def _suppress_non_evidence(
         self, features: PassageFeatures, compared: Rows, tokens: Mapping[int, bytes]
     ) -> CandidateFeatures:
-        """Read the compared messages and silence those that are no evidence."""
+        """Read the compared messages and suppress those that are no evidence."""
         numbers = self.columns.number[features.rows]
         lines = await self.passages.message_passages(numbers[compared].tolist(), self.personas)
-        silent_numbers = [line.number for line in lines if not is_evidence(line.text, line.speaker, self.personas, line.before)]
-        is_silent = is_member(numbers, np.array(silent_numbers, np.int64))
-        return CandidateFeatures(features.silence(is_silent), compared[~is_silent[compared]], tokens)
+        suppressed = [line.number for line in lines if not is_evidence(line.text, line.speaker, self.personas, line.before)]
+        is_suppressed = is_member(numbers, np.array(suppressed, np.int64))
+        return CandidateFeatures(features.suppress(is_suppressed), compared[~is_suppressed[compared]], tokens)
 
     def _find_nearest(self) -> tuple[Rows, Floats]:
         """Return numbers and scaled cosines of the nearest passages."""
@@ -122,14 +123,14 @@ class CandidateSearch:
         return await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
 
 
-def _add_listed(
+def _add_index_occurrences(
     occurrences: WordOccurrences, columns: ColumnSnapshot, spread: TermSpread, rows: Rows, read_indices: Rows
 ) -> WordOccurrences:
     """Return all occurrences in the rows that were `read_indices`, and one occurrence per word for the other rows."""
-    wanted = np.zeros(len(columns.number), bool)
-    wanted[rows] = True
-    wanted[rows[read_indices]] = False
-    is_listed = wanted[spread.row]
+    is_unread = np.zeros(len(columns.number), bool)
+    is_unread[rows] = True
+    is_unread[rows[read_indices]] = False
+    is_listed = is_unread[spread.row]
     word = spread.word[is_listed]
     return WordOccurrences(
         np.concatenate([occurrences.word, word]),

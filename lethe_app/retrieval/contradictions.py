@@ -98,7 +98,7 @@ class SentenceContrast:
     """Each is about another relative or animal, or only one is about a relative."""
     detail: bool
     """One sentence is much longer than the other."""
-    has_one_exchange: bool
+    has_one_substitution: bool
     """They differ in exactly one word in the same place. Such a word is more often something else than a synonym."""
     has_extra_words: bool
     """One has more than `MAX_OWN_WORDS` words that the other lacks."""
@@ -115,7 +115,7 @@ class SentenceContrast:
     def is_agreeing(self) -> bool:
         """Return whether no difference speaks against both saying the same."""
         differ = self.numbers or self.names or self.roles or self.negation or self.values or self.subjects
-        return not (differ or self.has_one_exchange or self.detail or self.has_extra_words or self.is_one_changed)
+        return not (differ or self.has_one_substitution or self.detail or self.has_extra_words or self.is_one_changed)
 
     @property
     def is_replacing(self) -> bool:
@@ -145,7 +145,7 @@ def compare_sentences(first: str, second: str) -> SentenceContrast:
         subjects=has_exclusive_values(first_lower, second_lower, SUBJECTS)
         or has_relative(first_lower) != has_relative(second_lower),
         detail=min(len(first_words), len(second_words)) < MIN_LENGTH_RATIO * max(len(first_words), len(second_words)),
-        has_one_exchange=len(first_stems) == len(second_stems)
+        has_one_substitution=len(first_stems) == len(second_stems)
         and sum(one != other for one, other in zip(first_stems, second_stems, strict=True)) == 1,
         has_extra_words=max(len(first_words - second_words), len(second_words - first_words)) > MAX_OWN_WORDS,
         is_second_changed=has_second_changed and not has_first_changed,

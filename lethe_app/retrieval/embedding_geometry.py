@@ -67,7 +67,7 @@ class EmbedderGeometry:
 
 
 def _rescale(cosines: Floats, background: float, target: float) -> Floats:
-    """Map the background linearly to the wanted one; the cosine of a text and itself stays 1."""
+    """Map the background linearly to `target`; the cosine of a text and itself stays 1."""
     scaled: Floats = 1 - (1 - cosines) * np.float32((1 - target) / (1 - background))
     return scaled
 
@@ -88,10 +88,10 @@ async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> Embed
     except LetheError:
         return STARTER
     cosines = _stack_vectors(queries) @ _stack_vectors(passages).T
-    blobs = [late_interaction.pack_tokens(meaning) for meaning in passages]
+    blobs = [late_interaction.pack_tokens(embedding) for embedding in passages]
     query_rows = [
-        late_interaction.query_tokens(meaning, dict.fromkeys(late_interaction.words_of(meaning.pieces), 1.0))[0]
-        for meaning in queries
+        late_interaction.query_tokens(embedding, dict.fromkeys(late_interaction.words_of(embedding.pieces), 1.0))[0]
+        for embedding in queries
     ]
     nearest = np.concatenate([late_interaction.nearest_cosines(rows, blobs).ravel() for rows in query_rows])
     tokens = float(nearest.mean()) if len(nearest) else STARTER.tokens
@@ -99,4 +99,4 @@ async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> Embed
 
 
 def _stack_vectors(meanings: Sequence[TextEmbedding]) -> Floats:
-    return np.stack([np.frombuffer(meaning.vector, np.float32) for meaning in meanings])
+    return np.stack([np.frombuffer(embedding.vector, np.float32) for embedding in meanings])

@@ -8,15 +8,18 @@ from lethe_app.retrieval.calibration import Thresholds
 from lethe_app.retrieval.contradictions import compare_sentences
 
 
-class SentenceRelation(StrEnum):
-    """Relation of a new sentence to a known one."""
+class FactRelation(StrEnum):
+    """Relation of a new fact to a known one, as judged by a model, the user or the rules."""
 
     SAME = "same"
     UPDATE = "update"
+    """The known fact was true and has changed."""
+    CONTRADICTION = "contradiction"
+    """The known fact was never true. The rules below never return it."""
     NEW = "new"
 
 
-def classify_relation(known: str, new: str, distance: float, thresholds: Thresholds) -> SentenceRelation:
+def classify_relation(known: str, new: str, distance: float, thresholds: Thresholds) -> FactRelation:
     """Return the relation of the later sentence `new` to the known `known`, given the cosine distance of the plain texts; NEW
     if unsure.
 
@@ -26,10 +29,10 @@ def classify_relation(known: str, new: str, distance: float, thresholds: Thresho
     line, a wrong SAME loses a statement, and a wrong UPDATE hides what is still true; hence NEW in case of doubt.
     """
     if known.strip() == new.strip():
-        return SentenceRelation.SAME
+        return FactRelation.SAME
     comparison = compare_sentences(known, new)
     if distance < thresholds.same_words and comparison.is_agreeing:
-        return SentenceRelation.SAME
+        return FactRelation.SAME
     if distance < thresholds.update and comparison.is_replacing:
-        return SentenceRelation.UPDATE
-    return SentenceRelation.NEW
+        return FactRelation.UPDATE
+    return FactRelation.NEW

@@ -48,17 +48,17 @@ class PassageFeatures:
     """Per word: inverse document frequency over passages (Robertson–Spärck Jones, never negative)."""
     sources: NDArray[np.int32]
     """Candidate sources, as positions in `ColumnSnapshot.sources`."""
-    silent: Flags
+    suppressed: Flags
     """True for a passage that states nothing (see `assertions`) and therefore does not count."""
 
-    def silence(self, silent: Flags) -> PassageFeatures:
-        """Return the features with those of `silent` passages neutralised."""
+    def suppress(self, suppressed: Flags) -> PassageFeatures:
+        """Return the features with cosine, BM25 and words of the `suppressed` passages set to those of no match."""
         return replace(
             self,
-            cosine=np.where(silent, self.cosine.min() if len(self.cosine) else 0, self.cosine).astype(np.float32),
-            bm25=np.where(silent, np.float32(0), self.bm25),
-            shares=self.shares & ~silent,
-            silent=silent,
+            cosine=np.where(suppressed, self.cosine.min() if len(self.cosine) else 0, self.cosine).astype(np.float32),
+            bm25=np.where(suppressed, np.float32(0), self.bm25),
+            shares=self.shares & ~suppressed,
+            suppressed=suppressed,
         )
 
     @property
@@ -79,19 +79,20 @@ def gather_features(
     """
     sources, source = np.unique(columns.source[rows], return_inverse=True)
     word, index = _locate_occurrences(columns.number[rows], occurrences)
-    words = len(spread.rarity)
-    counts = np.bincount(word * len(rows) + index, minlength=words * len(rows)).reshape(words, len(rows)).astype(np.float32)
+    word_count = len(spread.rarity)
+    counts = np.bincount(word * len(rows) + index, minlength=word_count * len(rows))
+    frequency = counts.reshape(word_count, len(rows)).astype(np.float32)
     return PassageFeatures(
         rows=rows,
         group=columns.group[rows],
         source=source,
         # A passage whose cosine was not measured is not among the nearest, so the lowest measured cosine is its upper bound.
         cosine=lookup_cosines(columns.number[rows], *nearest, default=float(nearest[1].min()) if len(nearest[1]) else 0.0),
-        bm25=_bm25_scores(counts, columns.length[rows] / columns.mean_length, spread.rarity),
-        shares=counts > 0,
+        bm25=_bm25_scores(frequency, columns.length[rows] / columns.mean_length, spread.rarity),
+        shares=frequency > 0,
         rarity_in_passages=spread.rarity_in_passages,
         sources=sources,
-        silent=np.zeros(len(rows), bool),
+        suppressed=np.zeros(len(rows), bool),
     )
 
 
@@ -104,8 +105,8 @@ def standardise(values: Floats) -> Floats:
     return (deviations / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
 
 
-def to_places(occurrences: Occurrences) -> WordOccurrences:
-    """Return the occurrences as columns."""
+def to_word_occurrences(occurrences: Occurrences) -> WordOccurrences:
+    """Convert occurrences as storage returns them to NumPy columns."""
     return WordOccurrences(np.array(occurrences.word, np.int64), np.array(occurrences.passage, np.int64))
 
 
@@ -114,8 +115,8 @@ def select_compared(group: NDArray[np.int8], cosine: Floats, word_scores: Floats
     chosen = []
     for number, limit in enumerate(MAX_COMPARED):
         members = np.flatnonzero(group == number)
-        promise = standardise(cosine[members]) + standardise(word_scores[members])
-        chosen.append(members[highest_first(promise, limit)])
+        score = standardise(cosine[members]) + standardise(word_scores[members])
+        chosen.append(members[highest_first(score, limit)])
     return np.concatenate(chosen)
 
 

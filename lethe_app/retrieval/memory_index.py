@@ -28,8 +28,8 @@ from lethe_app.retrieval.query_terms import QueryTerms, parse_query, space_chara
 from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
 from lethe_app.retrieval.signals import compute_signals
 from lethe_app.retrieval.time_expressions import parse_time
-from lethe_app.retrieval.vectors import distances as vectors_distances
 from lethe_app.retrieval.vectors.columns import ColumnSnapshot
+from lethe_app.retrieval.vectors.distances import UndatedEmbedder, distances_of_origins, nearest_origins
 from lethe_app.retrieval.vectors.owner_views import OwnerViews
 from lethe_app.retrieval.vectors.store import EXACT_UP_TO
 from lethe_app.storage.index.passages import Passages, PassageVector
@@ -61,7 +61,7 @@ class MemoryIndex:
     ) -> None:
         self._passages = passages
         self._embed = self._embed_queries = embed
-        self._undated_embedder = vectors_distances.UndatedEmbedder(embed) if embed is not None else None
+        self._undated_embedder = UndatedEmbedder(embed) if embed is not None else None
         self._embedder = embedder
         self._clock = clock
         self._views = OwnerViews(passages, embedder, folder, exact_up_to)
@@ -75,7 +75,7 @@ class MemoryIndex:
         """
         self._embed, self._embedder = embed, embedder if embed is not None else ""
         self._embed_queries = embed_queries or embed
-        self._undated_embedder = vectors_distances.UndatedEmbedder(embed) if embed is not None else None
+        self._undated_embedder = UndatedEmbedder(embed) if embed is not None else None
         if embed is not None:
             self._views.set_embedder(embedder)
         self._geometry = None
@@ -107,14 +107,14 @@ class MemoryIndex:
         pending = await self._passages.without_vectors(embedder, limit) if embed is not None else []
         if embed is None or not pending:
             return 0
-        meanings = await embed([passage_builder.embedding_text(passage) for passage in pending])
+        embeddings = await embed([passage_builder.embedding_text(passage) for passage in pending])
         vectors = {
-            passage.number: PassageVector(passage.number, meaning.vector, late_interaction.pack_tokens(meaning), passage)
-            for passage, meaning in zip(pending, meanings, strict=True)
+            passage.number: PassageVector(passage.number, embedding.vector, late_interaction.pack_tokens(embedding), passage)
+            for passage, embedding in zip(pending, embeddings, strict=True)
         }
         async with self._change_lock:
-            # The embedder may have been replaced while it was computing.
-            if embedder == self._embedder:  # else they are of no use any more
+            # The embedder may have been replaced while it was computing; its vectors are then of no use.
+            if embedder == self._embedder:
                 stored = set(await self._passages.set_vectors(embedder, list(vectors.values())))
                 stored_passages = [passage for passage in pending if passage.number in stored]
                 await self._views.add_vectors(stored_passages, [vectors[passage.number].vector for passage in stored_passages])
@@ -250,7 +250,7 @@ class MemoryIndex:
         embedding = await self.embed_query(text) if isinstance(text, str) else text
         if embedding is None or self._undated_embedder is None or not origins:
             return {}
-        return await vectors_distances.distances(self._passages, self._undated_embedder, self._embedder, embedding, origins)
+        return await distances_of_origins(self._passages, self._undated_embedder, self._embedder, embedding, origins)
 
     async def nearest_origins(
         self, owner: str, text: str, kind: PassageKind, count: int, unindexed: Mapping[UUID, str] = MappingProxyType({})
@@ -265,9 +265,7 @@ class MemoryIndex:
         if self._undated_embedder is None:
             return []
         view = await self._views.open_view([owner])
-        return await vectors_distances.nearest_origins(
-            self._passages, self._undated_embedder, view, text, (owner, kind), count, unindexed
-        )
+        return await nearest_origins(self._passages, self._undated_embedder, view, text, (owner, kind), count, unindexed)
 
     async def prepare_texts(self, texts: Sequence[str]) -> None:
         """Embed texts that `nearest_origins` will be called with, several at a time, which is far quicker than one by one."""
@@ -283,22 +281,22 @@ def _compare_tokens(
     embedding: TextEmbedding | None,
     geometry: EmbedderGeometry,
 ) -> tuple[Floats, Floats]:
-    """Compare the query tokens with the passages; return similarities, shape (tokens, passages), and the weight of each
+    """Compare the query tokens with the passages and return similarities, shape (tokens, passages), and the weight of each
     token.
 
     Without an embedder query words are compared instead: an identical word counts, and more so in a short text (as in BM25).
     """
-    evidence = candidates.features
-    exact = evidence.shares[:, candidates.compared].astype(np.float32)
+    features = candidates.features
+    exact = features.shares[:, candidates.compared].astype(np.float32)
     if embedding is None:
-        length = columns.length[evidence.rows[candidates.compared]] / columns.mean_length
-        return (exact * (1 + SATURATION) / (1 + length_term(length))).astype(np.float32), evidence.rarity_in_passages
+        length = columns.length[features.rows[candidates.compared]] / columns.mean_length
+        return (exact * (1 + SATURATION) / (1 + length_term(length))).astype(np.float32), features.rarity_in_passages
     weights: dict[str, float] = {}
-    for word, rarity in zip(query.words, evidence.rarity_in_passages.tolist(), strict=True):
+    for word, rarity in zip(query.words, features.rarity_in_passages.tolist(), strict=True):
         for part in space_characters(word).split():  # embedders take scripts without spaces character by character
             weights[part] = max(rarity, weights.get(part, 0.0))
     tokens, weight, _words = late_interaction.query_tokens(embedding, weights)
-    numbers = columns.number[evidence.rows[candidates.compared]].tolist()
+    numbers = columns.number[features.rows[candidates.compared]].tolist()
     cosines = late_interaction.nearest_cosines(tokens, [candidates.tokens.get(number, b"") for number in numbers])
     return late_interaction.sharpen(geometry.scale_tokens(cosines)), weight
 

@@ -40,8 +40,8 @@ def summary_passages(owner: str, session: UUID, text: str, time: datetime) -> li
     found = (part.strip() for part in SENTENCE_END.split(text))
     sentences = [piece for part in found if part for piece in split_text(part)]
     return [
-        make_passage(PassageKind.SENTENCE, owner, session, session, sentence, time, position=place)
-        for place, sentence in enumerate(sentences)
+        make_passage(PassageKind.SENTENCE, owner, session, session, sentence, time, position=index)
+        for index, sentence in enumerate(sentences)
     ]
 
 
@@ -51,10 +51,11 @@ def memory_passages(
     """Return the passages of a memory or World Info entry, which are standalone. The words in `category` are searched, too, but
     not shown.
     """
+    category_text = f" {to_searchable(category)}" if category else ""
     passages = [
         make_passage(kind, owner, guid, guid, f"{name}: {piece}" if name else piece, time) for piece in split_text(text)
     ]
-    return [replace(one, searched=f"{one.searched} {to_searchable(category)}") for one in passages] if category else passages
+    return [replace(passage, searched=passage.searched + category_text) for passage in passages]
 
 
 def category_words(category: str, tags: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ STOP_WORDS = frozenset(
 )
 """English words that occur in every conversation and therefore do not discriminate."""
 
-EVERYDAY = frozenset(
+EVERYDAY_WORDS = frozenset(
     """
     able absolutely actually add afraid afternoon ago agree agreed ah aha almost already alright always amazing anybody
     anymore anyone anything anyway around ask asked asking aw away awesome awful aww back bad basically beautiful become
@@ -135,15 +135,15 @@ def _without_names(words: list[str], participants: Collection[str]) -> list[str]
     """
     parts = [tuple(map(fold, split_words(name))) for name in participants]
     names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
-    folded, kept, place = [fold(word) for word in words], list[str](), 0
-    while place < len(words):
-        length = max((len(name) for name in names if tuple(folded[place : place + len(name)]) == name), default=0)
-        if length == 0 and any(_is_short_for(words[place], name[0]) for name in names if len(name) == 1):
+    folded, kept, index = [fold(word) for word in words], list[str](), 0
+    while index < len(words):
+        length = max((len(name) for name in names if tuple(folded[index : index + len(name)]) == name), default=0)
+        if length == 0 and any(_is_short_for(words[index], name[0]) for name in names if len(name) == 1):
             length = 1
-        if length == 0 or (length == 1 and not _is_name(words[place], folded[place - 1] if place else "")):
-            kept.append(words[place])
+        if length == 0 or (length == 1 and not _is_name(words[index], folded[index - 1] if index else "")):
+            kept.append(words[index])
             length = 1
-        place += length
+        index += length
     return kept
 
 
@@ -153,7 +153,7 @@ def _is_short_for(word: str, name: str) -> bool:
     `name` is folded. Short forms must be capitalised and must not be everyday words.
     """
     folded = fold(word)
-    if not word[:1].isupper() or folded in EVERYDAY:
+    if not word[:1].isupper() or folded in EVERYDAY_WORDS:
         return False
     stem = PET_ENDING.sub(r"\1", folded)
     return len(stem) > 1 and (name.startswith(folded) or (len(stem) > 2 and name.startswith(stem)))
@@ -161,7 +161,7 @@ def _is_short_for(word: str, name: str) -> bool:
 
 def _is_name(word: str, previous_word: str) -> bool:
     """Return whether a word spelled like a participant's name means the participant. Hasty writers use lower case for names."""
-    return word[:1].isupper() or (previous_word not in ARTICLES and fold(word) not in EVERYDAY)
+    return word[:1].isupper() or (previous_word not in ARTICLES and fold(word) not in EVERYDAY_WORDS)
 
 
 def space_characters(text: str) -> str:
@@ -181,7 +181,7 @@ def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
         if word and SPACELESS.fullmatch(word) and not HIRAGANA.fullmatch(word):
             run += word
             continue
-        terms += [run[place : place + 2] for place in range(max(1, len(run) - 1))] if run else []
+        terms += [run[index : index + 2] for index in range(max(1, len(run) - 1))] if run else []
         run = ""
         if word and not HIRAGANA.fullmatch(word):
             terms.append(word)

@@ -127,8 +127,8 @@ class SearchEvidence:
         is_sure = gate.select_passed(likelihoods, is_question=is_request(self.query.text))
         strength = self._passage_strength()
         hits = tuple(
-            self._build_hit(place, float(likelihoods[place]), strength, is_sure=bool(is_sure[place]))
-            for place in order.tolist()
+            self._build_hit(index, float(likelihoods[index]), strength, is_sure=bool(is_sure[index]))
+            for index in order.tolist()
         )
         return RankedSources(hits, self._rank_lines(strength), self.by_meaning)
 
@@ -138,7 +138,7 @@ class SearchEvidence:
         """
         source_contains = np.zeros(len(self.features.sources), bool)
         if any(is_distinctive):
-            passage_contains = self.features.shares[np.asarray(is_distinctive, bool)].all(axis=0) & ~self.features.silent
+            passage_contains = self.features.shares[np.asarray(is_distinctive, bool)].all(axis=0) & ~self.features.suppressed
             source_contains[self.features.source[passage_contains]] = True
         return source_contains
 
@@ -150,7 +150,7 @@ class SearchEvidence:
             if contribution[position] > 0
         ]
         members = np.flatnonzero(self.features.source == position)
-        counted = members[~self.features.silent[members]]
+        counted = members[~self.features.suppressed[members]]
         members = counted if len(counted) else members
         best = members[np.argsort(-strength[members], kind="stable")[:MAX_LEADS]]
         first_day = int(self.columns.day[self.features.rows[members]].min())

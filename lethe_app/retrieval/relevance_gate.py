@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lethe_app.retrieval.features import Flags, Floats
-from lethe_app.retrieval.query_terms import EVERYDAY
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS
 
 MIN_RARITY = 1.5
 """Inverse document frequency of a word that occurs in about every fifth passage."""
@@ -109,4 +109,4 @@ def find_distinctive(words: Sequence[str], rarity_in_passages: Floats) -> list[b
     name is not.
     """
     is_rare = rarity_in_passages >= MIN_RARITY
-    return [word not in EVERYDAY and bool(is_rare_word) for word, is_rare_word in zip(words, is_rare, strict=True)]
+    return [word not in EVERYDAY_WORDS and bool(is_rare_word) for word, is_rare_word in zip(words, is_rare, strict=True)]

@@ -92,7 +92,7 @@ def compute_signals(
         "fact coverage": np.full(count, _fact_coverage(columns), np.float32),
         "topic": _mean_of_known(best[LINES], best[SUMMARIES]),
         "nearest": max_by_owner(features.cosine, features.source, count),
-        "lead": compute_lead(best_interaction),
+        "lead": compute_margin(best_interaction),
         "words": max_by_owner(features.bm25, features.source, count),
     }
     contributions = compute_contributions(values)
@@ -124,7 +124,7 @@ def _mean_of_known(line: Floats, summary: Floats) -> Floats:
     return mean
 
 
-def compute_lead(best_interaction: Floats) -> Floats:
+def compute_margin(best_interaction: Floats) -> Floats:
     """Return by how much each source's `best_interaction` exceeds the mean of the `RIVAL_COUNT` sources after its best rival.
 
     A statement that all sources share then singles out none of them.

@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.retrieval.query_terms import EVERYDAY
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import LINES, SAMPLE, ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.top_k import distinct, highest_first, mark_first
@@ -89,23 +89,23 @@ def estimate_spread(columns: ColumnSnapshot, allowed: Flags, listed: TermPassage
         word.append(np.full(len(found), word_index))
         row.append(found)
     none = [np.zeros(0, np.int64)]
-    places = np.concatenate(word or none), np.concatenate(row or none)
+    occurrences = np.concatenate(word or none), np.concatenate(row or none)
     counts = np.array(sources, np.float32), np.array(passages, np.float32)
-    return _build_spread(columns, places, counts, ~np.array(listed.complete, bool), words)
+    return _build_spread(columns, occurrences, counts, ~np.array(listed.complete, bool), words)
 
 
 def _build_spread(
     columns: ColumnSnapshot,
-    places: tuple[Rows, Rows],
+    occurrences: tuple[Rows, Rows],
     document_counts: tuple[Rows | Floats, Rows | Floats],
     is_steady: Flags,
     words: Sequence[str],
 ) -> TermSpread:
     """Compute rarities from document frequencies. `is_steady` words are assumed to stay as frequent as the memory grows."""
-    everyday = np.array([word in EVERYDAY for word in words], bool)
+    everyday = np.array([word in EVERYDAY_WORDS for word in words], bool)
     in_sources, in_passages = document_counts
     return TermSpread(
-        *places,
+        *occurrences,
         _extrapolate_rarity(in_sources, max(1, columns.source_count), MIN_SOURCES, is_steady, everyday * EVERYDAY_SOURCE_SHARE),
         _extrapolate_rarity(
             in_passages,

@@ -123,8 +123,8 @@ def _relative_spans(text: str, today: date) -> list[DaySpan]:
     for match in _AGO.finditer(text):
         unit = UNIT_DAYS[match["unit"].lower()]
         days = parse_count(match["count"]) * unit
-        slack = (days if match["count"].lower() in VAGUE_NUMBERS else unit) // 2
-        spans.append(DaySpan(_days_before(today, days + slack), _days_before(today, max(0, days - slack)), match[0]))
+        tolerance = (days if match["count"].lower() in VAGUE_NUMBERS else unit) // 2
+        spans.append(DaySpan(_days_before(today, days + tolerance), _days_before(today, max(0, days - tolerance)), match[0]))
     for match in (*_LAST.finditer(text), *_NEAR.finditer(text)):
         with suppress(OverflowError, ValueError):  # the first days of the calendar
             spans.append(DaySpan(*_resolve_days(match, today), match[0]))

@@ -21,18 +21,18 @@ from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import shipped_root
 from lethe_app.retrieval.calibration import (
-    FACTS,
-    MESSAGES,
+    FACT_KINDS,
+    MESSAGE_KINDS,
     ORIGINAL,
     CalibrationPair,
     PairKind,
     Thresholds,
-    add_strangers,
+    add_unrelated_pairs,
     fit_thresholds,
     load_pairs,
     measure_distances,
 )
-from lethe_app.retrieval.fact_relation import SentenceRelation, classify_relation
+from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 from lethe_app.retrieval.query_terms import format_day
 from tests.bench.report import arguments
 
@@ -40,9 +40,9 @@ FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 SAME, SAME_OR_CHANGED, MEANT = {PairKind.DUPLICATE}, {PairKind.DUPLICATE, PairKind.UPDATE}, {PairKind.QUESTION}
 DECISIONS = {
-    "duplicate": (FACTS, SAME), "same_memory": (FACTS, SAME_OR_CHANGED),
-    "update": (FACTS, SAME_OR_CHANGED), "natural": (MESSAGES, MEANT),
-    "rag_limit": (MESSAGES, MEANT),
+    "duplicate": (FACT_KINDS, SAME), "same_memory": (FACT_KINDS, SAME_OR_CHANGED),
+    "update": (FACT_KINDS, SAME_OR_CHANGED), "natural": (MESSAGE_KINDS, MEANT),
+    "rag_limit": (MESSAGE_KINDS, MEANT),
 }  # fmt: skip
 """Limit → the kinds it chooses among, and those it should let through."""
 Row = tuple[CalibrationPair, float, Thresholds]
@@ -95,32 +95,32 @@ def precision(shares: dict[PairKind, float], wanted: set[PairKind]) -> float:
     return 100 * sum(share for kind, share in counted.items() if kind in wanted) / every if every else 100.0
 
 
-def related(rows: Sequence[Row]) -> dict[SentenceRelation, dict[PairKind, int]]:
+def related(rows: Sequence[Row]) -> dict[FactRelation, dict[PairKind, int]]:
     """How many pairs of each kind `relation` takes for what, told first text first."""
-    table = {found: dict.fromkeys(FACTS, 0) for found in SentenceRelation}
+    table = {found: dict.fromkeys(FACT_KINDS, 0) for found in FactRelation}
     for pair, far, limits in rows:
-        if pair.kind in FACTS:
+        if pair.kind in FACT_KINDS:
             table[classify_relation(pair.first, pair.second, far, limits)][pair.kind] += 1
     return table
 
 
-def by_distance_alone(rows: Sequence[Row]) -> dict[SentenceRelation, dict[PairKind, int]]:
+def by_distance_alone(rows: Sequence[Row]) -> dict[FactRelation, dict[PairKind, int]]:
     """The same decided as the original does, below one limit the same and below the next an update."""
-    table = {found: dict.fromkeys(FACTS, 0) for found in SentenceRelation}
+    table = {found: dict.fromkeys(FACT_KINDS, 0) for found in FactRelation}
     for pair, far, limits in rows:
-        if pair.kind in FACTS:
-            near = SentenceRelation.UPDATE if far < limits.update else SentenceRelation.NEW
-            table[SentenceRelation.SAME if far < limits.same_words else near][pair.kind] += 1
+        if pair.kind in FACT_KINDS:
+            near = FactRelation.UPDATE if far < limits.update else FactRelation.NEW
+            table[FactRelation.SAME if far < limits.same_words else near][pair.kind] += 1
     return table
 
 
-def show_table(title: str, table: dict[SentenceRelation, dict[PairKind, int]]) -> dict[str, float]:
+def show_table(title: str, table: dict[FactRelation, dict[PairKind, int]]) -> dict[str, float]:
     """Print a table of decisions; returns the precision and recall of the first two."""
-    print(f"\n{title:<24}" + "".join(f"{kind.value:>12}" for kind in FACTS))
+    print(f"\n{title:<24}" + "".join(f"{kind.value:>12}" for kind in FACT_KINDS))
     figures = {}
     for found, counts in table.items():
-        print(f"  {found.value:<22}" + "".join(f"{counts[kind]:>12}" for kind in FACTS))
-    for found, kind in ((SentenceRelation.SAME, PairKind.DUPLICATE), (SentenceRelation.UPDATE, PairKind.UPDATE)):
+        print(f"  {found.value:<22}" + "".join(f"{counts[kind]:>12}" for kind in FACT_KINDS))
+    for found, kind in ((FactRelation.SAME, PairKind.DUPLICATE), (FactRelation.UPDATE, PairKind.UPDATE)):
         right, chosen = table[found][kind], sum(table[found].values())
         figures[f"{found.value}_precision"] = 100 * right / chosen if chosen else 100.0
         figures[f"{found.value}_recall"] = 100 * right / sum(some[kind] for some in table.values())
@@ -130,7 +130,7 @@ def show_table(title: str, table: dict[SentenceRelation, dict[PairKind, int]]) -
 def main() -> None:
     """Measure and print."""
     wanted = arguments(__doc__)
-    pairs = add_strangers(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
+    pairs = add_unrelated_pairs(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
     distances, dated = asyncio.run(with_starter(pairs))
     spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in PairKind}
     print(f"{'distances':<20}{'n':>6}" + "".join(f"{100 * share:>7.0f}%" for share in QUANTILES))

@@ -26,7 +26,7 @@ from lethe_app.retrieval.calibration import (
     CalibrationPair,
     PairKind,
     Thresholds,
-    add_strangers,
+    add_unrelated_pairs,
     calibrate,
     fit_thresholds,
     load_pairs,
@@ -226,7 +226,7 @@ def test_strangers_narrow_what_a_message_brings_up():
 
 
 def test_every_message_meets_the_memories_of_other_topics(shipped: list[CalibrationPair]):
-    pairs = add_strangers(shipped)
+    pairs = add_unrelated_pairs(shipped)
     strange = [pair for pair in pairs if pair.kind is PairKind.QUESTION_STRANGER]
     topic_of = {pair.second: pair.topic for pair in shipped if pair.kind is PairKind.QUESTION}
 

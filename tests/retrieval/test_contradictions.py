@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lethe_app.paths import shipped_root
 from lethe_app.retrieval.calibration import PairKind, Thresholds, load_pairs
 from lethe_app.retrieval.contradictions import compare_sentences, extract_numbers
-from lethe_app.retrieval.fact_relation import SentenceRelation, classify_relation
+from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 
 LIMITS = Thresholds(
     duplicate=0.02, same_words=0.15, same_memory=0.15, update=0.25, natural=0.7,
@@ -38,8 +38,8 @@ SENTENCES = st.one_of(FACTS, st.lists(st.sampled_from(WORDS), min_size=1, max_si
     ],
 )
 def test_the_same_in_other_words_is_the_same(known: str, reported: str):
-    assert classify_relation(known, reported, NEAR, LIMITS) is SentenceRelation.SAME
-    assert classify_relation(reported, known, NEAR, LIMITS) is SentenceRelation.SAME
+    assert classify_relation(known, reported, NEAR, LIMITS) is FactRelation.SAME
+    assert classify_relation(reported, known, NEAR, LIMITS) is FactRelation.SAME
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_the_same_in_other_words_is_the_same(known: str, reported: str):
     ],
 )
 def test_what_makes_the_old_untrue_takes_its_place(known: str, reported: str):
-    assert classify_relation(known, reported, NEAR, LIMITS) is SentenceRelation.UPDATE
-    assert classify_relation(known, reported, NEARBY, LIMITS) is SentenceRelation.UPDATE
+    assert classify_relation(known, reported, NEAR, LIMITS) is FactRelation.UPDATE
+    assert classify_relation(known, reported, NEARBY, LIMITS) is FactRelation.UPDATE
 
 
 @pytest.mark.parametrize(
@@ -81,40 +81,40 @@ def test_what_makes_the_old_untrue_takes_its_place(known: str, reported: str):
     ],
 )
 def test_somebody_or_something_else_or_more_detail_is_new_however_near(known: str, reported: str):
-    assert classify_relation(known, reported, NEAR, LIMITS) is SentenceRelation.NEW
+    assert classify_relation(known, reported, NEAR, LIMITS) is FactRelation.NEW
 
 
 def test_without_a_sign_in_the_words_what_is_only_nearby_is_new():
-    assert classify_relation("Vera lives in Graz.", "Vera likes her house in Graz.", NEARBY, LIMITS) is SentenceRelation.NEW
+    assert classify_relation("Vera lives in Graz.", "Vera likes her house in Graz.", NEARBY, LIMITS) is FactRelation.NEW
 
 
 def test_a_change_is_told_in_one_direction_only():
-    assert classify_relation("Otto plays the flute.", "Otto has given up the flute.", NEAR, LIMITS) is SentenceRelation.UPDATE
-    assert classify_relation("Otto has given up the flute.", "Otto plays the flute.", NEAR, LIMITS) is SentenceRelation.NEW
+    assert classify_relation("Otto plays the flute.", "Otto has given up the flute.", NEAR, LIMITS) is FactRelation.UPDATE
+    assert classify_relation("Otto has given up the flute.", "Otto plays the flute.", NEAR, LIMITS) is FactRelation.NEW
 
 
 @given(SENTENCES, SENTENCES)
 def test_what_is_far_away_is_new_whatever_it_says(first: str, second: str):
     same = first.strip() == second.strip()
-    assert classify_relation(first, second, FAR, LIMITS) is (SentenceRelation.SAME if same else SentenceRelation.NEW)
+    assert classify_relation(first, second, FAR, LIMITS) is (FactRelation.SAME if same else FactRelation.NEW)
 
 
 @given(SENTENCES)
 def test_a_repetition_is_the_same(text: str):
-    assert classify_relation(text, f" {text} ", 1e-7, LIMITS) is SentenceRelation.SAME
+    assert classify_relation(text, f" {text} ", 1e-7, LIMITS) is FactRelation.SAME
 
 
 @given(SENTENCES, SENTENCES, st.floats(0, 2))
 def test_being_the_same_is_so_from_both_sides(first: str, second: str, distance: float):
-    there = classify_relation(first, second, distance, LIMITS) is SentenceRelation.SAME
-    back = classify_relation(second, first, distance, LIMITS) is SentenceRelation.SAME
+    there = classify_relation(first, second, distance, LIMITS) is FactRelation.SAME
+    back = classify_relation(second, first, distance, LIMITS) is FactRelation.SAME
     assert there == back
 
 
 @given(SENTENCES, SENTENCES, st.floats(0, 2))
 def test_other_numbers_are_never_the_same(first: str, second: str, distance: float):
     if extract_numbers(first.lower()) != extract_numbers(second.lower()):
-        assert classify_relation(first, second, distance, LIMITS) is not SentenceRelation.SAME
+        assert classify_relation(first, second, distance, LIMITS) is not FactRelation.SAME
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=7), st.data(), st.sampled_from(["2", "17", "three", "twelve", "1.5", "fifth"]))
@@ -122,20 +122,20 @@ def test_a_number_more_is_never_the_same(words: list[str], data: st.DataObject, 
     place = data.draw(st.integers(0, len(words)))
     counted = [*words[:place], number, *words[place:]]
 
-    assert classify_relation(" ".join(words), " ".join(counted), NEAR, LIMITS) is not SentenceRelation.SAME
+    assert classify_relation(" ".join(words), " ".join(counted), NEAR, LIMITS) is not FactRelation.SAME
 
 
 @given(SENTENCES, st.sampled_from(["Quentin", "Xanthe"]), st.sampled_from(["Ulrich", "Ysolde"]), st.floats(0, 2))
 def test_another_person_is_never_the_same_or_an_update(rest: str, one: str, other: str, distance: float):
     found = classify_relation(f"{one} heard: {rest}", f"{other} heard: {rest}", distance, LIMITS)
-    assert found is SentenceRelation.NEW
+    assert found is FactRelation.NEW
 
 
 @given(SENTENCES, SENTENCES, st.floats(0, 2), st.floats(0, 2))
 def test_what_is_known_farther_away_is_known_nearer_too(first: str, second: str, one: float, other: float):
     near, far = sorted((one, other))
-    if classify_relation(first, second, far, LIMITS) is not SentenceRelation.NEW:
-        assert classify_relation(first, second, near, LIMITS) is not SentenceRelation.NEW
+    if classify_relation(first, second, far, LIMITS) is not FactRelation.NEW:
+        assert classify_relation(first, second, near, LIMITS) is not FactRelation.NEW
 
 
 def test_most_shipped_updates_have_a_sign_and_few_related_facts_do():

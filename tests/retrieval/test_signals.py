@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval.candidates import CandidateFeatures
-from lethe_app.retrieval.features import PassageFeatures, gather_features, max_by_owner, standardise, to_places
+from lethe_app.retrieval.features import PassageFeatures, gather_features, max_by_owner, standardise, to_word_occurrences
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, RelevanceGate, compute_likelihoods, find_distinctive
 from lethe_app.retrieval.signals import (
     BASELINE_INTERACTION,
     SIGNALS,
     compute_contributions,
-    compute_lead,
+    compute_margin,
     compute_signals,
 )
 from lethe_app.retrieval.term_statistics import count_spread
@@ -39,7 +39,7 @@ def columns(*sources: int, group: int = LINES) -> ColumnSnapshot:
 def gathered(columns: ColumnSnapshot, occurrences: Occurrences, words: int, *, hidden: int = -1) -> PassageFeatures:
     allowed = np.arange(len(columns.number)) != hidden
     spread = count_spread(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
-    return gather_features(columns, np.flatnonzero(allowed), to_places(occurrences), spread, NOWHERE)
+    return gather_features(columns, np.flatnonzero(allowed), to_word_occurrences(occurrences), spread, NOWHERE)
 
 
 def looked(evidence: PassageFeatures, compared: list[int]) -> CandidateFeatures:
@@ -99,7 +99,7 @@ def test_what_stands_alone_speaks_where_others_have_facts_and_summaries():
     alone = columns(0, 1, group=STANDALONE)
     near = (alone.number, np.array([0.7, 0.2], np.float32))
     spread = count_spread(alone, np.ones(2, bool), NONE_SAID, ["word"])
-    known = gather_features(alone, np.arange(2), to_places(NONE_SAID), spread, near)
+    known = gather_features(alone, np.arange(2), to_word_occurrences(NONE_SAID), spread, near)
 
     values = compute_signals(
         alone, looked(known, [0, 1]), np.ones((2, 2), np.float32), np.ones(2, np.float32), TimeReference()
@@ -195,12 +195,12 @@ def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: RelevanceGate
 
 
 def test_what_all_sources_say_alike_sets_none_of_them_ahead():
-    alike = compute_lead(np.full(6, 0.6, np.float32))
-    one = compute_lead(np.array([0.6, *[0.1] * 5], np.float32))
+    alike = compute_margin(np.full(6, 0.6, np.float32))
+    one = compute_margin(np.array([0.6, *[0.1] * 5], np.float32))
 
     assert alike == pytest.approx(np.zeros(6), abs=1e-6)
     assert one[0] == pytest.approx(0.5)
-    assert compute_lead(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - BASELINE_INTERACTION)
+    assert compute_margin(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - BASELINE_INTERACTION)
 
 
 def test_a_further_memory_needs_more_where_nothing_is_asked_and_less_where_something_is():

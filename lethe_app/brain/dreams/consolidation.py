@@ -145,16 +145,16 @@ def build_changes(
     """
     if any(is_owned_by_user(one) for one in group):
         return []
-    merged = [group[place] for place in sorted({*decision.sources}) if 0 <= place < len(group)]
+    merged = [group[index] for index in sorted({*decision.sources}) if 0 <= index < len(group)]
     if decision.text and len(merged) < 2:
         merged = list(group)  # it said that they are to be one, and forgot to say which
     frame = _Frame(persona_id, run_id, moment)
     if decision.text and len(merged) > 1:
         if not is_faithful_merge(decision.text, [record_text(one) for one in merged], names):
             return []
-        dropped_records = [group[place] for place in decision.dropped if 0 <= place < len(group) and group[place] not in merged]
+        dropped_records = [group[index] for index in decision.dropped if 0 <= index < len(group) and group[index] not in merged]
         return [_build_merge_change(merged, decision, frame), *(_build_drop_change(one, frame) for one in dropped_records)]
-    dropped = [group[place] for place in dict.fromkeys(decision.dropped) if 0 <= place < len(group)]
+    dropped = [group[index] for index in dict.fromkeys(decision.dropped) if 0 <= index < len(group)]
     kept = [one for one in group if one not in dropped]
     refinements = [_build_refine_change(one, decision, frame) for one in kept] if len(kept) == 1 else []
     return [*(_build_drop_change(one, frame) for one in dropped), *(one for one in refinements if one is not None)]

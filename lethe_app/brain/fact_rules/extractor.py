@@ -30,7 +30,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.query_terms import EVERYDAY, WORD, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, WORD, fold, split_words
 
 MAX_MESSAGE_LENGTH = 4000
 """Characters of a message that are read; longer ones mostly contain pasted text."""
@@ -174,7 +174,7 @@ def _plan_words(earlier: SpeakerStatement) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _everyday_stems() -> frozenset[str]:
     """Return the stems of words that occur in every conversation."""
-    return content_words(" ".join(EVERYDAY))
+    return content_words(" ".join(EVERYDAY_WORDS))
 
 
 def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[SpeakerStatement]:

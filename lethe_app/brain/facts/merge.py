@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from uuid import UUID
 
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
+from lethe_app.retrieval.fact_relation import FactRelation
 from lethe_app.retrieval.query_terms import WORD
 
 _AUTHOR_PRECEDENCE = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
 """Precedence of the authors; the wording of the higher one is kept if two facts state the same."""
-
-
-class FactRelation(StrEnum):
-    """Relation of a new fact to a known one, as judged by a model, the user or the rules."""
-
-    SAME = "same"
-    UPDATE = "update"
-    """The known fact was true and has changed."""
-    CONTRADICTION = "contradiction"
-    """The known fact was never true."""
-    NEW = "new"
 
 
 @dataclass(frozen=True)

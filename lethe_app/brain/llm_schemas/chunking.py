@@ -61,8 +61,8 @@ async def split_into_portions(
         )
     lengths = [length + LINE_NUMBER_TOKENS for length in await count(list(map(format_line, utterances)))]
     days = [
-        DATE_LINE_TOKENS if place and utterance.time.date() != utterances[place - 1].time.date() else 0
-        for place, utterance in enumerate(utterances)
+        DATE_LINE_TOKENS if index and utterance.time.date() != utterances[index - 1].time.date() else 0
+        for index, utterance in enumerate(utterances)
     ]
     sizes = [length + day for length, day in zip(lengths, days, strict=True)]
     return [utterances[part] for part in pack_slices(sizes, token_limit, max_lines, overlap)]

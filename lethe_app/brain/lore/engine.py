@@ -58,7 +58,7 @@ class _EvaluationRun:
         self._group_winners: dict[str, EntryCandidate] = {}
 
     def run(self) -> Evaluation:
-        active = {place for place, record in self._states.items() if record.is_active(self._turn.number)}
+        active = {index for index, record in self._states.items() if record.is_active(self._turn.number)}
         self._run_rounds(
             active.union(
                 self._lore.always_considered, *(self._lore.entries_for_key(key) for key in self._scanned.message_matches)
@@ -89,10 +89,10 @@ class _EvaluationRun:
     def _run_round(self, indexes: Iterable[int], round_number: int) -> list[int]:
         """Consider these entries and those whose recursion delay has passed; return the indices of the newly activated ones."""
         due = {
-            place for place in self._delayed if self._lore.compiled_entries[place].entry.delay_until_recursion <= round_number
+            index for index in self._delayed if self._lore.compiled_entries[index].entry.delay_until_recursion <= round_number
         }
         self._delayed -= due
-        considered = (self._evaluate_entry(place, round_number) for place in sorted({*indexes, *due} - self._activated.keys()))
+        considered = (self._evaluate_entry(index, round_number) for index in sorted({*indexes, *due} - self._activated.keys()))
         return self._activate_winners([candidate for candidate in considered if candidate is not None])
 
     def _activate_winners(self, candidates: list[EntryCandidate]) -> list[int]:
@@ -114,7 +114,7 @@ class _EvaluationRun:
         """Return the indices of the entries to consider because of the texts of the newly activated ones."""
         compiled = self._lore.compiled_entries
         sources = [
-            (place, self._turn.expand(compiled[place].entry.content)) for place in new if can_activate_entries(compiled[place])
+            (index, self._turn.expand(compiled[index].entry.content)) for index in new if can_activate_entries(compiled[index])
         ]
         return self._entries_for_keys(self._scanned.scan_entry_texts(sources) if sources else set())
 
@@ -122,7 +122,7 @@ class _EvaluationRun:
         """Return the indices of the entries that these newly found keywords may activate."""
         if not keys:
             return set()
-        missing_secondary = {place for place, blocked in self._blocked.items() if blocked.reason is BlockReason.SECONDARY}
+        missing_secondary = {index for index, blocked in self._blocked.items() if blocked.reason is BlockReason.SECONDARY}
         found = missing_secondary.union(*(self._lore.entries_for_key(key) for key in keys))
         return found - self._activated.keys()
 
@@ -219,18 +219,18 @@ class _EvaluationRun:
     def _block_beyond_limit(self, indexes: Iterable[int]) -> None:
         """Record as blocked what a further recursion round would activate, unless another rule has blocked it."""
         # The secondary condition may be met by a text of the next round, so such an entry is evaluated once more.
-        otherwise_blocked = {place for place, blocked in self._blocked.items() if blocked.reason is not BlockReason.SECONDARY}
-        for place in sorted({*indexes} - otherwise_blocked - self._activated.keys()):
-            candidate = self._evaluate_entry(place, self._limits.max_rounds + 1)
+        otherwise_blocked = {index for index, blocked in self._blocked.items() if blocked.reason is not BlockReason.SECONDARY}
+        for index in sorted({*indexes} - otherwise_blocked - self._activated.keys()):
+            candidate = self._evaluate_entry(index, self._limits.max_rounds + 1)
             if candidate is not None:
-                self._blocked[place] = candidate.to_blocked(BlockReason.RECURSION, {"rounds": self._limits.max_rounds})
+                self._blocked[index] = candidate.to_blocked(BlockReason.RECURSION, {"rounds": self._limits.max_rounds})
 
     def _build_evaluation(self) -> Evaluation:
         # States of entries whose world is not loaded in this turn are kept, so that durations and cooldowns survive until it
         # is back.
         entries = {
             **self._unloaded_states,
-            **{self._lore.compiled_entries[place].entry.guid: record for place, record in self._states.items()},
+            **{self._lore.compiled_entries[index].entry.guid: record for index, record in self._states.items()},
         }
         for activated in self._activated.values():
             record = (
@@ -239,7 +239,7 @@ class _EvaluationRun:
             if record is not None:
                 entries[activated.entry.guid] = record
         activated_in_order = sorted(self._activated.values(), key=_insertion_order)
-        blocked = [blocked for place, blocked in sorted(self._blocked.items()) if place not in self._activated]
+        blocked = [blocked for index, blocked in sorted(self._blocked.items()) if index not in self._activated]
         return Evaluation(
             activated_in_order, blocked, LoreState(entries=entries), sum(activated.tokens for activated in activated_in_order)
         )

@@ -59,9 +59,9 @@ class ScannedText:
         """Scan the texts of these entries and return the keywords that no entry text contained before."""
         new: set[int] = set()
         found = self._lore.keyword_matcher.find([text for _place, text in sources])
-        for (place, _text), keys in zip(sources, found, strict=True):
+        for (index, _text), keys in zip(sources, found, strict=True):
             for key in keys - self._entry_matches.keys():
-                self._entry_matches[key] = NearestMatch(_ENTRY_TEXT_DISTANCE, place)
+                self._entry_matches[key] = NearestMatch(_ENTRY_TEXT_DISTANCE, index)
                 new.add(key)
         return new
 

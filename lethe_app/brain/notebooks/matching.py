@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.retrieval.query_terms import EVERYDAY, parse_query
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 
 TITLE_WORD_SCORE, LINE_WORD_SCORE = 2.0, 1.0
 """Score of a word of the message that occurs in the title or a line of one notebook only; it is divided by the number of
@@ -93,7 +93,7 @@ def build_vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
 
 def find_evidence(text: str, words: NotebookVocabulary, present_names: Collection[str] = ()) -> dict[str, NotebookEvidence]:
     """Return the evidence in the words of a message; names of those `present_names` and everyday words are ignored."""
-    message_words = [word for word in parse_query(text, present_names).words if word not in EVERYDAY and len(word) > 1]
+    message_words = [word for word in parse_query(text, present_names).words if word not in EVERYDAY_WORDS and len(word) > 1]
     roots = frozenset(root for word in message_words for root in content_words(word))
     names = frozenset(root for name in present_names for root in content_words(name))
     length_factor = 1.0 + max(0, len(roots) - LONG_MESSAGE) / LONG_MESSAGE

@@ -11,7 +11,7 @@ from math import ceil
 from lethe_app.brain.notebooks.document import MAX_TITLE_LENGTH, Notebook, NotebookLine, render_new_notebook, to_single_line
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.clock import MONTHS
-from lethe_app.retrieval.query_terms import EVERYDAY, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
 MIN_LINES = 3
 """Minimum number of lines of a new notebook."""
@@ -138,7 +138,7 @@ def _group_subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list
 
 def _title_words(text: str, without: Collection[str]) -> set[str]:
     """Return the folded words of a line that may serve as a title."""
-    words = [word for word in split_words(text) if len(word) > 3 and fold(word) not in EVERYDAY | _UNSUITABLE_WORDS]
+    words = [word for word in split_words(text) if len(word) > 3 and fold(word) not in EVERYDAY_WORDS | _UNSUITABLE_WORDS]
     return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.retrieval.query_terms import EVERYDAY, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
 UNSUITABLE_TITLE_WORDS = frozenset(
     """
@@ -119,7 +119,7 @@ def _most_shared_word(texts: Sequence[str], names: Collection[str]) -> tuple[str
         roots: set[str] = set()
         for word in split_words(text):
             (*found,) = content_words(word)
-            if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY | UNSUITABLE_TITLE_WORDS:
+            if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY_WORDS | UNSUITABLE_TITLE_WORDS:
                 plain = word if len(word) < len(spelled.get(found[0], word + "x")) else spelled[found[0]]
                 spelled[found[0]] = plain
                 roots.add(found[0])

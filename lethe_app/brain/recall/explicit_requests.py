@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import EVERYDAY, parse_query, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query, split_words
 
 MAX_CHARACTERS = 2000
 """Characters of a message in which a request is searched."""
@@ -93,6 +93,6 @@ def parse_topic(phrase: str, present_names: Collection[str]) -> RequestedTopic |
     None if there are neither.
     """
     query = parse_query(f"about {phrase}", present_names)
-    topic_words = {word for word in query.words if word not in EVERYDAY} - _REQUEST_WORDS
+    topic_words = {word for word in query.words if word not in EVERYDAY_WORDS} - _REQUEST_WORDS
     words = topic_words or {match["what"].lower() for match in _OWNED.finditer(phrase)}
     return RequestedTopic(frozenset(map(stem, words)), frozenset(map(stem, query.names & words))) if words else None

@@ -76,9 +76,9 @@ def build_candidates(material: SummaryMaterial, max_length: int) -> tuple[list[S
     """
     reporter = _Reporter(material.sentences, material.signals, material.vocabulary, min(max_length, MAX_QUOTE_LENGTH))
     stating_sentences = _find_stating_sentences(material)
-    stated = {place for places in stating_sentences for place in places}
+    stated = {index for places in stating_sentences for index in places}
     facts = _report_facts(material, reporter, stating_sentences)
-    reported = {place for report in facts for place in report.sources}
+    reported = {index for report in facts for index in report.sources}
     return facts, reporter.build_reports(weigh_sentences(material, stated | reported), reported)
 
 
@@ -86,17 +86,17 @@ def _find_stating_sentences(material: SummaryMaterial) -> list[list[int]]:
     """Return for each fact the indexes of the sentences that state it."""
     indexes_by_line: dict[int, list[int]] = {}
     sentence_words: list[frozenset[str]] = []
-    for place, sentence in enumerate(material.sentences):
+    for index, sentence in enumerate(material.sentences):
         sentence_words.append(content_words(sentence.text) if material.facts else frozenset())
         if sentence.role is Role.USER and not sentence.in_story:
-            indexes_by_line.setdefault(sentence.line, []).append(place)
+            indexes_by_line.setdefault(sentence.line, []).append(index)
     return [
         [
-            place
+            index
             for line in sorted(fact.lines)
-            for place in indexes_by_line.get(line, ())
-            if sentence_words[place]
-            and len(sentence_words[place] & fact.words) >= MIN_SHARED_WORDS * min(len(sentence_words[place]), len(fact.words))
+            for index in indexes_by_line.get(line, ())
+            if sentence_words[index]
+            and len(sentence_words[index] & fact.words) >= MIN_SHARED_WORDS * min(len(sentence_words[index]), len(fact.words))
         ]
         for fact in material.facts
     ]
@@ -107,18 +107,18 @@ def _report_facts(
 ) -> list[SummaryCandidate]:
     """Return the facts as reports, each in the words of a sentence that states it if that can be put into the third person."""
     values = [
-        FACT_WEIGHT * fact.weight * max([MIN_STATING_SALIENCE, *(sentence_weight(material, place) for place in places)])
+        FACT_WEIGHT * fact.weight * max([MIN_STATING_SALIENCE, *(sentence_weight(material, index) for index in places)])
         for fact, places in zip(material.facts, stating_sentences, strict=True)
     ]
     weights: dict[int, float] = {}
     for value, places in zip(values, stating_sentences, strict=True):
-        weights |= {place: max(value, weights.get(place, 0.0)) for place in places}
+        weights |= {index: max(value, weights.get(index, 0.0)) for index in places}
     retold = {report.sources[-1]: report for report in reporter.build_reports(dict(sorted(weights.items())))}
     count = max((sentence.line for sentence in material.sentences), default=0) + 1
     found: dict[str, SummaryCandidate] = {}
     joined_sentences: set[int] = set()
     for fact, places, value in zip(material.facts, stating_sentences, values, strict=True):
-        report = next((retold[place] for place in places if place in retold and _states_fact(retold[place], fact)), None)
+        report = next((retold[index] for index in places if index in retold and _states_fact(retold[index], fact)), None)
         earlier = set(report.sources[:-1]) if report else set()
         # An earlier sentence is joined with one fact only; a further fact is reported in its own wording.
         if report is None or (earlier & joined_sentences and report.quote.text not in found):
@@ -137,13 +137,13 @@ def _remove_contained(reports: Sequence[SummaryCandidate]) -> list[SummaryCandid
     by_line: dict[int, list[tuple[frozenset[str], SummaryCandidate]]] = {}
     for report in reports:
         by_line.setdefault(report.quote.line, []).append((content_words(report.quote.text), report))
-        for place in report.sources:
-            longest_by_sentence[place] = max(longest_by_sentence.get(place, 0), len(report.sources))
+        for index in report.sources:
+            longest_by_sentence[index] = max(longest_by_sentence.get(index, 0), len(report.sources))
     return [
         one
         for line in by_line.values()
         for words, one in line
-        if not (one.sources and all(longest_by_sentence[place] > len(one.sources) for place in one.sources))
+        if not (one.sources and all(longest_by_sentence[index] > len(one.sources) for index in one.sources))
         and not any(len(words) < len(other) and len(words & other) >= REDUNDANT_SHARE * len(words) for other, _report in line)
     ]
 

@@ -134,7 +134,7 @@ def _prepare_material(lines: Sequence[Utterance], known: Sequence[Sentence] = ()
     if not vocabulary.is_english:
         return _DigestMaterial(endorsed, signals, [None] * len(endorsed), [], vocabulary, is_played)
     left_out = find_outdated_plans(endorsed, signals, vocabulary)
-    events = [None if place in left_out else _event_of(sentence) for place, sentence in enumerate(endorsed)]
+    events = [None if index in left_out else _event_of(sentence) for index, sentence in enumerate(endorsed)]
     return _DigestMaterial(endorsed, signals, events, build_reported_facts(lines, pieces), vocabulary, is_played)
 
 
@@ -180,7 +180,7 @@ def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length
     if len(joined) <= max_length:
         return joined
     all_lines = list(dict.fromkeys([*known, *new]))
-    all_candidates = [_as_candidate(line, place, len(all_lines), material.vocabulary) for place, line in enumerate(all_lines)]
+    all_candidates = [_as_candidate(line, index, len(all_lines), material.vocabulary) for index, line in enumerate(all_lines)]
     chosen = choose_reports([], all_candidates, dict(material.vocabulary.weights), max_length, max_length)
     return "\n".join(report.quote.full_text for report in chosen) or shorten(all_lines[-1], max_length)
 

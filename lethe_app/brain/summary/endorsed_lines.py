@@ -98,9 +98,9 @@ def _next_user_lines(lines: Sequence[Utterance]) -> list[int]:
     """Return for each line the index of the user's next message, or the number of lines if there is none."""
     following = len(lines)
     found: list[int] = []
-    for place in range(len(lines) - 1, -1, -1):
+    for index in range(len(lines) - 1, -1, -1):
         found.append(following)
-        following = place if lines[place].role is Role.USER else following
+        following = index if lines[index].role is Role.USER else following
     return found[::-1]
 
 
@@ -140,14 +140,14 @@ def _find_agreed_sentence(persona_sentences: Sequence[Sentence], reply: str) -> 
     backwards = range(len(persona_sentences) - 1, -1, -1)
     if _CONFIRMED.match(reply):
         return next(
-            (place for place in backwards if not persona_sentences[place].asks and not persona_sentences[place].narrates), None
+            (index for index in backwards if not persona_sentences[index].asks and not persona_sentences[index].narrates), None
         )
     if _AGREED.match(reply):
         return next(
             (
-                place
-                for place in backwards
-                if not persona_sentences[place].narrates and _PROPOSED.search(persona_sentences[place].text)
+                index
+                for index in backwards
+                if not persona_sentences[index].narrates and _PROPOSED.search(persona_sentences[index].text)
             ),
             None,
         )

@@ -152,10 +152,10 @@ def _extend_topic(topic: SummaryTopic, text: str, match: re.Match[str], *, is_fi
         )
     elif indefinite_match := _INDEFINITE.search(before):
         name = f"the {indefinite_match['kind'] or ''}{name}"
-    place = _AFTER.match(after) if topic.word_count <= 2 else None
-    if place and _is_noun(place["what"]) and _ends_noun_phrase(after[place.end() :]):
-        article = "" if not place["the"] else place["the"] if place["the"] in {"a ", "an "} else "the "
-        tail = f" {place['link']} {article}{place['kind'] or ''}{place['what']}"
+    after_match = _AFTER.match(after) if topic.word_count <= 2 else None
+    if after_match and _is_noun(after_match["what"]) and _ends_noun_phrase(after[after_match.end() :]):
+        article = "" if not after_match["the"] else after_match["the"] if after_match["the"] in {"a ", "an "} else "the "
+        tail = f" {after_match['link']} {article}{after_match['kind'] or ''}{after_match['what']}"
         if len((name + tail).split()) <= MAX_WORDS:
             name += tail
     return TitlePhrase(name.removeprefix("the ") if is_first else name, phrase_words(name))

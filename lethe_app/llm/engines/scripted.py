@@ -110,7 +110,7 @@ class EchoEngine:
         """Return the words of the next reply, each likelier than the one after it, and 500 others with one equal logit."""
         line = self._script.replies[self._reply_index] if self._reply_index < len(self._script.replies) else job.prompt
         words = dict.fromkeys(word.strip() for word in WORD.findall(line))
-        return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.limit])), ((-9.0, 500),))
+        return NextWords(tuple((word, -float(index)) for index, word in enumerate([*words][: job.limit])), ((-9.0, 500),))
 
     def prefill(self, job: Prefill) -> Usage:
         words = WORD.findall(job.prompt)

@@ -105,7 +105,7 @@ def _read_header(file: BinaryIO, identity: str) -> tuple[SavedStateHeader, int] 
     tokens.frombytes(body[description_length:])
     try:
         description = json.loads(body[:description_length])
-        seams = tuple(Seam(int(place), int(changed)) for place, changed in description["joints"])
+        seams = tuple(Seam(int(position), int(changed)) for position, changed in description["joints"])
         is_valid = description["identity"] == identity and all(0 < seam.position < count for seam in seams)
     except (ValueError, KeyError, TypeError):
         return None

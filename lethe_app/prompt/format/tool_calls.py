@@ -80,7 +80,9 @@ class ToolCallDetector:
         """Return whether generation can be stopped: the model continues after its calls with an invented result, or without
         end.
         """
-        return self._in_call and (any(mark in self._buffer for mark in RESULT_MARKERS) or len(self._buffer) > MAX_CALL_LENGTH)
+        return self._in_call and (
+            any(marker in self._buffer for marker in RESULT_MARKERS) or len(self._buffer) > MAX_CALL_LENGTH
+        )
 
     def feed(self, text: str) -> str:
         """Return text that is certainly no call; the rest is held back."""
@@ -117,14 +119,14 @@ class ToolCallDetector:
         return text
 
     def _find_marker(self) -> int | None:
-        places = [place for mark in CALL_MARKERS if (place := self._buffer.find(mark)) >= 0]
-        return min(places, default=None)
+        positions = [position for marker in CALL_MARKERS if (position := self._buffer.find(marker)) >= 0]
+        return min(positions, default=None)
 
     def _partial_marker_length(self) -> int:
         """Return how many characters at the end may be the beginning of a marker."""
         longest = max(map(len, CALL_MARKERS)) - 1
         for length in range(min(longest, len(self._buffer)), 0, -1):
-            if any(mark.startswith(self._buffer[-length:]) for mark in CALL_MARKERS):
+            if any(marker.startswith(self._buffer[-length:]) for marker in CALL_MARKERS):
                 return length
         return 0
 

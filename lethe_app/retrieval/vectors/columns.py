@@ -88,11 +88,15 @@ GROUPS = np.array([GROUP_BY_KIND[kind] for kind in KINDS], np.int8)
 SAMPLE = 50_000
 """Newest passages from which the document frequency of common words is estimated."""
 FACT = KINDS.index(PassageKind.FACT)
-COLUMN_TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
-         "length": np.int32}  # fmt: skip
-RECORD = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", ">u4"), ("length", ">u4"), ("high", ">u8"),
-                 ("low", ">u8")])  # fmt: skip
-"""Record of one passage in a sheet, as `Passages.sheet` writes it (34 bytes, big-endian)."""
+COLUMN_TYPES = {
+    "number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
+    "length": np.int32,
+}  # fmt: skip
+RECORD = np.dtype([
+    ("number", ">u8"), ("kind", "u1"), ("is_own_source", "u1"), ("day", ">u4"), ("length", ">u4"),
+    ("high", ">u8"), ("low", ">u8"),
+])  # fmt: skip
+"""Record of one passage, as `Passages.encoded_rows` writes it: 34 bytes, big-endian; `high` and `low` are its source's UUID."""
 
 
 @dataclass(frozen=True)
@@ -142,20 +146,25 @@ class PassageColumns:
     """Columns of the passages of some owners. New passages are appended; any other change replaces the arrays."""
 
     def __init__(self, owners: Sequence[str], sheets: Mapping[str, Sequence[str]]) -> None:
-        """Read the columns from the sheets of each owner, as `Passages.sheet` returns them."""
-        self.owners = {owner: place for place, owner in enumerate(owners)}
+        """Read the columns from the sheets of each owner, as `Passages.encoded_rows` returns them."""
+        self.owners = {owner: index for index, owner in enumerate(owners)}
         records_by_owner = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), RECORD) for owner in owners}
         records = np.concatenate([np.zeros(0, RECORD), *records_by_owner.values()])
-        owner_indices = np.repeat(np.arange(len(records_by_owner)), [len(some) for some in records_by_owner.values()])
+        owner_indices = np.repeat(np.arange(len(records_by_owner)), [len(owned) for owned in records_by_owner.values()])
         order = np.argsort(records["number"], kind="stable")
         records, owner_indices = records[order], owner_indices[order]
         self._sources, source = number_sources(records["high"].astype(np.uint64), records["low"].astype(np.uint64))
         kind = records["kind"].astype(np.int8)
-        values = {"numbe"
-                  "r": records["numbe"
-                               "r"], "kind": kind, "group": _compute_groups(kind, records["itself"]), "owner": owner_indices,
-                  "source": source, "day": records["day"], "length": records["length"]}  # fmt: skip
-        self._values: dict[str, Column] = {name: values[name].astype(kept) for name, kept in COLUMN_TYPES.items()}
+        values = {
+            "number": records["number"],
+            "kind": kind,
+            "group": _compute_groups(kind, records["is_own_source"]),
+            "owner": owner_indices,
+            "source": source,
+            "day": records["day"],
+            "length": records["length"],
+        }
+        self._values: dict[str, Column] = {name: values[name].astype(dtype) for name, dtype in COLUMN_TYPES.items()}
         self._size = len(records)
         self._source_counts = np.bincount(source, minlength=len(self._sources))
         self._source_count = len(self._sources)
@@ -190,10 +199,10 @@ class PassageColumns:
         return self._values["number"][: self._size]
 
     def _remove(self, numbers: Sequence[int]) -> None:
-        wanted = np.unique(np.array(numbers, np.int64))
-        rows = np.searchsorted(self._numbers, wanted)
+        requested = np.unique(np.array(numbers, np.int64))
+        rows = np.searchsorted(self._numbers, requested)
         found = rows < self._size
-        found[found] = self._numbers[rows[found]] == wanted[found]
+        found[found] = self._numbers[rows[found]] == requested[found]
         if found.any():
             self._update_counts(self._values["source"][rows[found]], self._values["length"][rows[found]], -1)
             self._values = {name: np.delete(column[: self._size], rows[found]) for name, column in self._values.items()}
@@ -234,9 +243,9 @@ class PassageColumns:
         self._length += delta * int(lengths.sum())
 
 
-def _compute_groups(kind: Column, itself: Column) -> Column:
+def _compute_groups(kind: Column, is_own_source: Column) -> Column:
     """Return the group of each passage. A fact without a session is its own source and therefore standalone, as a memory is."""
-    return np.where((kind == FACT) & (itself != 0), STANDALONE, GROUPS[kind])
+    return np.where((kind == FACT) & (is_own_source != 0), STANDALONE, GROUPS[kind])
 
 
 def _append_values(column: Column, size: int, values: Column) -> Column:

@@ -21,9 +21,7 @@ OVERSAMPLING = 4
 """Oversampling factor of candidates: the date before a stored text moves its vector a little, so the stored order is only
 approximate.
 """
-
-
-CACHED_VECTORS = 4000
+MAX_CACHED_VECTORS = 4000
 """Vectors cached for texts (about 6 MB at 384 dimensions): comparing a thousand records with their neighbours asks for most
 of them often.
 """
@@ -52,19 +50,19 @@ class UndatedEmbedder:
             embeddings = await self._embed(list(new.values())) if new else []
         except LetheError:
             return {}
-        found |= {key: meaning.vector for key, meaning in zip(new, embeddings, strict=True)}
+        found |= {key: embedding.vector for key, embedding in zip(new, embeddings, strict=True)}
         for key, vector in found.items():
             self._vectors_by_digest[key] = vector
             self._vectors_by_digest.move_to_end(key)
-        while len(self._vectors_by_digest) > CACHED_VECTORS:
+        while len(self._vectors_by_digest) > MAX_CACHED_VECTORS:
             self._vectors_by_digest.popitem(last=False)
         return {text: found[key] for text, key in keys.items()}
 
 
-async def distances(
+async def distances_of_origins(
     passages: Passages, undated: UndatedEmbedder, embedder: str, embedding: TextEmbedding, origins: Collection[UUID]
 ) -> dict[UUID, float]:
-    """Return for each origin the smallest cosine distance of its passages to `meaning`.
+    """Return for each origin the smallest cosine distance of its passages to `embedding`.
 
     Passages of dated kinds are embedded again without their date; the others are compared by their stored vector.
     """
@@ -82,7 +80,7 @@ async def nearest_origins(
     undated: UndatedEmbedder,
     view: OwnerView,
     text: str,
-    wanted: tuple[str, PassageKind],
+    owner_and_kind: tuple[str, PassageKind],
     count: int,
     unindexed: Mapping[UUID, str],
 ) -> list[tuple[UUID, float]]:
@@ -96,7 +94,7 @@ async def nearest_origins(
     if not query_vectors:
         return []
     embedding = TextEmbedding(query_vectors[text], b"", ())
-    numbers = _find_candidates(view, embedding, wanted, count * OVERSAMPLING + OVERSAMPLING)
+    numbers = _find_candidates(view, embedding, owner_and_kind, count * OVERSAMPLING + OVERSAMPLING)
     candidates = list((await passages.read(numbers)).values())
     vectors = await undated.embed_passages(candidates)
     unindexed_vectors = await undated.embed_texts(unindexed.values())
@@ -106,13 +104,15 @@ async def nearest_origins(
     )[:count]
 
 
-def _find_candidates(view: OwnerView, embedding: TextEmbedding, wanted: tuple[str, PassageKind], count: int) -> list[int]:
+def _find_candidates(
+    view: OwnerView, embedding: TextEmbedding, owner_and_kind: tuple[str, PassageKind], count: int
+) -> list[int]:
     """Return the numbers of the nearest passages of that owner and kind.
 
     The index cannot filter by kind, so the search is widened fourfold until enough passages of the kind are found.
     """
     columns = view.passage_columns.columns()
-    owner, kind = view.passage_columns.owners[wanted[0]], KINDS.index(wanted[1])
+    owner, kind = view.passage_columns.owners[owner_and_kind[0]], KINDS.index(owner_and_kind[1])
     requested = 4 * count
     while True:
         neighbours = view.nearest(embedding, requested)[0]
@@ -134,3 +134,17 @@ def _smallest_distances(embedding: TextEmbedding, vectors: Iterable[tuple[UUID, 
         distance = max(0.0, 1.0 - float(np.frombuffer(vector, np.float32) @ vector_of(embedding)))
         distance_by_origin[origin] = min(distance, distance_by_origin.get(origin, distance))
     return sorted(distance_by_origin.items(), key=lambda item: item[1])
+
+
+def sorted_distances(embedding: TextEmbedding, vectors: Sequence[bytes]) -> list[float]:
+    """Return the cosine distances (0 to 2) of `vectors` to `embedding`, nearest first. Those of another length are left out."""
+    if not vectors:
+        return []
+    known = np.stack([np.frombuffer(vector, np.float32) for vector in vectors if len(vector) == len(embedding.vector)])
+    return [float(value) for value in np.sort(np.maximum(0.0, 1.0 - known @ vector_of(embedding)))]
+
+
+def similarity_matrix(vectors: Sequence[bytes]) -> list[list[float]]:
+    """Return the matrix of cosine similarities, clipped to 0 to 1."""
+    known = np.stack([np.frombuffer(vector, np.float32) for vector in vectors])
+    return [[float(value) for value in row] for row in np.clip(known @ known.T, 0.0, 1.0)]

@@ -18,10 +18,16 @@ Numbers = NDArray[np.int64]
 
 LINKS, BUILD_WIDTH, MIN_WIDTH = 16, 200, 128
 """M, ef_construction and the smallest ef of the HNSW graph (Malkov and Yashunin, 2018). The first two are the defaults of
-hnswlib, fixed here because a stored graph was built with them; ef is measured for each graph (`search_width`).
+hnswlib, fixed here because a stored graph was built with them; ef is measured for each graph (`measure_width`).
 """
 INSERT_BATCH = 16
 """Vectors inserted per lock acquisition and thread; searches wait about ten milliseconds for it."""
+SAMPLE_SIZE, NEIGHBOUR_COUNT = 100, 10
+"""Queries of a measurement of the search width, and nearest neighbours searched for each."""
+TARGET_RECALL = 0.985
+"""Share of the exact neighbours that a search width must find. With the width measured for it, 98.9 to 99.4 % of the exact ten
+nearest are found among 100,000 passages (docs/benchmarks.md).
+"""
 NO_RESULTS = np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 
@@ -77,7 +83,7 @@ class HnswGraph:
     """
 
     widths: ClassVar = (MIN_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
-    """Search widths (ef) that `search_width.measure_width` tries in turn."""
+    """Search widths (ef) that `measure_width` tries in turn."""
     widest: ClassVar = 8192
     """Search width whose result counts as exact when the others are measured."""
 
@@ -120,7 +126,7 @@ class HnswGraph:
             for number in numbers:
                 try:
                     self._index.mark_deleted(number)
-                except RuntimeError:  # not in it, or taken out before
+                except RuntimeError:  # unknown, or deleted already
                     continue
                 self._deleted.add(number)
 
@@ -137,7 +143,7 @@ class HnswGraph:
                     # hnswlib raises RuntimeError if fewer than k of the ef candidates are not deleted: search four times
                     # wider, then ask for fewer.
                     labels, distances = self._index.knn_query(vector, k=count, num_threads=1)
-                except RuntimeError:  # so many around there were taken out that there are not enough left
+                except RuntimeError:
                     width, count = 4 * width, count if width < len(self) else count // 2
                     continue
             return labels[0].astype(np.int64), (1.0 - distances[0]).astype(np.float32)
@@ -145,8 +151,8 @@ class HnswGraph:
 
     def numbers(self) -> Numbers:
         """Return all passage numbers in the graph that are not deleted, ascending."""
-        every = np.sort(np.array(self._index.get_ids_list(), np.int64))
-        return every[~np.isin(every, np.array(sorted(self._deleted), np.int64))]
+        all_numbers = np.sort(np.array(self._index.get_ids_list(), np.int64))
+        return all_numbers[~np.isin(all_numbers, np.array(sorted(self._deleted), np.int64))]
 
     def get_vectors(self, numbers: Numbers) -> Vectors:
         """Return the vectors of these numbers, shape (n, size). Every number must be in the graph."""
@@ -167,7 +173,7 @@ class HnswGraph:
         except (RuntimeError, OSError) as error:
             raise StorageError(f"{path} is not an index of memories.") from error
         graph._index = index
-        graph.remove(deleted)  # those that were taken out while the rest was being written are not marked in the file
+        graph.remove(deleted)  # deletions that happened while the graph was being written are not marked in the file
         graph._deleted.update(deleted)
         return graph
 
@@ -177,3 +183,41 @@ class HnswGraph:
             with self._lock:
                 # hnswlib reallocates all vectors to resize; a tenth in reserve makes that rare while a graph grows.
                 self._index.resize_index(needed + needed // 10 + 1024)
+
+
+def tune_width(graph: HnswGraph) -> None:
+    """Measure the search width of an index and set it."""
+    graph.width, graph.tuned_for = measure_width(graph), len(graph)
+
+
+def measure_width(graph: HnswGraph) -> int:
+    """Return the smallest of the index's `widths` that reaches the recall target; the last one if none does.
+
+    The result at `widest` counts as exact, because an exhaustive comparison would stall the window. The queries are
+    synthetic vectors that are not stored: stored vectors find themselves and their neighbours too easily.
+    """
+    numbers = graph.numbers()
+    if len(numbers) <= graph.widths[0]:
+        return int(graph.widths[0])
+    sample = np.random.default_rng(1).choice(numbers, min(SAMPLE_SIZE, len(numbers)), replace=False)
+    queries = _make_queries(graph, sample)
+    exact = _search_all(graph, queries, graph.widest)
+    for width in graph.widths:
+        found = _search_all(graph, queries, width)
+        hits = sum(len(np.intersect1d(numbers, expected)) for numbers, expected in zip(found, exact, strict=True))
+        if hits >= TARGET_RECALL * exact.size:
+            break
+    return int(width)
+
+
+def _make_queries(graph: HnswGraph, numbers: Numbers) -> Vectors:
+    """Return synthetic queries: each vector plus the difference of two of its neighbours, which keeps it within its cluster."""
+    stored = graph.get_vectors(numbers)
+    neighbours = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
+    shifted = stored + graph.get_vectors(neighbours[:, 0]) - graph.get_vectors(neighbours[:, 1])
+    unit: Vectors = shifted / np.maximum(np.linalg.norm(shifted, axis=1, keepdims=True), 1e-9)
+    return unit
+
+
+def _search_all(graph: HnswGraph, queries: Vectors, width: int) -> Numbers:
+    return np.stack([graph.nearest(query, NEIGHBOUR_COUNT, width)[0] for query in queries])

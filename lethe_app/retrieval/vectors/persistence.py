@@ -45,7 +45,7 @@ class GraphLocation:
         return self.folder / f"{hashlib.blake2b(named, digest_size=12).hexdigest()}.graph"
 
     @property
-    def label(self) -> Path:
+    def metadata(self) -> Path:
         """Path of the metadata file."""
         return self.graph.with_suffix(".json")
 
@@ -68,14 +68,14 @@ class IndexMetadata(BaseModel):
 
 
 def write(location: GraphLocation, graph: HnswGraph) -> None:
-    """Write the index and its label, replacing the previous pair."""
+    """Write the index and its metadata, replacing the previous pair."""
     draft = location.graph.with_suffix(".tmp")
     with translated(location.graph):
         location.folder.mkdir(parents=True, exist_ok=True)
         try:
             graph.save(draft)
             sync_file(draft)
-            label = IndexMetadata(
+            metadata = IndexMetadata(
                 format=FORMAT, owner=location.owner, embedder=location.embedder, size=graph.size,
                 width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.deleted), checksum=_checksum(draft),
             )  # fmt: skip
@@ -83,21 +83,22 @@ def write(location: GraphLocation, graph: HnswGraph) -> None:
         except BaseException:
             remove_draft(draft)
             raise
-    # The label is written last: after a crash between the two files its checksum does not match, and `read` rejects the
+    # The metadata file is written last: after a crash between the two files its checksum does not match, and `read` rejects the
     # pair.
-    write_atomically(location.label, label.model_dump_json().encode())
+    write_atomically(location.metadata, metadata.model_dump_json().encode())
 
 
 def read(location: GraphLocation) -> HnswGraph | None:
     """Read the index at this location; None if it is missing, foreign, corrupt or half-written."""
     try:
-        label = IndexMetadata.model_validate_json(location.label.read_bytes())
-        if (label.format, label.kind, label.owner, label.embedder) != (FORMAT, KIND, location.owner, location.embedder):
+        metadata = IndexMetadata.model_validate_json(location.metadata.read_bytes())
+        expected = (FORMAT, KIND, location.owner, location.embedder)
+        if (metadata.format, metadata.kind, metadata.owner, metadata.embedder) != expected:
             return None
-        if _checksum(location.graph) != label.checksum:
+        if _checksum(location.graph) != metadata.checksum:
             return None
-        graph = HnswGraph.load(location.graph, label.size, label.width, label.gone)
-        graph.tuned_for = label.tuned_for
+        graph = HnswGraph.load(location.graph, metadata.size, metadata.width, metadata.gone)
+        graph.tuned_for = metadata.tuned_for
     except (OSError, ValidationError, LetheError):
         return None
     return graph

@@ -16,9 +16,8 @@ import numpy as np
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors import persistence
-from lethe_app.retrieval.vectors.index import NO_RESULTS, HnswGraph, Numbers, Vectors, VectorTable
+from lethe_app.retrieval.vectors.index import NO_RESULTS, HnswGraph, Numbers, Vectors, VectorTable, tune_width
 from lethe_app.retrieval.vectors.persistence import GraphLocation
-from lethe_app.retrieval.vectors.search_width import tune_width
 from lethe_app.storage.index.passages import Passages
 
 log = logging.getLogger(__name__)
@@ -109,7 +108,7 @@ class VectorStore:
             if owner_index is not None and owner_index.active_index is not None:
                 is_exact = isinstance(owner_index.active_index, VectorTable)
                 found.append(owner_index.active_index.nearest(vector, len(owner_index.active_index) if is_exact else count))
-        numbers, cosines = (np.concatenate(some) for some in zip(*found, strict=True))
+        numbers, cosines = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         order = np.argsort(-cosines, kind="stable")
         return numbers[order], cosines[order]
 
@@ -291,8 +290,8 @@ class VectorStore:
         return GraphLocation(self._folder, owner, self._embedder) if self._folder is not None else None
 
     # One thread for all index work: hnswlib allows insertion and saving from a single thread only.
-    async def _run_in_thread(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, partial(work, *given, **named))
+    async def _run_in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, partial(work, *args, **kwargs))
 
     def _start_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -303,5 +302,5 @@ class VectorStore:
     def _on_task_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None:  # words go on finding what is remembered
+        if error is not None:  # full-text search still works
             log.error("The index of memories could not be made: %s", error, exc_info=error)

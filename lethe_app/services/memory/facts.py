@@ -12,14 +12,14 @@ from uuid import UUID
 
 from lethe_app.brain.facts import merge as facts_merge
 from lethe_app.brain.facts.comparison import are_comparable, find_duplicates, is_name_in_only_one, is_paraphrase, restates
-from lethe_app.brain.facts.merge import FactDistances, FactRelation
+from lethe_app.brain.facts.merge import FactDistances
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError
-from lethe_app.retrieval import fact_relation as wording
+from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
@@ -28,9 +28,6 @@ from lethe_app.storage.memory.facts import FactStore
 
 NEAREST = 6
 """Number of nearest known facts that a new fact is compared with."""
-
-RELATION_BY_WORDS = {judged: FactRelation(judged.value) for judged in wording.SentenceRelation}
-"""Fact relation for each relation that the comparison by words and embedding distance returns."""
 
 Judge = Callable[[str, str], Awaitable[FactRelation | None]]
 """Function that returns the relation of a new fact (second argument) to a known one (first); None if undecided."""
@@ -294,7 +291,7 @@ class FactService:
         relation = None
         if found is not None and 0 < found[1] <= limits.update and not is_name_in_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
-            relation = relation or RELATION_BY_WORDS[wording.classify_relation(found[0].fact, fact.fact, found[1], limits)]
+            relation = relation or classify_relation(found[0].fact, fact.fact, found[1], limits)
         return facts_merge.merge_fact(fact, near, relation, FactDistances(limits.duplicate, limits.update))
 
     @asynccontextmanager

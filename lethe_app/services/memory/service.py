@@ -11,8 +11,8 @@ from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError, StorageError
-from lethe_app.retrieval import fact_relation as wording
 from lethe_app.retrieval.calibration import Thresholds
+from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
@@ -154,7 +154,7 @@ class MemoryService:
 
 def says_another_thing(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
     """Return whether two near memories are neither the same nor an update of each other, so that both are kept."""
-    return wording.classify_relation(old.content, new.content, distance, limits) is wording.SentenceRelation.NEW
+    return classify_relation(old.content, new.content, distance, limits) is FactRelation.NEW
 
 
 def words(memory: MemoryUnit) -> str:

@@ -13,7 +13,7 @@ from lethe_app.brain.notebooks.splitting import NotebookPiece, pieces_from_propo
 from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.domain.chat import Role
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.retrieval.vectors.subject_distances import similarity_matrix
+from lethe_app.retrieval.vectors.distances import similarity_matrix
 from lethe_app.services.extraction.conclusions import FinishedConversation, SessionConclusions
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput

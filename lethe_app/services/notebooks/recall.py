@@ -32,7 +32,7 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.errors import LetheError
-from lethe_app.retrieval.vectors.subject_distances import distances
+from lethe_app.retrieval.vectors.distances import sorted_distances
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.memory.recall_context import RecallContext
@@ -206,7 +206,7 @@ class NotebookSelector:
         if pending := [text for text, vector in known if vector is None]:
             self._pending_texts |= dict.fromkeys(pending)
             self.background.wake()
-        return tuple(distances(embedding, [vector for _text, vector in known if vector is not None]))
+        return tuple(sorted_distances(embedding, [vector for _text, vector in known if vector is not None]))
 
     async def _load_limits(self) -> DistanceLimits:
         limits = await self._calibration.thresholds()

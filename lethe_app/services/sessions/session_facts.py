@@ -9,13 +9,13 @@ from uuid import UUID
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.fact_rules.statements import SpeakerStatement
-from lethe_app.brain.facts.merge import FactRelation
 from lethe_app.brain.facts.updates import withdraw_facts
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import ChatSession, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
+from lethe_app.retrieval.fact_relation import FactRelation
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
 from lethe_app.services.memory.facts import FactService, Judge
 from lethe_app.services.preferences import Preferences

@@ -9,7 +9,7 @@ from uuid import UUID
 from lethe_app.domain.clock import now
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.errors import LetheError
-from lethe_app.retrieval.query_terms import EVERYDAY, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
@@ -78,7 +78,7 @@ class WorkingMemory:
 
     async def find_mentioned(self, namespace: str, message: str) -> list[WorkingMemoryEntry]:
         """Return the entries that contain at least half of the content words of a message; none if it has no content words."""
-        content_words = {fold(word) for word in split_words(message)} - EVERYDAY
+        content_words = {fold(word) for word in split_words(message)} - EVERYDAY_WORDS
         texts = [(entry, _searchable_text(entry)) for entry in await self.entries_of(namespace)] if content_words else []
         return [entry for entry, text in texts if 2 * sum(word in text for word in content_words) >= len(content_words)]
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.facts.merge import (
-    FactRelation,
     Near,
     build_tombstone,
     find_nearest_current,
@@ -19,6 +18,7 @@ from lethe_app.brain.facts.merge import (
     restore_fact,
 )
 from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.retrieval.fact_relation import FactRelation
 from tests.brain.memories import MOMENT, NAMES, quick
 
 

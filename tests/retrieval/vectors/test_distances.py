@@ -44,7 +44,7 @@ async def test_a_text_is_read_once_however_often_it_is_compared():
 
 
 async def test_what_was_not_asked_for_long_is_read_again(monkeypatch):
-    monkeypatch.setattr(distances, "CACHED_VECTORS", 2)
+    monkeypatch.setattr(distances, "MAX_CACHED_VECTORS", 2)
     reader = Reader()
     undated = UndatedEmbedder(reader)
 

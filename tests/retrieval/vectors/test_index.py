@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.vectors.index import HnswGraph, VectorTable
-from lethe_app.retrieval.vectors.search_width import measure_width
+from lethe_app.retrieval.vectors.index import HnswGraph, VectorTable, measure_width
 from tests.sweep import examples
 
 SIZE = 8

@@ -123,7 +123,7 @@ async def test_a_graph_is_written_while_it_is_built(
     passages: Passages, folder: Path, place: GraphLocation, monkeypatch: pytest.MonkeyPatch
 ):
     await filled(passages, folder)
-    place.label.unlink()
+    place.metadata.unlink()
     written: list[int] = []
     monkeypatch.setattr(store, "READ_SIZE", 8)
     monkeypatch.setattr(persistence, "write", lambda _place, graph: written.append(len(graph)))
@@ -141,8 +141,8 @@ def cut_short(place: GraphLocation) -> None:
 
 
 def label_of_another(place: GraphLocation) -> None:
-    label = json.loads(place.label.read_bytes())
-    place.label.write_text(json.dumps(label | {"owner": "tom"}), encoding="utf-8")
+    label = json.loads(place.metadata.read_bytes())
+    place.metadata.write_text(json.dumps(label | {"owner": "tom"}), encoding="utf-8")
 
 
 def graph_of_another(place: GraphLocation) -> None:
@@ -152,8 +152,8 @@ def graph_of_another(place: GraphLocation) -> None:
 
 
 def label_of_another_kind(place: GraphLocation) -> None:
-    label = json.loads(place.label.read_bytes())
-    place.label.write_text(json.dumps(label | {"kind": "Cells"}), encoding="utf-8")
+    label = json.loads(place.metadata.read_bytes())
+    place.metadata.write_text(json.dumps(label | {"kind": "Cells"}), encoding="utf-8")
 
 
 def folder_instead(place: GraphLocation) -> None:
@@ -163,10 +163,10 @@ def folder_instead(place: GraphLocation) -> None:
 
 DAMAGE: dict[str, Callable[[GraphLocation], None]] = {
     "missing": lambda place: place.graph.unlink(),
-    "without its label": lambda place: place.label.unlink(),
+    "without its label": lambda place: place.metadata.unlink(),
     "empty": lambda place: place.graph.write_bytes(b""),
     "no graph": lambda place: place.graph.write_bytes(b"once upon a time" * 100),
-    "no label": lambda place: place.label.write_bytes(b"{]"),
+    "no label": lambda place: place.metadata.write_bytes(b"{]"),
     "cut short": cut_short,
     "of another owner": label_of_another,
     "of another kind": label_of_another_kind,
@@ -249,8 +249,8 @@ async def test_closing_while_a_graph_is_made_leaves_no_broken_file(
 async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     numbers = await numbers_of(passages, "mara")
-    label = json.loads(place.label.read_bytes())
-    place.label.write_text(json.dumps(label | {"gone": numbers[:1]}), encoding="utf-8")
+    label = json.loads(place.metadata.read_bytes())
+    place.metadata.write_text(json.dumps(label | {"gone": numbers[:1]}), encoding="utf-8")
 
     graph = persistence.read(place)
 

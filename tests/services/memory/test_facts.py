@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.facts.merge import FactRelation
 from lethe_app.brain.text.fingerprint import compute_fingerprint
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import LetheError, StorageError
+from lethe_app.retrieval.fact_relation import FactRelation
 from tests.retrieval.conftest import embed
 from tests.services.past_sessions import NUTS, again, answers, copy_home, hold, opened, stated, trusted
 from tests.sweep import examples
