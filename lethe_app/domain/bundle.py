@@ -187,12 +187,12 @@ class Bundle:
     @property
     def holds(self) -> BundleCounts:
         """Return the actual numbers of records, independent of the manifest."""
-        talks = self.history.conversations
+        conversations = self.history.conversations
         return BundleCounts(
             worlds=len(self.worlds),
             memories=len(self.history.memories),
             facts=len(self.history.facts),
             notebooks=len(self.history.notebooks),
-            conversations=len(talks),
-            messages=sum(len(talk.messages) for talk in talks),
+            conversations=len(conversations),
+            messages=sum(len(conversation.messages) for conversation in conversations),
         )

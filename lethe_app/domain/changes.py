@@ -24,9 +24,9 @@ USAGE_FIELDS = frozenset(
 )
 """Usage fields, which change whenever a record is recalled or confirmed. A change of any other field is an edit."""
 MERGE, REFINE, DROP, INFER, AVOID = "merge", "refine", "drop", "infer", "avoid"
-DREAMT = frozenset({MERGE, REFINE, DROP, INFER, AVOID})
+DREAM_KINDS = frozenset({MERGE, REFINE, DROP, INFER, AVOID})
 """Kinds of changes that dreams make; those of other tasks have formats of their own."""
-THUMBS = "thumbs"
+RATINGS_TAG = "thumbs"
 """Tag of a memory that was concluded from thumb ratings alone."""
 
 
@@ -84,8 +84,8 @@ def is_same_content(one: ChangedRecord, other: ChangedRecord) -> bool:
     return one.model_dump(exclude=set(USAGE_FIELDS)) == other.model_dump(exclude=set(USAGE_FIELDS))
 
 
-def rebased(change: RecordedChange, current: ChangedRecords) -> RecordedChange:
-    """Return the change applied to the present records, so that usage counted since it was proposed is not lost."""
+def rebase_change(change: RecordedChange, current: ChangedRecords) -> RecordedChange:
+    """Apply a proposed change to the present records, so that usage counted since it was proposed is not lost."""
     before, after = ChangedRecords.before(change), ChangedRecords.after(change)
     memories = [_with_recalls_since(one, before.memories, current.memories) for one in after.memories]
     facts = [_with_mentions_since(one, before.facts, current.facts) for one in after.facts]
@@ -118,9 +118,9 @@ def _with_mentions_since(
     )
 
 
-def union_of(*several: Iterable[UUID]) -> list[UUID]:
+def union_of(*groups: Iterable[UUID]) -> list[UUID]:
     """Return the union of several sequences, each item once, in order of first occurrence."""
-    return list(dict.fromkeys(one for each in several for one in each))
+    return list(dict.fromkeys(guid for group in groups for guid in group))
 
 
 Value = str | int | float | None
@@ -186,7 +186,7 @@ class TrashKind(StrEnum):
     """File that could not be read and was moved away before it was rewritten."""
 
 
-FILES = frozenset(
+FILE_KINDS = frozenset(
     {TrashKind.PERSONA, TrashKind.USER_PERSONA, TrashKind.WORLD, TrashKind.PRESET, TrashKind.NOTEBOOK, TrashKind.FILE}
 )
 

@@ -14,23 +14,23 @@ def system_clock() -> datetime:
     return datetime.now().astimezone()
 
 
-_reading: list[Clock] = [system_clock]
+_clocks: list[Clock] = [system_clock]
 """Stack of clocks; the last one is used. Tests and simulations push their own."""
 
 
 def now() -> datetime:
     """Return the present moment of the current clock, with its time zone."""
-    return _reading[-1]()
+    return _clocks[-1]()
 
 
 @contextmanager
 def use_clock(clock: Clock) -> Iterator[None]:
     """Replace the clock while the context is open; for tests and for simulations of several days."""
-    _reading.append(clock)
+    _clocks.append(clock)
     try:
         yield
     finally:
-        _reading.remove(clock)
+        _clocks.remove(clock)
 
 
 MONTHS = (

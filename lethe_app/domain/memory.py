@@ -32,8 +32,8 @@ class MemoryType(StrEnum):
 
 def memory_types_named(names: Iterable[str]) -> frozenset[MemoryType]:
     """Return the memory types of these names. Unknown names, such as those of another version, are ignored."""
-    wanted = set(names)
-    return frozenset(kind for kind in MemoryType if kind.value in wanted)
+    known_names = set(names)
+    return frozenset(kind for kind in MemoryType if kind.value in known_names)
 
 
 class MemoryInsertion(StrEnum):

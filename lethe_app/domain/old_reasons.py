@@ -95,20 +95,20 @@ _CUTS: tuple[tuple[str, str], ...] = (
 )
 
 
-def converted_memory(memory: Values) -> Values:
-    """Return a stored `TurnMemory` with its reasons as data."""
-    recalled = [converted_recollection(one) for one in memory.get("recalled", ())]
+def convert_memory(memory: Values) -> Values:
+    """Convert a stored `TurnMemory` to one with its reasons as data."""
+    recalled = [convert_recollection(one) for one in memory.get("recalled", ())]
     return {**memory, "recalled": recalled, "blocked": [_block(one) for one in memory.get("blocked", ())]}
 
 
-def converted_recollection(recollection: Values) -> Values:
-    """Return a stored `RecalledMemory` with its reasons as data."""
+def convert_recollection(recollection: Values) -> Values:
+    """Convert a stored `RecalledMemory` to one with its reasons as data."""
     reasons = (_reason(one) for one in recollection.get("because", ()))
     return {**recollection, "because": [one for one in reasons if one is not None]}
 
 
-def converted_receipt(entry: Values) -> Values:
-    """Return a stored `ReceiptEntry` with its reasons as data."""
+def convert_receipt(entry: Values) -> Values:
+    """Convert a stored `ReceiptEntry` to one with its reasons as data."""
     receipt, cost = entry.get("receipt", {}), entry.get("cost")
     shares = [_share(one) for one in receipt.get("shares", ())]
     return {**entry, "receipt": {**receipt, "shares": shares}, "cost": _cost(cost) if cost else cost}

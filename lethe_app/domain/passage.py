@@ -38,7 +38,7 @@ class Passage:
     """Time of the message or event, with its zone."""
     speaker: str = ""
     """Display name of the speaker; empty where there is none."""
-    place: int = 0
+    position: int = 0
     """Position within the source; neighbouring passages differ by one."""
     number: int = 0
     """Row number assigned by storage; 0 before that."""

@@ -33,7 +33,7 @@ class PromptPart(StrEnum):
 
 @dataclass(frozen=True)
 class PromptSpan:
-    """Stretch of a prompt that belongs to one part. The concatenation of all spans is the prompt's text."""
+    """Consecutive characters of a prompt that belong to one part. The concatenation of all spans is the prompt's text."""
 
     part: PromptPart
     text: str
@@ -43,12 +43,12 @@ class CutReason(StrEnum):
     """Why something was left out of a prompt."""
 
     CAPPED = "capped"
-    """The section may have only a part of the context."""
+    """The section exceeds its share of the context."""
     NO_SPACE = "no space"
     OLDEST = "oldest"
     """The oldest messages have no space."""
     SUMMARISED = "summarised"
-    """Messages have left the history, and a summary tells of them."""
+    """Messages were cut from the history, and a summary replaces them."""
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,8 @@ class ToolOutput:
 
     text: str
     shown: str
-    looked_after: bool = False
-    """True if the tool itself limited the text's length, so that it is not truncated or moved to working memory."""
+    is_limited: bool = False
+    """True if the tool itself limited the length of the text, so that it is neither truncated nor moved to working memory."""
 
 
 def _always() -> bool:
@@ -151,7 +151,7 @@ class ToolSet:
     name: str
     title: str
     tools: Sequence[Tool]
-    is_there: Callable[[], bool] = _always
+    is_available: Callable[[], bool] = _always
     """Return whether the tools can be used at present."""
     plugin: str = ""
     """Name of the distribution of a plug-in; empty for built-in tools."""

@@ -48,7 +48,7 @@ class SearchRound(BaseModel):
 
 
 class Inquiry(BaseModel):
-    """Question of the user to the internet, with its progress and result."""
+    """Web research for a question of the user, with its progress and report."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

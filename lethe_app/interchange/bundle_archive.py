@@ -17,8 +17,8 @@ from typing import BinaryIO
 from lethe_app.errors import FileError
 
 MANIFEST, PERSONA = "manifest.json", "persona.json"
-MEMORIES, FACTS, FORGOTTEN, HABITS = "memories.jsonl", "facts.jsonl", "forgotten.jsonl", "habits.json"
-MIND, LATELY = "mind.json", "notebooks/index.txt"
+MEMORIES, FACTS, FORGOTTEN, PERSONA_RECORDS = "memories.jsonl", "facts.jsonl", "forgotten.jsonl", "habits.json"
+MIND, NOTEBOOK_INDEX = "mind.json", "notebooks/index.txt"
 NAMES = re.compile(
     r"manifest\.json|persona\.json|memories\.jsonl|facts\.jsonl|forgotten\.jsonl|habits\.json"
     r"|mind\.json|notebooks/index\.txt|notebooks/[^/\\:\0.][^/\\:\0]{0,199}\.md"
@@ -169,7 +169,7 @@ class BundlePacker:
         """Write a member. Raise FileError if it exceeds the limits for reading."""
         assert NAMES.fullmatch(member), f"“{member}” could not be read again"
         size = 0
-        named = zipfile.ZipInfo(member, (1980, 1, 1, 0, 0, 0))  # when it was made is told in the manifest
+        named = zipfile.ZipInfo(member, (1980, 1, 1, 0, 0, 0))  # fixed; the manifest says when the bundle was made
         named.compress_type, named.external_attr = zipfile.ZIP_DEFLATED, (stat.S_IFREG | 0o644) << 16
         with self._zip.open(named, "w") as opened:
             for piece in pieces:

@@ -26,7 +26,7 @@ from lethe_app.domain.bundle import (
 )
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.old_reasons import converted_memory
+from lethe_app.domain.old_reasons import convert_memory
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
@@ -35,7 +35,7 @@ from lethe_app.interchange import images
 from lethe_app.interchange.bundle_archive import LIMITS, Archive, BundleLimits, BundlePacker
 
 Model = TypeVar("Model", bound=BaseModel)
-SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
+MAX_RECORD_BYTES, MAX_WORLD_BYTES, MAX_NOTEBOOK_BYTES = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
 """Maximum bytes of a manifest or persona, of a world, and of a notebook."""
 MAX_NUMBER = 2**62
 
@@ -72,31 +72,34 @@ class BundleReader:
     def read(self) -> Bundle:
         """Return the whole bundle. An exception from the progress callback cancels reading."""
         manifest = self._read_manifest()
-        persona = self._read_record(archive.PERSONA, Persona, SMALL)
+        persona = self._read_record(archive.PERSONA, Persona, MAX_RECORD_BYTES)
         picture, ending = self._read_portrait()
-        worlds = {Path(name).stem: self._read_record(name, World, WORLD) for name in self._archive.names_matching(r"worlds/.*")}
+        worlds = {
+            Path(name).stem: self._read_record(name, World, MAX_WORLD_BYTES)
+            for name in self._archive.names_matching(r"worlds/.*")
+        }
         conversations = [self._read_conversation(name) for name in self._archive.names_matching(r"conversations/.*")]
-        past = PersonaHistory(
+        history = PersonaHistory(
             memories=self._read_records(archive.MEMORIES, MemoryUnit),
             facts=self._read_records(archive.FACTS, ExtractedFact),
             forgotten=self._read_records(archive.FORGOTTEN, ForgottenFact),
             conversations=conversations,
-            records=self._read_record(archive.HABITS, PersonaRecords, SMALL)
-            if archive.HABITS in self._archive
+            records=self._read_record(archive.PERSONA_RECORDS, PersonaRecords, MAX_RECORD_BYTES)
+            if archive.PERSONA_RECORDS in self._archive
             else PersonaRecords(),
             notebooks={Path(name).stem: self._read_text(name) for name in self._archive.names_matching(r"notebooks/.*\.md")},
-            notebook_index=self._read_text(archive.LATELY) if archive.LATELY in self._archive else "",
+            notebook_index=self._read_text(archive.NOTEBOOK_INDEX) if archive.NOTEBOOK_INDEX in self._archive else "",
             mind=self._read_mind() if archive.MIND in self._archive else BundledMind(),
         )
-        bundle = Bundle(manifest, persona, picture, ending, worlds, past)
-        self._check_ids(past)
+        bundle = Bundle(manifest, persona, picture, ending, worlds, history)
+        self._check_ids(history)
         if manifest.holds is not None and manifest.holds != bundle.holds:
             raise FileError(self._name, "is incomplete: parts listed in it are missing")
         return bundle
 
     def _read_manifest(self) -> Manifest:
         """Read the manifest before anything else, and refuse a version newer than this program's."""
-        values = self._parse_object(archive.MANIFEST, self._archive.read_member(archive.MANIFEST, SMALL))
+        values = self._parse_object(archive.MANIFEST, self._archive.read_member(archive.MANIFEST, MAX_RECORD_BYTES))
         version = values.get("version")
         maker = str(values.get("made_by") or "a newer version of Lethe")[:100]
         if isinstance(version, int) and version > VERSION:
@@ -106,7 +109,7 @@ class BundleReader:
         return self._validate(Path(self._archive.location_of(archive.MANIFEST)), Manifest, values)
 
     def _read_mind(self) -> BundledMind:
-        mind = self._read_record(archive.MIND, BundledMind, SMALL)
+        mind = self._read_record(archive.MIND, BundledMind, MAX_RECORD_BYTES)
         mood_values = [(f"samples[{index}].values", one.values) for index, one in enumerate(mind.samples)]
         mood_values += [(f"readings[{index}].steps", one.steps) for index, one in enumerate(mind.readings)]
         outside = next((name for name, values in mood_values if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
@@ -116,7 +119,7 @@ class BundleReader:
 
     def _read_text(self, member: str) -> str:
         try:
-            return self._archive.read_member(member, NOTEBOOK).decode("utf-8-sig").replace("\r\n", "\n")
+            return self._archive.read_member(member, MAX_NOTEBOOK_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise FileError(self._archive.location_of(member), f"is not UTF-8 text (byte {error.start + 1})") from error
 
@@ -159,15 +162,15 @@ class BundleReader:
         if len({part.part for part in session_record.parts}) < len(session_record.parts):
             raise FileError(location, "contains a part twice", "parts")
 
-    def _check_ids(self, past: PersonaHistory) -> None:
+    def _check_ids(self, history: PersonaHistory) -> None:
         """Check that no id occurs twice, and that no memory is a session without its messages."""
-        if any(memory.category is MemoryType.CHAT_SESSION for memory in past.memories):
+        if any(memory.category is MemoryType.CHAT_SESSION for memory in history.memories):
             raise FileError(self._archive.location_of(archive.MEMORIES), "must not be a conversation", "category")
-        memory_ids = [memory.guid for memory in past.memories] + [
-            conversation.record.session.guid for conversation in past.conversations
+        memory_ids = [memory.guid for memory in history.memories] + [
+            conversation.record.session.guid for conversation in history.conversations
         ]
-        message_ids = [message.id for conversation in past.conversations for message in conversation.messages]
-        for ids in (memory_ids, [fact.guid for fact in past.facts], message_ids):
+        message_ids = [message.id for conversation in history.conversations for message in conversation.messages]
+        for ids in (memory_ids, [fact.guid for fact in history.facts], message_ids):
             if len(set(ids)) < len(ids):
                 raise FileError(self._name, "contains the same id twice")
 
@@ -205,9 +208,9 @@ class BundleReader:
         try:
             text = content.decode("utf-8-sig")
             value = json.loads(text)
-            if "\\ud" in text.lower():  # escapes of surrogates, perhaps of one half only, which no record could hold
+            if "\\ud" in text.lower():  # escaped surrogates, perhaps unpaired, which UTF-8 cannot encode
                 value = json.loads(_replace_surrogates(json.dumps(value, ensure_ascii=False)))
-        except (ValueError, RecursionError) as error:  # of which what is not UTF-8 and what is not JSON are kinds
+        except (ValueError, RecursionError) as error:  # invalid UTF-8 and invalid JSON both raise subclasses of ValueError
             raise FileError(self._archive.location_of(location), "is not valid JSON") from error
         if not isinstance(value, dict):
             raise FileError(self._archive.location_of(location), "does not contain a JSON object, which begins with {")
@@ -222,25 +225,25 @@ class BundleWriter:
         self._conversations = 0
 
     def write_persona(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
-        """Write the persona, her portrait if it is a valid image, and her worlds."""
+        """Write the persona, its portrait if it is a valid image, and its worlds."""
         self._write_records(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
         if picture and ending in images.SUFFIXES and not images.find_problem(picture, ending):
             self._packer.add_member(f"avatar{ending}", iter([picture]))
         for name, world in worlds.items():
             self._write_records(f"worlds/{name}.json", [world], indent=2)
 
-    def write_history(self, past: PersonaHistory) -> None:
+    def write_history(self, history: PersonaHistory) -> None:
         """Write everything from memory except the conversations."""
-        self._write_records(archive.MEMORIES, past.memories)
-        self._write_records(archive.FACTS, past.facts)
-        self._write_records(archive.FORGOTTEN, past.forgotten)
-        self._write_records(archive.HABITS, [past.records])
-        for name, text in past.notebooks.items():
+        self._write_records(archive.MEMORIES, history.memories)
+        self._write_records(archive.FACTS, history.facts)
+        self._write_records(archive.FORGOTTEN, history.forgotten)
+        self._write_records(archive.PERSONA_RECORDS, [history.records])
+        for name, text in history.notebooks.items():
             self._packer.add_member(f"notebooks/{name}.md", iter([_replace_surrogates(text).encode()]))
-        if past.notebook_index:
-            self._packer.add_member(archive.LATELY, iter([_replace_surrogates(past.notebook_index).encode()]))
-        if not past.mind.is_empty:
-            self._write_records(archive.MIND, [past.mind])
+        if history.notebook_index:
+            self._packer.add_member(archive.NOTEBOOK_INDEX, iter([_replace_surrogates(history.notebook_index).encode()]))
+        if not history.mind.is_empty:
+            self._write_records(archive.MIND, [history.mind])
 
     def write_conversation(self, conversation: BundledConversation) -> None:
         """Write one conversation; its members are numbered in order of writing."""
@@ -265,7 +268,7 @@ def _convert_reasons(message: dict[str, object]) -> None:
     turn = message.get("turn")
     if isinstance(turn, dict):
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            turn["memory"] = converted_memory(turn["memory"])
+            turn["memory"] = convert_memory(turn["memory"])
 
 
 def _find_out_of_range(record: BaseModel) -> str:

@@ -6,7 +6,7 @@ import re
 import struct
 
 MAX_BYTES = 8 * 1024 * 1024
-MAX_DRAWING_BYTES = 256 * 1024
+MAX_SVG_BYTES = 256 * 1024
 MAX_SIDE, MAX_PIXELS = 16_384, 50_000_000
 """Maximum side length and number of pixels; a larger image takes too much memory to display for an avatar."""
 
@@ -27,7 +27,7 @@ def find_problem(content: bytes, suffix: str) -> str:
     if len(content) > MAX_BYTES:
         return f"is larger than {MAX_BYTES // 1024 // 1024} MB"
     if suffix == ".svg":
-        return _find_drawing_problem(content)
+        return _find_svg_problem(content)
     read_size = SIZE_READERS.get(suffix)
     size = read_size(content) if read_size is not None else None
     if size is None:
@@ -38,9 +38,9 @@ def find_problem(content: bytes, suffix: str) -> str:
     return ""
 
 
-def _find_drawing_problem(content: bytes) -> str:
-    if len(content) > MAX_DRAWING_BYTES:
-        return f"is a drawing of more than {MAX_DRAWING_BYTES // 1024} KB"
+def _find_svg_problem(content: bytes) -> str:
+    if len(content) > MAX_SVG_BYTES:
+        return f"is a drawing of more than {MAX_SVG_BYTES // 1024} KB"
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:

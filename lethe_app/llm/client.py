@@ -150,7 +150,7 @@ class ModelClient:
 
         Closing the generator stops the job and waits for its end, after which the next request finds an idle engine. A
         background job ends with `StopReason.PREEMPTED` as soon as a chat request arrives. With `surgery`, if the model
-        supports shifting, cached stretches of at least `min_run_length` tokens behind an edit of the prompt are reused as well;
+        supports shifting, cached runs of at least `min_run_length` tokens after an edit of the prompt are reused as well;
         `Usage.drift` counts such seams. The session's saved state is loaded from `state_location`, and the cache is saved there
         when another session follows.
         """
@@ -176,8 +176,8 @@ class ModelClient:
         """Prefill the beginning of the next prompt. Cancelling frees the model at once and keeps the batches evaluated so
         far.
 
-        With `exact`, everything behind the first seam is recomputed, after which `Usage.drift` is 0; if cancelled, the
-        stretches not reached keep their old cells.
+        With `exact`, everything after the first seam is recomputed, after which `Usage.drift` is 0; if cancelled, the
+        runs not reached keep their old cells.
         """
         request = Prefill(next(self._jobs), prompt, surgery, min_run_length, exact, state_location)
         self._may_have_state |= state_location is not None
@@ -190,7 +190,7 @@ class ModelClient:
     async def save_state(self, min_new_tokens: int = MIN_NEW_TOKENS, *, time_limit: float | None = None) -> None:
         """Save the KV-cache state of the open session if at least `min_new_tokens` tokens are new since the last save.
 
-        By default this is background work, and the file is written while other requests run. With `timeout` (seconds) it
+        By default this is background work, and the file is written while other requests run. With `time_limit` (seconds) it
         takes chat priority, and the file is written or the attempt abandoned when this returns. Without a running process or
         a prompt with a state location nothing happens; errors are ignored, because the state only saves time.
         """

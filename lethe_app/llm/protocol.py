@@ -62,11 +62,11 @@ class Generate:
     """A JSON schema as text, which the worker converts to a grammar; empty for free text."""
     priority: RequestPriority = RequestPriority.CHAT
     surgery: bool = True
-    """Reuse cached stretches behind text that was removed from or inserted into the prompt; if False, only the common prefix
+    """Reuse cached runs after text that was removed from or inserted into the prompt; if False, only the common prefix
     is reused.
     """
     min_run_length: int = MIN_RUN_LENGTH
-    """Minimum length, in tokens, of a stretch reused behind an edit; shorter ones are recomputed, which is exact."""
+    """Minimum length, in tokens, of a run reused after an edit; shorter ones are recomputed, which is exact."""
     state_location: StateLocation | None = None
     """Where the KV-cache state is saved; None if neither this prompt nor anything cached with it may be saved."""
 
@@ -80,7 +80,7 @@ class Prefill:
     surgery: bool = True
     min_run_length: int = MIN_RUN_LENGTH
     exact: bool = False
-    """Recompute everything behind the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
+    """Recompute everything after the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
     was.
     """
     state_location: StateLocation | None = None
@@ -103,7 +103,7 @@ class SaveState:
 class DeleteStates:
     """Delete the saved states in a folder whose names contain `name_part`, queued ones included; answered by `Done`.
 
-    The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused stretches.
+    The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused runs.
     """
 
     job: int

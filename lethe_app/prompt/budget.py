@@ -95,7 +95,7 @@ def plan_budget(demand: TokenDemand) -> BudgetPlan:
     memories_limit = min(free - min(sum(demand.history), floor), caps[PromptPart.MEMORIES])
     kept[PromptPart.MEMORIES] = _select_fitting(demand.items.get(PromptPart.MEMORIES, ()), memories_limit)
     available = free - _count_used(demand, kept, [PromptPart.MEMORIES])
-    capped = {part: len(places.difference(kept[part])) for part, places in over_cap.items()}
+    capped = {part: len(indices.difference(kept[part])) for part, indices in over_cap.items()}
     return BudgetPlan(kept, capped, cut_history(demand.history, available, demand.previous_cut, demand.history_target))
 
 

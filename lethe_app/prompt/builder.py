@@ -62,7 +62,7 @@ class PromptRequest:
     """Share of the available history space that is kept when the history is cut."""
     previous_cut: int = 0
     """`dropped_messages` of the session's previous receipt."""
-    earlier: int = 0
+    summarised_messages: int = 0
     """Number of messages that were cut before and are covered by a summary."""
     group: Sequence[Persona] = ()
     """All personas of a group in fixed order; the memory is the first one's."""
@@ -133,11 +133,11 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
     draft = _build_draft(request)
     counts = await _count_tokens(draft, count)
     # Tokens by which earlier attempts exceeded the limit; the plan leaves that much room.
-    slack = 0
+    excess_tokens = 0
     for attempt in range(_MAX_ATTEMPTS):
         # The last attempt drops everything optional, so that the loop ends with a prompt or with PromptTooLong.
         budget_plan = (
-            plan_budget(_build_demand(draft, counts, slack))
+            plan_budget(_build_demand(draft, counts, excess_tokens))
             if attempt < _MAX_ATTEMPTS - 1
             else BudgetPlan(cut=len(draft.cuttable_history))
         )
@@ -149,7 +149,7 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
             raise PromptTooLong(*explain_overflow(_fixed_sizes(draft, counts), tokens, draft.limit, request))
         # The budget is an estimate (titles, tokens of the format, texts tokenised one by one): the next attempt plans with
         # the excess.
-        slack += tokens - draft.limit + 8
+        excess_tokens += tokens - draft.limit + 8
     return _assemble_prompt(draft, counts, budget_plan, text, tokens)
 
 
@@ -172,9 +172,8 @@ def _build_draft(request: PromptRequest) -> _Draft:
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
     tail_start = _newest_user_index(turns)
-    memory_context = (
-        replace(request.macro_context, char=request.group[0].name) if request.group else request.macro_context
-    )  # whose memory it is
+    # The notes of a group come from the first persona's memory, whoever speaks next.
+    memory_context = replace(request.macro_context, char=request.group[0].name) if request.group else request.macro_context
     notes = (replace(note, text=request.control_filter(expand(note.text, memory_context)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
     title = request.control_filter(expand(request.system.memories_title, memory_context)).strip()
@@ -252,9 +251,9 @@ async def _count_tokens(draft: _Draft, count: Counter) -> TextTokenCounts:
     )
 
 
-def _build_demand(draft: _Draft, counts: TextTokenCounts, slack: int) -> TokenDemand:
-    """Return the budget's input. `slack`, the excess of an earlier attempt, is added to this turn's own tokens, which may
-    vary without changing the head.
+def _build_demand(draft: _Draft, counts: TextTokenCounts, excess_tokens: int) -> TokenDemand:
+    """Return the budget's input. The excess of an earlier attempt is added to this turn's own tokens, which may vary without
+    changing the head.
     """
     turn_tokens = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
@@ -266,7 +265,7 @@ def _build_demand(draft: _Draft, counts: TextTokenCounts, slack: int) -> TokenDe
         history=[tokens + counts.per_turn for tokens in counts.history],
         previous_cut=draft.request.previous_cut,
         history_target=draft.request.history_target,
-        message=turn_tokens + slack,
+        message=turn_tokens + excess_tokens,
     )
 
 
@@ -302,7 +301,7 @@ def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetP
         kept = sum(sizes[index] for index in budget_plan.kept.get(part, ()))
         shares.append(PartTokens(part, kept, sum(sizes) - kept, describe_cuts(part, len(sizes), budget_plan)))
     cut = budget_plan.cut
-    note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.earlier)
+    note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.summarised_messages)
     shares.append(PartTokens(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
     shares.append(PartTokens(PromptPart.MESSAGE, sum(counts.tail)))
     return shares

@@ -34,7 +34,7 @@ def find_new_spans(before: Sequence[PromptSpan], reply: str, after: Sequence[Pro
     """Return the spans of `after` that were neither in the previous prompt nor in the model's reply `reply`."""
     known = Counter(span.text.strip() for span in before)
     reply = reply.strip()
-    fresh: list[PromptSpan] = []
+    new_spans: list[PromptSpan] = []
     for span in after:
         text = span.text.strip()
         if known[text] > 0:
@@ -42,8 +42,8 @@ def find_new_spans(before: Sequence[PromptSpan], reply: str, after: Sequence[Pro
         elif reply and text.endswith(reply):
             reply = ""
         else:
-            fresh.append(span)
-    return fresh
+            new_spans.append(span)
+    return new_spans
 
 
 def compute_cost(
@@ -90,7 +90,7 @@ def _has_dropped_messages(before: Sequence[PromptSpan], after: Sequence[PromptSp
 
 
 def _spans_from(spans: Sequence[PromptSpan], position: int) -> list[PromptSpan]:
-    """Return the spans at and behind a place; template spans only if there are no others."""
+    """Return the spans at and after a position; template spans only if there are no others."""
     ends = accumulate(len(span.text) for span in spans)
     later_spans = [span for span, end in zip(spans, ends, strict=True) if end > position]
     return [span for span in later_spans if span.part is not PromptPart.TEMPLATE] or later_spans

@@ -34,7 +34,7 @@ MIN_COPIED_SHARE = 0.6
 
 
 @dataclass(frozen=True)
-class _Known:
+class _BlockLine:
     """Words of one line of the block, with the rule when a reply line is a copy of it."""
 
     words: tuple[str, ...]
@@ -65,17 +65,19 @@ class EchoFilter:
 
     def __init__(self, block: Sequence[str], *, at_line_start: bool = True) -> None:
         """Prepare the filter. `block` contains the texts of the memory block, its heading first."""
-        self._known_lines = [known for index, text in enumerate(block) for known in _parse_lines(text, is_heading=index == 0)]
+        self._block_lines = [
+            original for index, text in enumerate(block) for original in _parse_lines(text, is_heading=index == 0)
+        ]
         names = {match["name"].strip("- ") for text in block[1:] for match in _SPEAKER.finditer(text)}
-        self._known_lines += [
-            _Known((*_split_words(name), verb), len(_split_words(name)) + 1, is_speech=True)
+        self._block_lines += [
+            _BlockLine((*_split_words(name), verb), len(_split_words(name)) + 1, is_speech=True)
             for name in names
             for verb in SPEECH_VERBS
         ]
         self.dropped = ""
         self._line = ""
         """Beginning of the current line, held back because it may be a copy."""
-        self._is_passing = not at_line_start or not self._known_lines
+        self._is_passing = not at_line_start or not self._block_lines
         self._is_dropping = False
         self._is_cut = False
         """True if the current line so far consists only of a removed title."""
@@ -84,7 +86,7 @@ class EchoFilter:
 
     def feed(self, text: str) -> str:
         """Return the text that is certainly no copy."""
-        if not self._known_lines:
+        if not self._block_lines:
             return text
         parts = text.split("\n")
         shown = [self._process_part(part) + self._end_line() for part in parts[:-1]]
@@ -96,7 +98,7 @@ class EchoFilter:
         """
         words = _split_words(self._line)
         is_cut_off = self._is_below_dropped and len(words) > 1 and not self._line.rstrip().endswith(_LINE_ENDINGS)
-        if is_cut_off and any(known.can_begin_with(words) for known in self._known_lines):
+        if is_cut_off and any(original.can_begin_with(words) for original in self._block_lines):
             self.dropped, self._line = self.dropped + self._line, ""
         shown, self._line = self._finish_line("") if self._line else "", ""
         return shown
@@ -112,24 +114,26 @@ class EchoFilter:
             return text
         self._line += text
         words = _split_words(self._line)
-        is_open = not words or any(known.can_begin_with(words) for known in self._candidates())
+        is_open = not words or any(original.can_begin_with(words) for original in self._candidates())
         return "" if is_open or _MAY_BE_DATED.match(self._line) else self._decide_line(words)
 
-    def _candidates(self) -> list[_Known]:
+    def _candidates(self) -> list[_BlockLine]:
         """Return the block lines that the current line may be a copy of."""
         is_bullet = _BULLET.match(self._line) is not None
         return [
-            known
-            for known in self._known_lines
-            if self._is_below_dropped or (known.is_marked and (is_bullet or not known.is_speech))
+            original
+            for original in self._block_lines
+            if self._is_below_dropped or (original.is_marked and (is_bullet or not original.is_speech))
         ]
 
     def _decide_line(self, words: tuple[str, ...]) -> str:
         """Decide about a line that differs from the block from here on: show it, or drop what was copied so far."""
-        copied = [known for known in self._candidates() if known.count_shared_words(words) >= known.min_words]
+        copied = [original for original in self._candidates() if original.count_shared_words(words) >= original.min_words]
         line, self._line = self._line, ""
-        shared = max((known.count_shared_words(words) for known in copied), default=0)
-        is_own = any(shared == known.title_words or (shared == len(known.words) and not known.is_speech) for known in copied)
+        shared = max((original.count_shared_words(words) for original in copied), default=0)
+        is_own = any(
+            shared == original.title_words or (shared == len(original.words) and not original.is_speech) for original in copied
+        )
         if is_own:
             own = _text_after(line, shared)
         elif dated := _DATED.match(line):
@@ -156,7 +160,7 @@ class EchoFilter:
         """Decide about a complete held line: show all of it, or nothing."""
         words = _split_words(self._line)
         is_copy = (
-            any(known.count_shared_words(words) >= known.min_words for known in self._candidates())
+            any(original.count_shared_words(words) >= original.min_words for original in self._candidates())
             if words
             else self._is_below_dropped
         )
@@ -170,20 +174,20 @@ class EchoFilter:
         return self._line + end
 
 
-def _parse_lines(text: str, *, is_heading: bool) -> list[_Known]:
+def _parse_lines(text: str, *, is_heading: bool) -> list[_BlockLine]:
     """Return the comparable lines of one text of the block."""
-    known_lines: list[_Known] = []
+    block_lines: list[_BlockLine] = []
     for line in filter(str.strip, text.splitlines()):
         words = _split_words(line)
         title = _TITLE.match(line)
         if title is not None and (title["date"] or is_heading):
             title_length = len(_split_words(title[0]))
-            known_lines.append(_Known(words, title_length, title_words=title_length))
+            block_lines.append(_BlockLine(words, title_length, title_words=title_length))
         elif _BULLET.match(line) and len(words) >= MIN_WORDS:
-            known_lines.append(_Known(words, max(MIN_WORDS, round(MIN_COPIED_SHARE * len(words)))))
+            block_lines.append(_BlockLine(words, max(MIN_WORDS, round(MIN_COPIED_SHARE * len(words)))))
         elif words:
-            known_lines.append(_Known(words, len(words), is_marked=is_heading and len(words) >= MIN_WORDS))
-    return known_lines
+            block_lines.append(_BlockLine(words, len(words), is_marked=is_heading and len(words) >= MIN_WORDS))
+    return block_lines
 
 
 def _split_words(text: str) -> tuple[str, ...]:
@@ -191,6 +195,6 @@ def _split_words(text: str) -> tuple[str, ...]:
 
 
 def _text_after(text: str, count: int) -> str:
-    """Return the text behind the first `count` words and the punctuation that follows them."""
+    """Return the text after the first `count` words and the punctuation that follows them."""
     ends = [match.end() for match in _WORD.finditer(text)]
     return text[ends[count - 1] :].lstrip(' .,:;*"”)')

@@ -1,6 +1,6 @@
 """System prompt shared by all personas of a group, so that a change of speaker does not invalidate the KV cache.
 
-It introduces all personas in a fixed order and does not say who speaks: that is said at the end of the prompt, behind
+It introduces all personas in a fixed order and does not say who speaks: that is said at the end of the prompt, after
 everything that stays the same, and by the name that opens the reply.
 """
 

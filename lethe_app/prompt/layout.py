@@ -1,8 +1,8 @@
 """Placement of texts that change every turn: late in the prompt, where they cost least, or where other programs put them.
 
 The KV cache is reused as long as the prompt begins as before. Notes in the system prompt change its beginning, so that
-everything behind them is evaluated again every turn: at 8k tokens a turn then evaluates 26 times as much
-(docs/benchmarks.md). Notes among the messages have the messages behind them evaluated again. The next speaker of a group is
+everything after them is evaluated again every turn: at 8k tokens a turn then evaluates 26 times as much
+(docs/benchmarks.md). Notes among the messages have the messages after them evaluated again. The next speaker of a group is
 named late in every layout, so that all personas share the prompt before it.
 """
 

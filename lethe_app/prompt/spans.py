@@ -63,10 +63,10 @@ def rewrite_spans(spans: Sequence[PromptSpan], change: Callable[[str], str]) -> 
 
 
 def label_spans(text: str, placed_turns: Sequence[PlacedTurn], render: RenderTurns) -> tuple[PromptSpan, ...]:
-    """Return `text` as spans. `render` rendered it from the turns of `placed` and is called once more."""
+    """Return `text` as spans. `render` rendered it from `placed_turns` and is called once more."""
     spans = _align_spans(text, placed_turns, render)
     spans = _search_contents(text, placed_turns) if spans is None else spans
-    assert join_spans(spans) == text, "spans tell the same text"
+    assert join_spans(spans) == text, "the spans must add up to the text"
     return tuple(spans)
 
 

@@ -129,8 +129,8 @@ class TaskPrompts:
         return None
 
 
-def _format_placeholders(gaps: Iterable[str]) -> str:
-    return ", ".join(f"{{{gap}}}" for gap in sorted(gaps)) or "none"
+def _format_placeholders(names: Iterable[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in sorted(names)) or "none"
 
 
 def _read_prompt(task: str, path: Path) -> TaskPrompt:
@@ -157,4 +157,4 @@ def parse_prompt(name: str, text: str) -> TaskPrompt:
 
 
 def _fill_placeholders(text: str, material: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda gap: material[gap[1]], text)
+    return _PLACEHOLDER.sub(lambda match: material[match[1]], text)

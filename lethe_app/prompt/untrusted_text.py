@@ -18,6 +18,7 @@ from lethe_app.domain.sanitize import sanitized
 from lethe_app.domain.web import PageText
 from lethe_app.errors import FileError
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
+from lethe_app.prompt.group import join_names
 
 QUOTE_PREFIX = "> "
 MAX_SITE_LENGTH, MAX_TITLE_LENGTH, MAX_ADDRESS_LENGTH = 80, 200, 300
@@ -40,9 +41,10 @@ class UntrustedTextQuoter:
     it once.
     """
 
-    def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw_mark: Callable[[], str] | None = None) -> None:
-        """Read the frame. `draw_mark` returns the number of a fence. Raise FileError if the frame is unreadable or lacks a
-        placeholder.
+    def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw_nonce: Callable[[], str] | None = None) -> None:
+        """Read the frame. `draw_nonce` returns the random number of a fence.
+
+        Raise FileError if the frame is unreadable or lacks a placeholder.
         """
         try:
             self._frame = frame.read_text(encoding="utf-8").strip()
@@ -51,7 +53,7 @@ class UntrustedTextQuoter:
         if set(_PLACEHOLDER.findall(self._frame)) != {"site", "mark", "quote"}:
             raise FileError(frame, "{site}, {mark} and {quote} must all occur in it")
         self._control_filter = ControlTokenFilter({*turn_markers(formats), *_OWN_MARKUP})
-        self._draw_mark = draw_mark or (lambda: secrets.token_hex(4))
+        self._draw_nonce = draw_nonce or (lambda: secrets.token_hex(4))
 
     def quote_page(self, page: PageText) -> str:
         """Return the page between fences, with its source. It also accepts a search engine's snippet."""
@@ -59,7 +61,7 @@ class UntrustedTextQuoter:
         body = sanitized(page.text) + ("\n…" if page.is_cut else "")
         # Title and address are written by the page's author, too, and therefore stay inside the fence.
         quote = self._prefix_lines([f"Title: {title}", f"Address: {address}", *body.split("\n")])
-        return self._fill_frame(site_of(page.address), self._draw_unused_mark(quote), quote)
+        return self._fill_frame(site_of(page.address), self._draw_unused_nonce(quote), quote)
 
     def quote_stored(self, text: str, addresses: Sequence[str], key: str) -> str:
         """Return stored text from web pages between fences that stay the same as long as the text does.
@@ -72,25 +74,25 @@ class UntrustedTextQuoter:
         quote = self._prefix_lines(
             [*(f"Address: {one}" for one in unique_addresses[:MAX_ADDRESSES]), *sanitized(text).split("\n")]
         )
-        return self._fill_frame(sites_of(addresses), _stable_mark(quote, key), quote)
+        return self._fill_frame(sites_of(addresses), _derive_nonce(quote, key), quote)
 
     def _prefix_lines(self, lines: Iterable[str]) -> str:
         return "\n".join(f"{QUOTE_PREFIX}{self._control_filter(line)}".rstrip() for line in lines)
 
-    def _fill_frame(self, site: str, mark: str, quote: str) -> str:
-        gaps = {"site": site, "mark": mark, "quote": quote}
-        return _PLACEHOLDER.sub(lambda gap: gaps[gap[1]], self._frame)
+    def _fill_frame(self, site: str, nonce: str, quote: str) -> str:
+        values = {"site": site, "mark": nonce, "quote": quote}
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], self._frame)
 
     def quote_pages(self, pages: Iterable[PageText]) -> str:
         """Return all pages, each between its own fences."""
         return "\n\n".join(map(self.quote_page, pages))
 
-    def _draw_unused_mark(self, quote: str) -> str:
+    def _draw_unused_nonce(self, quote: str) -> str:
         """Draw a number that does not occur in the quotation."""
-        mark = self._draw_mark()
-        while mark in quote:
-            mark = self._draw_mark()
-        return mark
+        nonce = self._draw_nonce()
+        while nonce in quote:
+            nonce = self._draw_nonce()
+        return nonce
 
 
 def site_of(address: str) -> str:
@@ -107,7 +109,7 @@ def sites_of(addresses: Iterable[str]) -> str:
     names = list(dict.fromkeys(site_of(one) for one in addresses)) or [_UNKNOWN_SITE]
     if len(names) > MAX_SITES:
         names = [*names[:MAX_SITES], "other sites"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return join_names(names)
 
 
 def is_quoted(text: str) -> bool:
@@ -138,12 +140,12 @@ def turn_markers(formats: Iterable[InstructPreset]) -> set[str]:
     return {spelling for spelling in found if len(spelling) > 2}
 
 
-def _stable_mark(quote: str, key: str) -> str:
+def _derive_nonce(quote: str, key: str) -> str:
     """Return a number that does not occur in the quotation and is the same for the same text."""
-    mark = ""
-    while not mark or mark in quote:
-        mark = hashlib.blake2b(f"{mark}\n{key}\n{quote}".encode(errors="surrogatepass"), digest_size=4).hexdigest()
-    return mark
+    nonce = ""
+    while not nonce or nonce in quote:
+        nonce = hashlib.blake2b(f"{nonce}\n{key}\n{quote}".encode(errors="surrogatepass"), digest_size=4).hexdigest()
+    return nonce
 
 
 def _to_one_line(text: str, max_length: int) -> str:

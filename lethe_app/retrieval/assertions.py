@@ -15,7 +15,7 @@ from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
 MESSAGE_PASSAGE = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
-"""Text of a message passage, as `passage_builder.message` writes it."""
+"""Text of a message passage, as `passage_builder.message_passages` writes it."""
 CACHE_SIZE = 20_000
 """Lines whose result is cached; each entry is a text and a few flags."""
 

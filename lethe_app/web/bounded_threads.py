@@ -34,7 +34,7 @@ async def run_in_bounded_thread(work: Callable[[], T], seconds: float, slots: Bo
         outcome = _capture_outcome(work)
         # Released by the thread itself and not by the waiting task, so that abandoned threads count until they end.
         slots.release()
-        with suppress(RuntimeError):  # the loop has closed meanwhile: nobody waits
+        with suppress(RuntimeError):  # the loop has closed, so nobody waits for the result
             loop.call_soon_threadsafe(set_outcome, outcome)
 
     Thread(target=run, name="web", daemon=True).start()
@@ -47,7 +47,7 @@ def _capture_outcome(work: Callable[[], T]) -> Callable[[], T]:
     """Return a function that returns the result of `work` or raises its exception."""
     try:
         result = work()
-    except BaseException as error:  # handed to whoever waits; libraries of other languages raise their panic like this
+    except BaseException as error:  # passed to the caller; a panic of a Rust library is a BaseException
         raised = error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {error}")
 
         def fail() -> T:

@@ -15,7 +15,7 @@ from lethe_app.web.search import clean_query, collect_hits
 
 SECONDS = 12
 """Time limit for one query."""
-GRACE = 3
+GRACE_SECONDS = 3
 """Additional seconds before the thread is abandoned, so that the library can time out by itself first."""
 LibrarySearch = Callable[[str, int, str], list[Mapping[str, Any]]]
 """Function from query, number of hits and proxy (or an empty string) to hits with `title`, `href` and `body`."""
@@ -39,7 +39,7 @@ class DuckDuckGo:
         """Return hits; see `SearchEngine.search`."""
         words = clean_query(query)
         try:
-            hits = await run_in_bounded_thread(lambda: self._search_library(words, count, self._proxy), SECONDS + GRACE)
+            hits = await run_in_bounded_thread(lambda: self._search_library(words, count, self._proxy), SECONDS + GRACE_SECONDS)
         except TimeoutError as error:
             raise SearchFailed("DuckDuckGo did not respond in time.", RETRY_ADVICE) from error
         return collect_hits(((_text(hit, "title"), _text(hit, "href"), _text(hit, "body")) for hit in hits), count)
@@ -47,7 +47,7 @@ class DuckDuckGo:
 
 def search_with_ddgs(query: str, count: int, proxy: str) -> list[Mapping[str, Any]]:
     """Return the library's hits. Blocking. Raise SearchFailed or TimeoutError."""
-    from ddgs import DDGS  # noqa: PLC0415 - nothing of it may be there before somebody searches
+    from ddgs import DDGS  # noqa: PLC0415 - not loaded before somebody searches
     from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException  # noqa: PLC0415
 
     try:
@@ -61,7 +61,7 @@ def search_with_ddgs(query: str, count: int, proxy: str) -> list[Mapping[str, An
         if "no results" in str(error).lower():
             return []
         raise SearchFailed("DuckDuckGo could not be reached.", RETRY_ADVICE) from error
-    except Exception as error:  # a library that reads pages of others fails in many ways
+    except Exception as error:  # the library raises any exception for a page it cannot parse
         raise SearchFailed("DuckDuckGo sent an unreadable response.", RETRY_ADVICE) from error
 
 
@@ -83,7 +83,7 @@ class _Unproxied:
                 }
                 os.environ[NO_PROXY_VARIABLE] = "*"
 
-    def __exit__(self, *_trouble: object) -> None:
+    def __exit__(self, *_exception: object) -> None:
         with self._lock:
             self._depth -= 1
             if not self._depth:

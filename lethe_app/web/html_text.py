@@ -51,7 +51,7 @@ def decode_body(body: bytes, charset: str) -> str:
             return body.removeprefix(bom).decode(name, "replace")
     declaration = _META.search(body[:4096])
     declared = declaration[1].decode("ascii") if declaration else ""
-    if declared.lower().startswith("utf-16"):  # which could not have been read as ASCII
+    if declared.lower().startswith("utf-16"):  # a declaration that was found as ASCII is not in UTF-16
         declared = "utf-8"
     for label in (charset, declared, "utf-8"):
         codec = _find_codec(label)
@@ -59,7 +59,7 @@ def decode_body(body: bytes, charset: str) -> str:
             text = _decode_utf8(body)
             if text is not None:
                 return text
-        elif codec:  # believed, because guesses are worse: charset_normalizer misreads half of the short texts in the tests
+        elif codec:  # trusted: charset_normalizer misreads half of the short texts in the tests
             return body.decode(codec, "replace")
     return body.decode("cp1252", "replace")
 
@@ -88,10 +88,10 @@ def remove_links(text: str) -> str:
     return _BARE_LINK.sub(lambda link: link[1] or "", _MARKDOWN_LINK.sub(r"\1", text))
 
 
-def one_line(text: str, most_characters: int) -> str:
-    """Return the cleaned text in one line of at most `most_characters`."""
+def one_line(text: str, max_characters: int) -> str:
+    """Return the cleaned text in one line of at most `max_characters`."""
     line = " ".join(remove_links(sanitized(text)).split())
-    return line if len(line) <= most_characters else line[: most_characters - 1].rstrip() + "…"
+    return line if len(line) <= max_characters else line[: max_characters - 1].rstrip() + "…"
 
 
 async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> ExtractedText:
@@ -114,7 +114,7 @@ async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SE
         text = await run_in_bounded_thread(lambda: remove_links(sanitized(main_text(source)[:MAX_TEXT_LENGTH])), seconds)
     except TimeoutError:
         text = ""
-    if text and len(text) >= len(head.text):  # of a page without any, the menu would be taken for its text
+    if text and len(text) >= len(head.text):  # a shorter text is most likely the menu of a page without text
         return ExtractedText(head.title, text)
     return ExtractedText(head.title, head.text, is_description=True)
 
@@ -126,11 +126,11 @@ def _decode_page(body: bytes, charset: str) -> tuple[str, ExtractedText]:
 
 def main_text(source: str) -> str:
     """Return the main text of a page; empty if none is found. Blocking."""
-    import trafilatura  # noqa: PLC0415 - takes a second, and most homes never read a page
+    import trafilatura  # noqa: PLC0415 - takes a second, and most users never read a page
 
     try:
         text = trafilatura.extract(source, include_comments=False, include_links=False, include_images=False)
-    except Exception:  # whatever a stranger's page does to the library, it has no text then
+    except Exception:  # the library may raise anything on a malformed page
         return ""
     return text or ""
 
@@ -140,9 +140,9 @@ def parse_head(source: str) -> ExtractedText:
     import trafilatura  # noqa: PLC0415 - as above
 
     for name in ("trafilatura", "htmldate", "courlan", "justext"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # a page without text is no trouble of ours
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a page without text is no problem of the program
     title, meta = "", dict[str, str]()
-    with suppress(Exception):  # as above: whatever a page does to the library, it has no head then
+    with suppress(Exception):  # as above
         page = trafilatura.load_html(source[:MAX_HEAD_LENGTH])
         if page is not None:
             title = str(page.findtext(".//title") or "")

@@ -20,7 +20,7 @@ MAX_BODY_BYTES = 2_000_000
 SECONDS = 15.0
 """Time limit for all redirects together."""
 MAX_REDIRECTS = 5
-AGENT = "Lethe/1 (reads single pages for one person at home)"
+USER_AGENT = "Lethe/1 (reads single pages for one person at home)"
 PIECE_BYTES = 64 * 1024
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 
@@ -140,7 +140,11 @@ class Fetcher:
 
     @asynccontextmanager
     async def _open_response(self, url: httpx.URL, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
-        default_headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip", "Accept": "text/html,text/plain;q=0.8,*/*;q=0.1"}
+        default_headers = {
+            "User-Agent": USER_AGENT,
+            "Accept-Encoding": "gzip",
+            "Accept": "text/html,text/plain;q=0.8,*/*;q=0.1",
+        }
         async with await self._create_client() as client:
             if self.route.proxy:
                 await self._check_resolved_host(url)

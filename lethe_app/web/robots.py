@@ -51,7 +51,7 @@ ALLOW_ALL = RobotsRules()
 
 
 @dataclass(frozen=True)
-class _Known:
+class _CachedRules:
     expires_at: float
     rules: RobotsRules = ALLOW_ALL
     is_closed: bool = False
@@ -62,7 +62,7 @@ class RobotsCache:
     """Cache of the rules of some sites, in memory."""
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[str, _Known] = OrderedDict()
+        self._cache: OrderedDict[str, _CachedRules] = OrderedDict()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Locks by site: concurrent checks wait for the one that is fetching the rules."""
 
@@ -84,16 +84,16 @@ class RobotsCache:
             raise PageUnreadable(f"“{host_of(url)}” does not allow programs to read this page.", "Open it in your browser.")
         return min(cached.rules.delay, MAX_DELAY)
 
-    async def _fetch_rules(self, site: str, fetcher: Fetcher, before: BeforeRequest, moment: float) -> _Known:
+    async def _fetch_rules(self, site: str, fetcher: Fetcher, before: BeforeRequest, moment: float) -> _CachedRules:
         """Fetch the rules. A site without rules, or whose rules cannot be fetched, allows everything; one with server errors
         is closed for now.
         """
         try:
             response = await fetcher.fetch(f"{site}/robots.txt", before)
         except PageUnreadable:
-            return _Known(moment + FAILURE_CACHE_SECONDS)
+            return _CachedRules(moment + FAILURE_CACHE_SECONDS)
         if response.status >= 500 or response.status in _OVERLOAD_STATUSES:
-            return _Known(moment + FAILURE_CACHE_SECONDS, is_closed=True)
+            return _CachedRules(moment + FAILURE_CACHE_SECONDS, is_closed=True)
         if response.status != httpx.codes.OK or response.kind in PAGE_TYPES:
-            return _Known(moment + CACHE_SECONDS)
-        return _Known(moment + CACHE_SECONDS, RobotsRules(response.body[:MAX_RULES_BYTES].decode("utf-8-sig", "replace")))
+            return _CachedRules(moment + CACHE_SECONDS)
+        return _CachedRules(moment + CACHE_SECONDS, RobotsRules(response.body[:MAX_RULES_BYTES].decode("utf-8-sig", "replace")))

@@ -121,14 +121,14 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
     history = conversation(1)
     cut = 0
     cuts, kept = [], 0
-    earlier: Prompt | None = None
+    summarised_messages: Prompt | None = None
     for number in range(120):
         prompt = await build_prompt(request(history, context=1000, previous_cut=cut), Count())
-        if earlier and prompt.receipt.dropped_messages == cut:
-            kept += prompt.text.startswith(earlier.text.removesuffix("<|im_start|>assistant\n"))
+        if summarised_messages and prompt.receipt.dropped_messages == cut:
+            kept += prompt.text.startswith(summarised_messages.text.removesuffix("<|im_start|>assistant\n"))
         else:
             cuts.append(number)
-        earlier, cut = prompt, prompt.receipt.dropped_messages
+        summarised_messages, cut = prompt, prompt.receipt.dropped_messages
         history = [*history, PromptTurn("assistant", f"reply{number} " + "word " * 20), PromptTurn("user", f"question{number}")]
 
     assert cut > 100
@@ -160,7 +160,7 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
 
 
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
-    prompt = await build_prompt(request(conversation(5), earlier=120), Count())
+    prompt = await build_prompt(request(conversation(5), summarised_messages=120), Count())
 
     (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
     assert cuts == (PromptCut(CutReason.SUMMARISED, 120),)

@@ -18,7 +18,7 @@ SESSION, MESSAGE = uuid4(), uuid4()
 def test_a_message_says_who_said_it():
     (said,) = passage_builder.message_passages("mara", SESSION, MESSAGE, 4, "Tomas", "Hello there.", WHEN)
 
-    assert (said.text, said.speaker, said.place) == ('Tomas said, "Hello there."', "Tomas", 4)
+    assert (said.text, said.speaker, said.position) == ('Tomas said, "Hello there."', "Tomas", 4)
     assert (said.source, said.origin) == (SESSION, MESSAGE)
     assert said.searched == '(9 May, 2026) Tomas said, "Hello there."'
     assert passage_builder.embedding_text(said) == said.searched

@@ -47,7 +47,7 @@ def stored_recall(**fields: object) -> dict[str, object]:
 @pytest.mark.parametrize(("what", "value", "kind", "values"), REASONS)
 def test_a_sentence_becomes_a_reason(what: str, value: float, kind: ReasonKind, values: dict[str, object]):
     made = RecalledMemory.model_validate(
-        old_reasons.converted_recollection(stored_recall(because=[{"what": what, "value": value}]))
+        old_reasons.convert_recollection(stored_recall(because=[{"what": what, "value": value}]))
     )
 
     assert [(one.kind, one.values) for one in made.because] == [(kind, values)]
@@ -56,14 +56,14 @@ def test_a_sentence_becomes_a_reason(what: str, value: float, kind: ReasonKind, 
 def test_an_unknown_sentence_is_dropped_and_data_stay_as_they_are():
     stored = stored_recall(because=[{"what": "the moon"}, {"kind": "due", "values": {}, "value": 0.0}])
 
-    assert old_reasons.converted_recollection(stored)["because"] == [{"kind": "due", "values": {}, "value": 0.0}]
+    assert old_reasons.convert_recollection(stored)["because"] == [{"kind": "due", "values": {}, "value": 0.0}]
 
 
 @pytest.mark.parametrize(("why", "detail", "values"), BLOCKS)
 def test_the_reason_of_a_blocked_memory_becomes_data(why: str, detail: str, values: dict[str, object]):
     stored = {"recalled": [], "blocked": [{"memory": str(uuid4()), "title": "x", "why": why, "detail": detail}]}
 
-    (made,) = TurnMemory.model_validate(old_reasons.converted_memory(stored)).blocked
+    (made,) = TurnMemory.model_validate(old_reasons.convert_memory(stored)).blocked
 
     assert (made.why, made.values) == (BlockReason(why), values)
 
@@ -84,7 +84,7 @@ def test_a_receipt_becomes_data():
     }
     cost = {"evaluated": 9, "reused": 9, "drift": 0, "again": 4, "because": "the persona has changed", "compared": True}
 
-    made = TypeAdapter(ReceiptEntry).validate_python(old_reasons.converted_receipt({"receipt": receipt, "cost": cost}))
+    made = TypeAdapter(ReceiptEntry).validate_python(old_reasons.convert_receipt({"receipt": receipt, "cost": cost}))
 
     first, summarised = made.receipt.shares[0].cuts
     assert ((first.kind, first.lost, first.total), (summarised.kind, summarised.lost)) == (
@@ -99,7 +99,7 @@ def test_a_receipt_becomes_data():
 
 @pytest.mark.parametrize("words", old_reasons._COSTS)
 def test_every_old_reason_of_a_cache_miss_is_known(words: str):
-    made = old_reasons.converted_receipt({"receipt": {}, "cost": {"again": 3, "because": words}})
+    made = old_reasons.convert_receipt({"receipt": {}, "cost": {"again": 3, "because": words}})
 
     assert CacheMiss(made["cost"]["reason"]) is not CacheMiss.PART
 

@@ -13,7 +13,16 @@ import httpx
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.http import AGENT, MAX_BODY_BYTES, ByteCounter, Fetcher, FetchLimits, HttpResponse, NetworkRoute, media_type
+from lethe_app.web.http import (
+    MAX_BODY_BYTES,
+    USER_AGENT,
+    ByteCounter,
+    Fetcher,
+    FetchLimits,
+    HttpResponse,
+    NetworkRoute,
+    media_type,
+)
 from lethe_app.web.pinned_dns import resolve_host
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
@@ -34,8 +43,8 @@ async def test_a_page_comes_with_its_kind_and_nothing_of_the_reader_goes_out():
     assert answer.body == page()
     sent = site.asked[1][1]
     assert sent.keys() == {"host", "user-agent", "accept-encoding", "accept", "connection"}
-    assert sent["user-agent"] == AGENT
-    assert "Lethe" in AGENT
+    assert sent["user-agent"] == USER_AGENT
+    assert "Lethe" in USER_AGENT
 
 
 async def test_a_packed_page_is_unpacked_and_its_bytes_on_the_line_are_counted():

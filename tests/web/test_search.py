@@ -209,7 +209,7 @@ async def test_duckduckgo_is_asked_in_a_thread_with_the_clean_words():
 
 async def test_duckduckgo_may_be_given_up(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(duckduckgo_module, "SECONDS", 0)
-    monkeypatch.setattr(duckduckgo_module, "GRACE", 0.02)
+    monkeypatch.setattr(duckduckgo_module, "GRACE_SECONDS", 0.02)
     free = threading.Event()
 
     def ask(_words: str, _count: int, _proxy: str) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStre
 from lethe_app.brain.dreams.preferences import ASK_FIRST, CorrectionRemark, find_remarks, is_sensitive
 from lethe_app.brain.fact_guard.faithfulness import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import INFER, THUMBS, ChangedRecords
+from lethe_app.domain.changes import INFER, RATINGS_TAG, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 
 MIN_DISLIKED_REPLIES = int(CorrectionStrength.CASUAL)
@@ -74,7 +74,7 @@ def infer_dislike(
         content=f"{content} {ASK_FIRST}" if is_risky else content,
         priority=1,
         filed_under=INFERRED,
-        tags=["inferred", THUMBS],
+        tags=["inferred", RATINGS_TAG],
         sources=[f"message:{one.message}" for one in matching_replies],
         made_by=DREAM,
         needs_permission=is_risky,

@@ -36,7 +36,7 @@ class LlamaContext:
         """Wrap an empty context of `model`. Prompts are evaluated in batches of `batch` tokens, and complete batches
         survive a stop.
 
-        With `can_shift`, stretches of the previous prompt are reused behind edits. With a `state_store`, the cache is saved and
+        With `can_shift`, runs of the previous prompt are reused after edits. With a `state_store`, the cache is saved and
         restored when the session changes.
         """
         self._model = model

@@ -129,7 +129,7 @@ class Sampler:
         return int(llama_cpp.llama_n_ctx(self._context)) if look_back < 0 else look_back
 
     def _build_samplers(self) -> list[Any]:
-        """Return the samplers behind the penalties; the last one draws the token."""
+        """Return the samplers after the penalties; the last one draws the token."""
         preset = self._preset
         if preset.temperature == 0:
             return [llama_cpp.llama_sampler_init_greedy()]
@@ -143,7 +143,7 @@ class Sampler:
             (preset.min_p > 0, lambda: llama_cpp.llama_sampler_init_min_p(preset.min_p, MIN_KEEP)),
             (preset.xtc_probability > 0, self._build_xtc),
         ]
-        parts = [make() for wanted, make in optional_samplers if wanted]
+        parts = [make() for is_used, make in optional_samplers if is_used]
         temperature = llama_cpp.llama_sampler_init_temp_ext(preset.temperature, preset.dynatemp_range, preset.dynatemp_exponent)
         return [*parts, temperature, llama_cpp.llama_sampler_init_dist(self._seed)]
 

@@ -22,7 +22,7 @@ from lethe_app.domain.model import LoadOptions, NextWords, StopReason, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.stop_strings import StopStrings
-from lethe_app.llm.kv_cache.diff import plan_reuse
+from lethe_app.llm.kv_cache.diff import common_prefix_length, plan_reuse
 from lethe_app.llm.kv_cache.edits import Seam, compute_seams, has_too_many_edits
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.session_switch import SessionSwitcher
@@ -235,13 +235,3 @@ class EchoEngine:
 def token_ids(words: Sequence[str]) -> list[int]:
     """Return a token id for each word: its CRC-32 halved, so that it fits a signed 32-bit integer."""
     return [zlib.crc32(word.encode()) >> 1 for word in words]
-
-
-def common_prefix_length(first: Sequence[object], second: Sequence[object]) -> int:
-    """Return the length of the common prefix of two lists."""
-    count = 0
-    for left, right in zip(first, second, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

@@ -1,11 +1,11 @@
 """KV cache of one sequence together with the list of its tokens, which must agree at every moment.
 
-llama.cpp appends tokens only behind the last one of a sequence. To insert tokens in the middle, or to recompute a stretch, the
-cells behind it are therefore staged, and moved back when the tokens before them are done. If a stop interrupts that, the cells
-still staged are moved up behind what is done, so that they are not lost.
+llama.cpp appends tokens only after the last one of a sequence. To insert tokens in the middle, or to recompute a run, the
+cells after it are therefore staged, and moved back when the tokens before them are done. If a stop interrupts that, the cells
+still staged are moved up to follow what is done, so that they are not lost.
 
-A moved cell keeps the values computed behind its former text; only its key is rotated to the new position. That is quick but
-not exact, so every such place is recorded as a seam, and seams are recomputed while nobody waits.
+A moved cell keeps the values computed after its former text; only its key is rotated to the new position (RoPE). That is
+quick but not exact, so every such position is recorded as a seam, and seams are recomputed while nobody waits.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class KvCache:
 
     @property
     def drift(self) -> int:
-        """Number of seams: positions whose tokens were computed behind other text than now precedes them."""
+        """Number of seams: positions whose tokens were computed after a different text than now precedes them."""
         return len(self._seams)
 
     def evaluate(
@@ -107,13 +107,13 @@ class KvCache:
         try:
             while self.length < len(tokens):
                 staged_runs = self._staging.runs
-                if staged_runs and not recompute and staged_runs[0].wanted_start == self.length:
+                if staged_runs and not recompute and staged_runs[0].target_start == self.length:
                     self._unstage_next_run(tokens)
                     continue
                 batch = self._next_batch(
                     tokens, BACKGROUND_BATCH_SIZE if options.exact else self._batch_size, recompute=recompute
                 )
-                # While recomputing, the old cells of a stretch are only a fallback for a stop, and go when room is needed.
+                # While recomputing, the old cells of a run are only a fallback for a stop, and go when room is needed.
                 if recompute:
                     self._make_room(len(batch))
                 if not self._decode(batch):
@@ -127,17 +127,17 @@ class KvCache:
             self._unstage_remaining(tokens)
         return done
 
-    def count_reusable(self, cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions) -> int:
-        """Return how many of the `wanted` tokens need not be computed if the cache held `cached` with these seams."""
+    def count_reusable(self, cached: list[int], seams: Sequence[Seam], target: list[int], options: ReuseOptions) -> int:
+        """Return how many of the `target` tokens need not be computed if the cache held `cached` with these seams."""
         # Identity, not equality: a saved state with the same tokens has no checkpoints and, with a sliding window, fewer
         # cells.
         is_current, cached_length = cached is self._tokens, len(cached)
         # The state of a recurrent model sums up all its tokens, so it serves as a whole or from a checkpoint.
         if self._is_recurrent:
-            shared = common_prefix_length(cached, wanted)
-            checkpoint = self._checkpoints.nearest_position(min(shared, len(wanted) - 1)) if is_current else 0
-            return shared if shared == cached_length < len(wanted) else checkpoint
-        reused = self._plan_layout(cached, seams, wanted, options).reused_tokens
+            shared = common_prefix_length(cached, target)
+            checkpoint = self._checkpoints.nearest_position(min(shared, len(target) - 1)) if is_current else 0
+            return shared if shared == cached_length < len(target) else checkpoint
+        reused = self._plan_layout(cached, seams, target, options).reused_tokens
         can_rewind = (
             self._window.has_cells_for(reused) if is_current else self._window.has_saved_cells_for(reused, cached_length)
         )
@@ -174,8 +174,8 @@ class KvCache:
         """Free the context; the object must not be used afterwards."""
         llama_cpp.llama_free(self.context)
 
-    def _plan_layout(self, cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions) -> ReusePlan:
-        return plan_layout(cached, seams, wanted, options, self.capacity, can_shift=self._can_shift)
+    def _plan_layout(self, cached: list[int], seams: Sequence[Seam], target: list[int], options: ReuseOptions) -> ReusePlan:
+        return plan_layout(cached, seams, target, options, self.capacity, can_shift=self._can_shift)
 
     def _take_checkpoint(self) -> None:
         """Take a checkpoint if the current length is one of the planned positions."""
@@ -183,7 +183,7 @@ class KvCache:
             self._checkpoints.save(self.length)
 
     def _stage_runs(self, runs: Sequence[TokenRun], *, recompute: bool) -> None:
-        """Drop the cells outside the runs and stage all runs behind the first at the positions where they are needed."""
+        """Drop the cells outside the runs and stage all runs after the first at the positions where they are needed."""
         self._staging.stage(runs, recompute=recompute)
         if self._rewind(runs[0].length):
             self._staging.arrange(runs)
@@ -193,8 +193,8 @@ class KvCache:
         end = self.length + min(limit, self._batch_size, BATCH_AFTER_MOVE if self._staging.has_moved else limit)
         # Tokens of a staged run need no computation; it is moved back once everything before it is evaluated.
         if self._staging.runs and not recompute:
-            end = min(end, self._staging.runs[0].wanted_start)
-        end = min([end, *(mark for mark in self._checkpoint_positions if mark > self.length)])
+            end = min(end, self._staging.runs[0].target_start)
+        end = min([end, *(position for position in self._checkpoint_positions if position > self.length)])
         return tokens[self.length : end]
 
     def _make_room(self, count: int) -> None:
@@ -207,32 +207,32 @@ class KvCache:
     def _unstage_next_run(self, tokens: list[int]) -> None:
         """Move the next staged run back into the sequence at its planned position."""
         run = self._staging.runs.pop(0)
-        self._staging.unstage(run, run.wanted_start)
-        self._tokens += tokens[run.wanted_start : run.wanted_end]
-        self._seams += [seam for seam in self._planned_seams if run.wanted_start <= seam.position < run.wanted_end]
+        self._staging.unstage(run, run.target_start)
+        self._tokens += tokens[run.target_start : run.target_end]
+        self._seams += [seam for seam in self._planned_seams if run.target_start <= seam.position < run.target_end]
 
     def _unstage_remaining(self, tokens: list[int]) -> None:
-        """Move the runs still staged up behind the evaluated tokens; there are none unless the evaluation ended early."""
+        """Move the runs still staged up after the evaluated tokens; there are none unless the evaluation ended early."""
         # Each run that moves up gets a seam for the gap it closes, which includes the planned seams that lie in the gap.
         last_position = self._seams[-1].position if self._seams else -1
         for run in self._staging.runs:
-            gap = run.wanted_start - self.length
-            changes = [seam.changed_tokens for seam in self._planned_seams if last_position < seam.position <= run.wanted_start]
+            gap = run.target_start - self.length
+            changes = [seam.changed_tokens for seam in self._planned_seams if last_position < seam.position <= run.target_start]
             if gap or changes:
                 self._seams.append(Seam(self.length, gap + sum(changes)))
-            inside = [seam for seam in self._planned_seams if run.wanted_start < seam.position < run.wanted_end]
+            inside = [seam for seam in self._planned_seams if run.target_start < seam.position < run.target_end]
             self._seams += [Seam(seam.position - gap, seam.changed_tokens) for seam in inside]
-            last_position = run.wanted_end - 1
-            if not self._staging.unstage(run, run.wanted_start - gap):
+            last_position = run.target_end - 1
+            if not self._staging.unstage(run, run.target_start - gap):
                 self._drop_incomplete_batch()
                 break
-            self._tokens += tokens[run.wanted_start : run.wanted_end]
+            self._tokens += tokens[run.target_start : run.target_end]
         self._seams = [seam for seam in self._seams if seam.position < self.length]
         self._staging.clear()
         self._planned_seams = []
 
     def _rewind(self, length: int) -> bool:
-        """Remove all tokens behind the first `length`; returns False if the model cannot stop exactly there and more was
+        """Remove all tokens after the first `length`; returns False if the model cannot stop exactly there and more was
         removed.
         """
         # llama.cpp itself refuses to truncate a recurrent state, but not a sliding window whose older cells are overwritten.
@@ -254,7 +254,7 @@ class KvCache:
         return bool(llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, position, -1))
 
     def _rewind_to_checkpoint(self, length: int) -> None:
-        """Rewind to the last checkpoint not behind `length`, or clear the cache."""
+        """Rewind to the last checkpoint not after `length`, or clear the cache."""
         checkpoint = self._checkpoints.nearest_position(length)
         if (
             checkpoint

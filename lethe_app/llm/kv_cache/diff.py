@@ -1,4 +1,4 @@
-"""Diff of two token lists: which stretches of a cached prompt can be reused for a new one that was edited in the middle."""
+"""Diff of two token lists: which runs of a cached prompt can be reused for a new one that was edited in the middle."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MIN_RUN_LENGTH = 32
-"""Minimum length in tokens of a reused stretch: the length from which it is found reliably and worth a seam."""
+"""Minimum length in tokens of a reused run: the length from which it is found reliably and worth a seam."""
 MIN_CONTEXT_SHARE = 1 / 3
-"""Minimum share of the text before a stretch that must still precede it; with less, its cached values belong to another
+"""Minimum share of the text before a run that must still precede it; with less, its cached values belong to another
 context.
 """
 _BLOCK_LENGTH = 16
-"""Block length of the index, in tokens. Two equal stretches of at least twice this length less one share an indexed block."""
+"""Block length of the index, in tokens. Two equal runs of at least twice this length less one share an indexed block."""
 _MAX_OCCURRENCES = 6
 """Maximum number of occurrences tried for a block that occurs often."""
 _MAX_ANCHORS = 128
-"""Maximum number of equal stretches combined into a chain; the search over pairs is quadratic."""
+"""Maximum number of equal runs combined into a chain; the search over pairs is quadratic."""
 
 
 @dataclass(frozen=True)
 class TokenRun:
-    """`length` equal tokens at position `cached_start` of the cached prompt and at `wanted_start` of the new one."""
+    """`length` equal tokens at position `cached_start` of the cached prompt and at `target_start` of the new one."""
 
     cached_start: int
-    wanted_start: int
+    target_start: int
     length: int
 
     @property
@@ -34,28 +34,28 @@ class TokenRun:
         return self.cached_start + self.length
 
     @property
-    def wanted_end(self) -> int:
-        return self.wanted_start + self.length
+    def target_end(self) -> int:
+        return self.target_start + self.length
 
     def without_head(self, count: int) -> TokenRun:
         """Return the run without its first `count` tokens."""
-        return TokenRun(self.cached_start + count, self.wanted_start + count, self.length - count)
+        return TokenRun(self.cached_start + count, self.target_start + count, self.length - count)
 
 
-def plan_reuse(cached: list[int], wanted: list[int], min_length: int = MIN_RUN_LENGTH) -> list[TokenRun]:
-    """Return the runs of `cached` to reuse for `wanted`, in order; everything between and behind them must be computed.
+def plan_reuse(cached: list[int], target: list[int], min_length: int = MIN_RUN_LENGTH) -> list[TokenRun]:
+    """Return the runs of `cached` to reuse for `target`, in order; everything between and after them must be computed.
 
     The first run is the common prefix, which may be empty. If it is empty there are no others: the first token of a prompt
     serves as an attention sink and cannot be exchanged under the tokens that follow. All other runs have at least `min_length`
-    tokens, which should be `MIN_RUN_LENGTH` or more. The last token of `wanted` is never reused. Runs in time linear in the
+    tokens, which should be `MIN_RUN_LENGTH` or more. The last token of `target` is never reused. Runs in time linear in the
     lengths.
     """
-    limit = max(len(wanted) - 1, 0)
-    prefix = min(common_prefix_length(cached, wanted), limit)
+    limit = max(len(target) - 1, 0)
+    prefix = min(common_prefix_length(cached, target), limit)
     beginning = TokenRun(0, 0, prefix)
     if not prefix or min(len(cached), limit) - prefix < MIN_RUN_LENGTH:
         return [beginning]
-    chain = _best_chain(_find_anchors(cached, wanted[:limit], prefix))
+    chain = _best_chain(_find_anchors(cached, target[:limit], prefix))
     return [beginning, *_filter_by_context(prefix, [run for run in chain if run.length >= min_length])]
 
 
@@ -63,12 +63,12 @@ def order_moves(runs: Sequence[TokenRun]) -> list[TokenRun]:
     """Return the runs in an order in which they can be moved without overlap: those that move down from the front, then
     those that move up from the back.
     """
-    down = [run for run in runs if run.wanted_start < run.cached_start]
-    return [*down, *(run for run in reversed(runs) if run.wanted_start > run.cached_start)]
+    down = [run for run in runs if run.target_start < run.cached_start]
+    return [*down, *(run for run in reversed(runs) if run.target_start > run.cached_start)]
 
 
-def common_prefix_length(first: list[int], second: list[int]) -> int:
-    """Return the length of the common prefix of two lists; bisection with slices keeps the comparison in C."""
+def common_prefix_length(first: Sequence[object], second: Sequence[object]) -> int:
+    """Return the length of the common prefix of two lists or texts; bisection with slices keeps the comparison in C."""
     low, high = 0, min(len(first), len(second))
     if first[:high] == second[:high]:
         return high
@@ -81,37 +81,37 @@ def common_prefix_length(first: list[int], second: list[int]) -> int:
     return low
 
 
-def _find_anchors(cached: list[int], wanted: list[int], start: int) -> list[TokenRun]:
-    """Return equal stretches behind `start`, each of maximum length; the indexed blocks of `cached` are looked up at every
-    position of `wanted`.
+def _find_anchors(cached: list[int], target: list[int], start: int) -> list[TokenRun]:
+    """Return equal runs after `start`, each of maximum length; the indexed blocks of `cached` are looked up at every
+    position of `target`.
 
     In repetitive text the first match may be the wrong one. The right one appears within the next block, so that much is
-    still scanned before the search continues behind the longest match.
+    still scanned before the search continues after the longest match.
     """
     index = _index_blocks(cached, start)
     # Blocks are compared as bytes, so that slicing and hashing stay in C.
-    text = array("i", wanted).tobytes()
+    text = array("i", target).tobytes()
     width = array("i").itemsize
     runs_by_offset: dict[int, TokenRun] = {}
-    """Last stretch found, by its displacement."""
+    """Last run found, by its displacement."""
     result: list[TokenRun] = []
     position, offset, scan_end = start, 0, 0
-    while position + _BLOCK_LENGTH <= len(wanted):
+    while position + _BLOCK_LENGTH <= len(target):
         occurrences = index.get(text[width * position : width * (position + _BLOCK_LENGTH)], ())
         for occurrence in _nearest_occurrences(occurrences, position + offset):
             previous_run = runs_by_offset.get(occurrence - position)
-            if previous_run is None or previous_run.wanted_end <= position:
-                run = runs_by_offset[occurrence - position] = _extend_match(cached, occurrence, wanted, position, start)
+            if previous_run is None or previous_run.target_end <= position:
+                run = runs_by_offset[occurrence - position] = _extend_match(cached, occurrence, target, position, start)
                 if run.length >= MIN_RUN_LENGTH:
                     result.append(run)
                     scan_end = scan_end or position + _BLOCK_LENGTH
         position += 1
         if scan_end and position >= scan_end:
             longest = max(
-                (run for run in runs_by_offset.values() if run.wanted_end > position), key=lambda run: run.length, default=None
+                (run for run in runs_by_offset.values() if run.target_end > position), key=lambda run: run.length, default=None
             )
             if longest is not None:
-                position, offset = longest.wanted_end, longest.cached_start - longest.wanted_start
+                position, offset = longest.target_end, longest.cached_start - longest.target_start
             scan_end = 0
     return sorted(result, key=lambda run: -run.length)[:_MAX_ANCHORS]
 
@@ -136,7 +136,7 @@ def _nearest_occurrences(occurrences: Sequence[int], expected: int) -> Sequence[
 
 
 def _extend_match(first: list[int], first_start: int, second: list[int], second_start: int, start: int) -> TokenRun:
-    """Return the longest equal stretch around two positions that does not begin before `start`."""
+    """Return the longest equal run around two positions that does not begin before `start`."""
     ahead = _match_length(first, first_start, second, second_start, min(len(first) - first_start, len(second) - second_start))
     back = 0
     limit = min(first_start, second_start) - start
@@ -164,7 +164,7 @@ def _best_chain(anchors: list[TokenRun]) -> list[TokenRun]:
     shortened.
     """
     # Longest chain by dynamic programming: `best` is the number of tokens of the best chain that ends with each anchor.
-    ordered = sorted(anchors, key=lambda run: (run.wanted_start, run.cached_start))
+    ordered = sorted(anchors, key=lambda run: (run.target_start, run.cached_start))
     best = [run.length for run in ordered]
     previous: list[int | None] = [None] * len(ordered)
     for later, run in enumerate(ordered):
@@ -190,7 +190,7 @@ def _remove_overlaps(chain: list[TokenRun]) -> list[TokenRun]:
 
 def _overlap(earlier: TokenRun, later: TokenRun) -> int:
     """Return the number of tokens at the head of the later run that the earlier one covers, in either text."""
-    return max(earlier.cached_end - later.cached_start, earlier.wanted_end - later.wanted_start, 0)
+    return max(earlier.cached_end - later.cached_start, earlier.target_end - later.target_start, 0)
 
 
 def _filter_by_context(prefix: int, chain: list[TokenRun]) -> list[TokenRun]:
@@ -199,7 +199,7 @@ def _filter_by_context(prefix: int, chain: list[TokenRun]) -> list[TokenRun]:
     kept_tokens, result = prefix, []
     for run in chain:
         half = run.length / 2
-        if kept_tokens + half >= MIN_CONTEXT_SHARE * (max(run.cached_start, run.wanted_start) + half):
+        if kept_tokens + half >= MIN_CONTEXT_SHARE * (max(run.cached_start, run.target_start) + half):
             result.append(run)
             kept_tokens += run.length
     return result

@@ -14,13 +14,13 @@ class ReuseOptions:
     """Options of a request for the reuse of cached tokens."""
 
     surgery: bool = True
-    """Reuse stretches behind edits while there are not too many seams; if False, only the common prefix before the first
+    """Reuse runs after edits while there are not too many seams; if False, only the common prefix before the first
     seam.
     """
     min_run_length: int = MIN_RUN_LENGTH
-    """Minimum length in tokens of a stretch reused behind an edit; shorter ones are recomputed."""
+    """Minimum length in tokens of a run reused after an edit; shorter ones are recomputed."""
     exact: bool = False
-    """Recompute everything behind the first seam; what a stop leaves undone keeps its old cells."""
+    """Recompute everything after the first seam; what a stop leaves undone keeps its old cells."""
 
 
 DEFAULT_OPTIONS = ReuseOptions()
@@ -35,7 +35,7 @@ class ReusePlan:
     seams: list[Seam]
     """Seams of the cache once the runs are in place."""
     recompute: bool = False
-    """True if everything behind the first run is recomputed, and the old cells serve only until that is done."""
+    """True if everything after the first run is recomputed, and the old cells serve only until that is done."""
 
     @property
     def reused_tokens(self) -> int:
@@ -44,20 +44,20 @@ class ReusePlan:
 
 
 def plan_layout(
-    cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions, context_size: int, *, can_shift: bool
+    cached: list[int], seams: Sequence[Seam], target: list[int], options: ReuseOptions, context_size: int, *, can_shift: bool
 ) -> ReusePlan:
-    """Return what to reuse of the tokens `cached`, with these seams, for the `wanted` ones in a context of `context_size`
+    """Return what to reuse of the tokens `cached`, with these seams, for the `target` ones in a context of `context_size`
     tokens.
     """
     # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
     first_seam = min((seam.position for seam in seams), default=len(cached))
     if not (options.surgery and can_shift):
         # All but the last token at most: its logits are needed, so it is always computed.
-        return ReusePlan([TokenRun(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0), first_seam))], [])
-    runs = plan_reuse(cached, wanted, options.min_run_length)
+        return ReusePlan([TokenRun(0, 0, min(common_prefix_length(cached, target), max(len(target) - 1, 0), first_seam))], [])
+    runs = plan_reuse(cached, target, options.min_run_length)
     planned_seams, beginning = compute_seams(seams, runs), runs[0]
     if options.exact:
-        # The prefix is split at the first seam, so that the part behind it is recomputed as well.
+        # The prefix is split at the first seam, so that the part after it is recomputed as well.
         if first_seam < beginning.length:
             runs = [TokenRun(0, 0, first_seam), beginning.without_head(first_seam), *runs[1:]]
         return ReusePlan(runs, planned_seams, recompute=True)
@@ -102,7 +102,7 @@ class DivergenceLog:
 def checkpoint_positions(shared: int, total: int) -> set[int]:
     """Return the positions for checkpoints while a prompt of `total` tokens is evaluated, `shared` of which are cached.
 
-    These are where it diverges from the previous prompt, since the next prompt diverges from this one not far behind; before
+    These are where it diverges from the previous prompt, since the next prompt diverges from this one soon after; before
     the last `UNSTABLE_TAIL` tokens, where the next prompt diverges from a prefilled one; and before the last token, for the
     same prompt again.
     """

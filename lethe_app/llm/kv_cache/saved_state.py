@@ -79,7 +79,7 @@ def read(file: BinaryIO, identity: str) -> SavedState | None:
         return None
     head, length = header
     data = bytearray(length)
-    # One byte more than the checksum is read, so that a file with something behind it is refused.
+    # One byte more than the checksum is read, so that a file with trailing bytes is refused.
     if _read_into(file, data) and file.read(_CHECKSUM.size + 1) == _CHECKSUM.pack(zlib.crc32(data)):
         return SavedState(head.tokens, head.seams, data)
     return None
@@ -96,7 +96,7 @@ def _read_header(file: BinaryIO, identity: str) -> tuple[SavedStateHeader, int] 
     body_length = description_length + 4 * count
     header_end = file.tell()
     if file.seek(0, io.SEEK_END) != header_end + body_length + data_length + 2 * _CHECKSUM.size:
-        return None  # the lengths contradict the file's own, so nothing is made room for
+        return None  # the declared lengths contradict the size of the file; nothing is allocated
     file.seek(header_end)
     body = file.read(body_length)
     if file.read(_CHECKSUM.size) != _CHECKSUM.pack(zlib.crc32(raw + body)):

@@ -48,10 +48,10 @@ class SessionSwitcher:
         self._cache = cache
         self._location: StateLocation | None = None
         self._last_deletion = 0
-        """Number of the last deletion whose text cannot be in the cache, neither as tokens nor in values computed behind it."""
+        """Number of the last deletion whose text cannot be in the cache, neither as tokens nor in values computed after it."""
         self._deletion_before_prefill = 0
 
-    def switch_session(self, location: StateLocation | None, wanted: list[int], reuse: Reuse) -> None:
+    def switch_session(self, location: StateLocation | None, target: list[int], reuse: Reuse) -> None:
         """Prepare the cache for a prompt of the session at `location`.
 
         If the cache holds another session, that one is saved. The saved state of this session is loaded if it spares more
@@ -63,9 +63,9 @@ class SessionSwitcher:
         else:
             # The cache still holds the other session; the next evaluation overwrites it.
             self.save_state(MIN_NEW_TOKENS)
-            reused = common_prefix_length(self._cache.tokens, wanted)
+            reused = common_prefix_length(self._cache.tokens, target)
         self._location = location
-        if location is not None and len(wanted) - reused >= MIN_SPARED_TOKENS:
+        if location is not None and len(target) - reused >= MIN_SPARED_TOKENS:
             self._load_state(location, reused, reuse)
         # Deletions that happen after the prompt was built may concern text inside it, so the number at build time counts if
         # it is known.
@@ -73,7 +73,7 @@ class SessionSwitcher:
         self._deletion_before_prefill = self._state_store.last_deletion if known_deletion is None else known_deletion
 
     def record_prefill(self) -> None:
-        """Record that the prompt was evaluated: without seams, nothing in the cache was computed behind earlier text."""
+        """Record that the prompt was evaluated: without seams, nothing in the cache was computed after earlier text."""
         if not self._cache.seams:
             self._last_deletion = self._deletion_before_prefill
 

@@ -1,6 +1,6 @@
-"""Staging of the cells behind an edit while tokens are inserted before them or recomputed.
+"""Staging of the cells after an edit while tokens are inserted before them or recomputed.
 
-llama.cpp appends tokens only behind the last one of a sequence, so the cells behind the edit are moved to a second sequence,
+llama.cpp appends tokens only after the last one of a sequence, so the cells after the edit are moved to a second sequence,
 which only changes their labels. Cells that are recomputed in place are copied to main memory instead, if they are not too
 large: if they stayed in the context, the last bits of the result would differ from those of a full evaluation.
 """
@@ -35,7 +35,7 @@ class MainMemoryCopy:
         self._sequence, self._spare = sequence, spare
         self._stop = stop
         self._pieces: list[tuple[int, int, bytearray]] = []
-        """First position, position behind the last, and the exported state of each piece."""
+        """First position, position after the last, and the exported state of each piece."""
 
     @property
     def is_used(self) -> bool:
@@ -86,7 +86,7 @@ SEQUENCE, STAGING = 0, 1
 
 
 class CellStaging:
-    """Staging area of a context: runs behind an edit wait in its second sequence, or as a copy in main memory."""
+    """Staging area of a context: runs after an edit wait in its second sequence, or as a copy in main memory."""
 
     def __init__(self, context: Any, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._memory = llama_cpp.llama_get_memory(context)
@@ -107,11 +107,11 @@ class CellStaging:
         return 0 if self._memory_copy.is_used else self.length
 
     def stage(self, runs: Sequence[TokenRun], *, recompute: bool) -> None:
-        """Stage all cells behind the first run, before the sequence is truncated there."""
+        """Stage all cells after the first run, before the sequence is truncated there."""
         if len(runs) > 1 and not (
             recompute
             and self._can_copy_to_memory(runs)
-            and self._memory_copy.copy_range(runs[1].wanted_start, runs[-1].wanted_end)
+            and self._memory_copy.copy_range(runs[1].target_start, runs[-1].target_end)
         ):
             llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, STAGING, runs[0].length, -1)
 
@@ -125,14 +125,14 @@ class CellStaging:
             self._remove_cells(end, -1)
         # In this order no run is moved onto cells of one that still has to move.
         for run in order_moves(later_runs):
-            self._shift(run.cached_start, run.length, run.wanted_start - run.cached_start)
+            self._shift(run.cached_start, run.length, run.target_start - run.cached_start)
         self.runs = later_runs
 
     def unstage(self, run: TokenRun, position: int) -> bool:
         """Move a run, already removed from `runs`, back into the sequence at `position`; returns False if there is no room for
         it.
         """
-        self._shift(run.wanted_start, run.length, position - run.wanted_start)
+        self._shift(run.target_start, run.length, position - run.target_start)
         if self._memory_copy.is_used:
             return self._memory_copy.restore_range(position, position + run.length)
         # Within the shared buffer a copy only adds the label of the other sequence; removing takes the old label off.
@@ -142,9 +142,9 @@ class CellStaging:
 
     def drop(self, end: int) -> None:
         """Drop the staged cells needed before position `end`."""
-        if self.runs and self.runs[0].wanted_start < end:
+        if self.runs and self.runs[0].target_start < end:
             self._remove_cells(0, end)
-            self.runs = [run.without_head(max(end - run.wanted_start, 0)) for run in self.runs if run.wanted_end > end]
+            self.runs = [run.without_head(max(end - run.target_start, 0)) for run in self.runs if run.target_end > end]
 
     def clear(self) -> None:
         """Drop all staged cells."""
@@ -154,11 +154,11 @@ class CellStaging:
         self._memory_copy.clear()
 
     def _can_copy_to_memory(self, runs: Sequence[TokenRun]) -> bool:
-        """Return whether the runs form one contiguous stretch that stays in place, which is all a copy in main memory
+        """Return whether the runs form one contiguous block that stays in place, which is all a copy in main memory
         supports.
         """
-        is_in_place = all(run.cached_start == run.wanted_start for run in runs)
-        return is_in_place and not self.has_moved and all(one.wanted_end == other.wanted_start for one, other in pairwise(runs))
+        is_in_place = all(run.cached_start == run.target_start for run in runs)
+        return is_in_place and not self.has_moved and all(one.target_end == other.target_start for one, other in pairwise(runs))
 
     def _shift(self, position: int, length: int, distance: int) -> None:
         if distance:

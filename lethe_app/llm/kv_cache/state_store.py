@@ -22,7 +22,7 @@ STATE_SUFFIX, DRAFT_SUFFIX = ".kv", ".part"
 MIN_FREE_DISK = 1 << 30
 """Bytes of free disk space that saving never uses."""
 POLL_SECONDS = 0.02
-"""Interval in seconds at which `wait` checks the stop flag, which cannot notify a condition."""
+"""Interval in seconds at which `wait_until_written` checks the stop flag, which cannot notify a condition."""
 
 
 @dataclass(frozen=True)

@@ -56,17 +56,17 @@ def model_roots(
 
     The disk is not accessed; `find_models` skips folders that do not exist.
     """
-    places: list[tuple[str, Path]] = [(USER_SOURCE, folder) for folder in user_folders]
-    for source, paths in _program_folders(_Places(home_dir, environ, platform)):
-        places += [(source, path) for path in paths]
+    roots: list[tuple[str, Path]] = [(USER_SOURCE, folder) for folder in user_folders]
+    for source, paths in _program_folders(_StandardFolders(home_dir, environ, platform)):
+        roots += [(source, path) for path in paths]
     if starter_model is not None:
-        places.append((STARTER_SOURCE, starter_model))
-    source_by_path = {path: source for source, path in reversed(places)}
-    return [(source, path) for source, path in dict.fromkeys(places) if source_by_path[path] == source]
+        roots.append((STARTER_SOURCE, starter_model))
+    source_by_path = {path: source for source, path in reversed(roots)}
+    return [(source, path) for source, path in dict.fromkeys(roots) if source_by_path[path] == source]
 
 
 @dataclass(frozen=True)
-class _Places:
+class _StandardFolders:
     """Customary folders of an operating system, derived from the parameters and never from the real environment."""
 
     home: Path
@@ -117,46 +117,46 @@ class _Places:
         return self._folder_from_environment("XDG_CACHE_HOME", self.home / ".cache") / "huggingface"
 
 
-def _program_folders(places: _Places) -> Iterator[tuple[str, list[Path]]]:
-    home = places.home
+def _program_folders(folders: _StandardFolders) -> Iterator[tuple[str, list[Path]]]:
+    home = folders.home
     yield "LM Studio", [home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"]
-    ollama = [*places.from_environment("OLLAMA_MODELS"), home / ".ollama" / "models"]
-    if places.platform not in {"win32", "darwin"}:  # where the Linux installer's service keeps them
+    ollama = [*folders.from_environment("OLLAMA_MODELS"), home / ".ollama" / "models"]
+    if folders.platform not in {"win32", "darwin"}:  # where the Linux installer's service keeps them
         ollama += [Path("/usr/share/ollama/.ollama/models"), Path("/var/lib/ollama/models")]
     yield "Ollama", ollama
-    yield "GPT4All", [places.local_data / "nomic.ai" / "GPT4All", home / ".cache" / "gpt4all"]
-    jan = [places.roaming / "Jan" / "data", places.local_data / "Jan" / "data"]
+    yield "GPT4All", [folders.local_data / "nomic.ai" / "GPT4All", home / ".cache" / "gpt4all"]
+    jan = [folders.roaming / "Jan" / "data", folders.local_data / "Jan" / "data"]
     yield "Jan", [path for data in jan for path in (data / "llamacpp" / "models", data / "models")] + [home / "jan" / "models"]
     yield "text-generation-webui", [home / "text-generation-webui" / folder for folder in ("user_data/models", "models")]
     yield "KoboldCpp", [home / "koboldcpp" / "models", home / "koboldcpp", home / "KoboldCpp"]
     hub = [
-        *places.from_environment("HF_HUB_CACHE"),
-        *places.from_environment("HUGGINGFACE_HUB_CACHE"),
-        places.hugging_face / "hub",
+        *folders.from_environment("HF_HUB_CACHE"),
+        *folders.from_environment("HUGGINGFACE_HUB_CACHE"),
+        folders.hugging_face / "hub",
     ]
     yield "Hugging Face", hub
-    yield "llama.cpp", [*places.from_environment("LLAMA_CACHE"), places.cache / "llama.cpp"]
-    msty = (places.roaming / "Msty", places.roaming / "MstyStudio")
+    yield "llama.cpp", [*folders.from_environment("LLAMA_CACHE"), folders.cache / "llama.cpp"]
+    msty = (folders.roaming / "Msty", folders.roaming / "MstyStudio")
     yield "Msty", [base / folder for base in msty for folder in ("models", "models-gguf")]
 
 
 def find_models(
-    places: Sequence[tuple[str, Path]],
+    roots: Sequence[tuple[str, Path]],
     *,
     max_depth: int = MAX_DEPTH,
     max_files: int = MAX_FILES,
     seconds: float = MAX_SECONDS,
 ) -> DiscoveredModels:
-    """Return every usable model under `places`, each file once regardless of links. Reads headers only, and blocks."""
+    """Return every usable model under `roots`, each file once regardless of links. Reads headers only, and blocks."""
     search = _Search(max_depth=max_depth, max_files=max_files, deadline=time.monotonic() + seconds)
-    for source, root in places:
+    for source, root in roots:
         for path, name in search.candidates(root):
             search.add_file(path, source, name)
     return search.result
 
 
 class _Search:
-    """Walk over all places with shared limits and one set of files already seen."""
+    """Walk over all roots with shared limits and one set of files already seen."""
 
     def __init__(self, max_depth: int, max_files: int, deadline: float) -> None:
         self.result = DiscoveredModels()
@@ -173,23 +173,23 @@ class _Search:
         self.result.complete = False
         return True
 
-    def candidates(self, place: Path) -> Iterator[tuple[Path, str]]:
+    def candidates(self, root: Path) -> Iterator[tuple[Path, str]]:
         """Yield files that may be models, with a display name if the program that stores them has a better one than the file
         name.
         """
         try:
-            if place.is_file():
-                yield place, ""
+            if root.is_file():
+                yield root, ""
                 return
-            if not place.is_dir():
+            if not root.is_dir():
                 return
-            is_store = (place / "manifests").is_dir() and (place / "blobs").is_dir()
+            is_store = (root / "manifests").is_dir() and (root / "blobs").is_dir()
         except OSError as error:
-            self.result.problems.append(f"{place} cannot be searched: {error.strerror or error}.")
+            self.result.problems.append(f"{root} cannot be searched: {error.strerror or error}.")
             return
         if is_store:
-            yield from self._walk_ollama_store(place)
-        yield from ((path, "") for path in self._walk(place, self._max_depth))
+            yield from self._walk_ollama_store(root)
+        yield from ((path, "") for path in self._walk(root, self._max_depth))
 
     def add_file(self, path: Path, source: str, name: str) -> None:
         """Describe a file unless it was seen before; an unusable file is added to the problems."""

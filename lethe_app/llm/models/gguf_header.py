@@ -85,12 +85,12 @@ class GgufHeader:
         return value if isinstance(value, list) and value and isinstance(value[0], int) else []
 
 
-class _Broken(Exception):
+class _InvalidHeader(Exception):
     """Contradiction in the file; the message completes the sentence “<file> …”."""
 
 
 class _Cursor:
-    """Position in the file over a buffer that grows as needed; reading past the end raises _Broken."""
+    """Position in the file over a buffer that grows as needed; reading past the end raises _InvalidHeader."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
@@ -99,17 +99,17 @@ class _Cursor:
         self.pos = 0
 
     def ensure_buffered(self, end: int) -> None:
-        """Read until `data` contains the bytes up to `end`. Raise _Broken."""
+        """Read until `data` contains the bytes up to `end`. Raise _InvalidHeader."""
         if end <= len(self.data):
             return
         if end > self.size:
-            raise _Broken("is truncated inside its header")
+            raise _InvalidHeader("is truncated inside its header")
         if end > MAX_HEADER_BYTES:
-            raise _Broken("has an implausibly long header")
-        wanted = min(self.size, max(end, 2 * len(self.data), _CHUNK)) - len(self.data)
-        self.data += self._file.read(wanted)
+            raise _InvalidHeader("has an implausibly long header")
+        missing = min(self.size, max(end, 2 * len(self.data), _CHUNK)) - len(self.data)
+        self.data += self._file.read(missing)
         if end > len(self.data):
-            raise _Broken("was truncated while it was read")
+            raise _InvalidHeader("was truncated while it was read")
 
     def read_bytes(self, length: int) -> bytes:
         start = self.pos
@@ -126,7 +126,7 @@ class _Cursor:
     def read_string(self, max_length: int = MAX_STRING_BYTES) -> bytes:
         length = self.read_uint64()
         if length > max_length:
-            raise _Broken(f"claims a text of {length} bytes in its header")
+            raise _InvalidHeader(f"claims a text of {length} bytes in its header")
         return self.read_bytes(length)
 
     def skip_strings(self, count: int) -> None:
@@ -171,29 +171,29 @@ def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = Tru
             return _parse(path, _Cursor(file, size), arrays, tensors)
     except FileNotFoundError:
         raise ModelMissing(f"There is no model file at {path}.") from None
-    except _Broken as reason:
+    except _InvalidHeader as reason:
         raise ModelUnreadable(f"“{path.name}” {reason}.", "Download the file again.") from None
     except OSError as error:
         raise ModelUnreadable(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
 
 
 def _check_is_file(path: Path) -> None:
-    """Raise _Broken for anything but a regular file: opening a pipe would block for ever."""
+    """Raise _InvalidHeader for anything but a regular file: opening a pipe would block for ever."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise _Broken("is not a file")
+        raise _InvalidHeader("is not a file")
 
 
 def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) -> GgufHeader:
     version = _read_version(cursor)
     tensor_count, key_count = _COUNTS.unpack(cursor.read_bytes(16))
     if key_count > MAX_KEYS or tensor_count > MAX_TENSORS:
-        raise _Broken(f"claims {key_count} settings and {tensor_count} tensors, so its header is damaged")
+        raise _InvalidHeader(f"claims {key_count} settings and {tensor_count} tensors, so its header is damaged")
     metadata: dict[str, Value] = {}
     skipped: dict[str, int] = {}
     for _ in range(key_count):
         key = cursor.read_string(MAX_KEY_BYTES).decode("utf-8", "replace")
         if key in metadata or key in skipped:
-            raise _Broken(f"has the setting “{key[:60]}” twice")
+            raise _InvalidHeader(f"has the setting “{key[:60]}” twice")
         _read_value(cursor, key, arrays, metadata, skipped)
     parameters, needed, sizes = (0, cursor.pos, Counter[str]())
     if tensors and tensor_count:
@@ -203,18 +203,18 @@ def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) 
 
 def _read_version(cursor: _Cursor) -> int:
     if cursor.size == 0:
-        raise _Broken("is empty")
+        raise _InvalidHeader("is empty")
     if cursor.size < 24:
-        raise _Broken("is too short to be a GGUF model")
+        raise _InvalidHeader("is too short to be a GGUF model")
     if cursor.read_bytes(4) != b"GGUF":
-        raise _Broken("is not a GGUF model")
+        raise _InvalidHeader("is not a GGUF model")
     version = cursor.read_uint32()
     if version in (2, 3):
         return version
     # Version 2 or 3 in the other byte order has its low half zero.
     if version and version & 0xFFFF == 0:
-        raise _Broken("is a big-endian GGUF for another type of processor")
-    raise _Broken(f"has GGUF version {version}, but only versions 2 and 3 are supported")
+        raise _InvalidHeader("is a big-endian GGUF for another type of processor")
+    raise _InvalidHeader(f"has GGUF version {version}, but only versions 2 and 3 are supported")
 
 
 def _read_value(
@@ -228,14 +228,14 @@ def _read_value(
     elif kind == ARRAY:
         _read_array(cursor, key, key in arrays, metadata, skipped)
     else:
-        raise _Broken(f"has a setting “{key[:60]}” of unknown type {kind}")
+        raise _InvalidHeader(f"has a setting “{key[:60]}” of unknown type {kind}")
 
 
 def _read_array(cursor: _Cursor, key: str, is_requested: bool, metadata: dict[str, Value], skipped: dict[str, int]) -> None:
     kind, count = cursor.read_uint32(), cursor.read_uint64()
     if kind == STRING:
         if count > MAX_STRINGS or count * 8 > cursor.size - cursor.pos:
-            raise _Broken(f"claims {count} entries in “{key[:60]}”")
+            raise _InvalidHeader(f"claims {count} entries in “{key[:60]}”")
         if is_requested:
             metadata[key] = cursor.read_strings(count)
         else:
@@ -243,10 +243,10 @@ def _read_array(cursor: _Cursor, key: str, is_requested: bool, metadata: dict[st
             skipped[key] = count
         return
     if kind not in _SCALARS:
-        raise _Broken(f"has a list “{key[:60]}” of unknown type {kind}")
+        raise _InvalidHeader(f"has a list “{key[:60]}” of unknown type {kind}")
     code = _SCALARS[kind]
     if count * struct.calcsize(code) > cursor.size - cursor.pos:
-        raise _Broken(f"claims {count} entries in “{key[:60]}”")
+        raise _InvalidHeader(f"claims {count} entries in “{key[:60]}”")
     if is_requested or count <= SMALL_ARRAY:
         metadata[key] = _read_numbers(cursor, code, count)
     else:
@@ -261,7 +261,7 @@ def _read_numbers(cursor: _Cursor, code: str, count: int) -> list[int]:
 def _read_tensors(cursor: _Cursor, count: int, alignment: Value) -> tuple[int, int, Counter[str]]:
     """Return the number of weights, the bytes the file must have, and the bytes per tensor type."""
     if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
-        raise _Broken(f"has an impossible alignment of {alignment!r}")
+        raise _InvalidHeader(f"has an impossible alignment of {alignment!r}")
     parameters, end, sizes = 0, 0, Counter[str]()
     for _ in range(count):
         weights, kind, offset = _read_tensor(cursor)
@@ -280,13 +280,13 @@ def _read_tensor(cursor: _Cursor) -> tuple[int, int, int]:
     cursor.read_string(MAX_KEY_BYTES)
     dimensions = cursor.read_uint32()
     if dimensions > 8:
-        raise _Broken(f"has a tensor of {dimensions} dimensions")
+        raise _InvalidHeader(f"has a tensor of {dimensions} dimensions")
     weights = 1
     for _ in range(dimensions):
         weights *= cursor.read_uint64()
     if weights >= 1 << 62:
-        raise _Broken("has a tensor of impossible size")
+        raise _InvalidHeader("has a tensor of impossible size")
     kind, offset = cursor.read_uint32(), cursor.read_uint64()
     if offset >= 1 << 62:
-        raise _Broken("has a tensor at an impossible place")
+        raise _InvalidHeader("has a tensor at an impossible place")
     return weights, kind, offset

@@ -42,15 +42,15 @@ MAGIC = b"GGUF"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _CONTENT_RANGE_SIZE = re.compile(r"bytes [^/]+/(\d{1,19})$")
-_SHA = re.compile(r'^"?([0-9a-f]{64})"?$')
+_SHA256 = re.compile(r'^"?([0-9a-f]{64})"?$')
 
 ProgressCallback = Callable[[DownloadStage, int, int], None]
 """Progress callback: stage, bytes done, bytes in all (0 if unknown)."""
 
 
 @dataclass
-class _Known:
-    """What is known about the remote file."""
+class _RemoteFile:
+    """Size and hash of the remote file, as far as they are known."""
 
     size: int
     sha256: str
@@ -85,13 +85,13 @@ class HuggingFaceHub:
         target, part = folder / model.file, folder / f"{model.file}.part"
         with translate_os_errors(folder):
             await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        known = _Known(0, model.sha256)
+        remote = _RemoteFile(0, model.sha256)
         tries = 0
         while True:
             size_before = file_size(part)
-            on_progress(DownloadStage.WAITING, size_before, known.size)
+            on_progress(DownloadStage.WAITING, size_before, remote.size)
             try:
-                await self._download_missing(model, part, known, on_progress)
+                await self._download_missing(model, part, remote, on_progress)
                 break
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 tries = 0 if file_size(part) > size_before else tries + 1
@@ -100,41 +100,43 @@ class HuggingFaceHub:
                         f"“{model.name}” could not be downloaded: {_describe_error(error)}.", STOPPED_ADVICE
                     ) from error
                 await asyncio.sleep(max(self._retry_delay * 2**tries, getattr(error, "seconds", 0.0)))
-        on_progress(DownloadStage.CHECKING, known.size, known.size)
+        on_progress(DownloadStage.CHECKING, remote.size, remote.size)
         with translate_os_errors(part):
-            await self._verify_file(model, part, known)
+            await self._verify_file(model, part, remote)
             await asyncio.to_thread(finish_file, part, target)
         return target
 
-    async def _download_missing(self, model: RemoteModel, part: Path, known: _Known, on_progress: ProgressCallback) -> None:
+    async def _download_missing(
+        self, model: RemoteModel, part: Path, remote: _RemoteFile, on_progress: ProgressCallback
+    ) -> None:
         """Download the missing bytes. Raise httpx.HTTPError if another try is worthwhile."""
         async with self._open_response(model, file_size(part)) as response:
             existing_size = file_size(part)
             start = _resume_offset(model, response, existing_size)
             if start is None:  # the server says that there is no more than we have
-                await self._accept_complete(model, response, part, known)
+                await self._accept_complete(model, response, part, remote)
                 return
-            self._record_metadata(model, response, start, known)
-            check_disk_space(part, known.size - start)
+            self._record_metadata(model, response, start, remote)
+            check_disk_space(part, remote.size - start)
             with open_partial(part, start) as file:
-                done = await self._write_body(model, response, PartialFileWriter(file, start), known, on_progress)
-            if known.size and done < known.size:
-                raise httpx.ReadError(f"the connection ended {known.size - done} bytes too early")
+                done = await self._write_body(model, response, PartialFileWriter(file, start), remote, on_progress)
+            if remote.size and done < remote.size:
+                raise httpx.ReadError(f"the connection ended {remote.size - done} bytes too early")
 
-    async def _accept_complete(self, model: RemoteModel, response: httpx.Response, part: Path, known: _Known) -> None:
-        """Check a response that says there are no bytes behind the partial file: accept it if its size is confirmed or a
+    async def _accept_complete(self, model: RemoteModel, response: httpx.Response, part: Path, remote: _RemoteFile) -> None:
+        """Check a response that says there are no bytes after the partial file: accept it if its size is confirmed or a
         hash will verify it, else discard it and retry once.
         """
         existing_size, total_size = file_size(part), _total_size(response)
-        if known.size > existing_size:
+        if remote.size > existing_size:
             raise DownloadFailed(f"“{model.name}” is shorter than the server announced, so it was not used.")
-        if existing_size == total_size or (known.sha256 and existing_size >= total_size):
-            known.size = known.size or total_size
+        if existing_size == total_size or (remote.sha256 and existing_size >= total_size):
+            remote.size = remote.size or total_size
             return
         await asyncio.to_thread(part.unlink, missing_ok=True)
-        if known.was_restarted:
+        if remote.was_restarted:
             raise DownloadFailed(f"The server does not report the size of “{model.name}”, so it was not used.")
-        known.was_restarted = True
+        remote.was_restarted = True
         raise httpx.ReadError("the server has less of it than was there already")
 
     async def _write_body(
@@ -142,7 +144,7 @@ class HuggingFaceHub:
         model: RemoteModel,
         response: httpx.Response,
         sink: PartialFileWriter,
-        known: _Known,
+        remote: _RemoteFile,
         on_progress: ProgressCallback,
     ) -> int:
         """Write the response body, even if it breaks off; returns the number of bytes now in the file."""
@@ -153,19 +155,19 @@ class HuggingFaceHub:
                         f"The server did not send a GGUF file for “{model.name}”.",
                         "Check whether the network requires a login.",
                     )
-                if known.size and sink.bytes_done + len(piece) > known.size:
+                if remote.size and sink.bytes_done + len(piece) > remote.size:
                     raise DownloadFailed(f"“{model.name}” is longer than the server announced, so it was not used.")
                 if sink.add_chunk(piece):
                     await asyncio.to_thread(sink.flush)
-                    on_progress(DownloadStage.LOADING, sink.bytes_done, known.size)
+                    on_progress(DownloadStage.LOADING, sink.bytes_done, remote.size)
         finally:
             sink.flush()
-        on_progress(DownloadStage.LOADING, sink.bytes_done, known.size)
+        on_progress(DownloadStage.LOADING, sink.bytes_done, remote.size)
         return sink.bytes_done
 
     @asynccontextmanager
     async def _open_response(self, model: RemoteModel, start: int) -> AsyncIterator[httpx.Response]:
-        """Open the response behind all redirects, each of which must be encrypted. Raise DownloadFailed."""
+        """Open the response after all redirects, each of which must be encrypted. Raise DownloadFailed."""
         headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
         limits = httpx.Timeout(self._stall_timeout)
         linked: dict[str, str] = {}
@@ -197,26 +199,26 @@ class HuggingFaceHub:
         if url.scheme != "https" and not is_local:
             raise DownloadFailed(f"“{url.host}” offers the file over an unencrypted connection, so it was not downloaded.")
 
-    def _record_metadata(self, model: RemoteModel, response: httpx.Response, start: int, known: _Known) -> None:
+    def _record_metadata(self, model: RemoteModel, response: httpx.Response, start: int, remote: _RemoteFile) -> None:
         """Record size and hash as the hub states them. Raise DownloadFailed if a later response contradicts the first."""
         length = _header_number(response, "content-length")
         size = _header_number(response, "x-linked-size") or _total_size(response) or (start + length if length else 0)
         tag = response.headers.get("etag", "")
-        is_another = bool(tag and known.tag and tag != known.tag and not known.sha256)
-        if is_another or (known.size and size and size != known.size):
+        is_another = bool(tag and remote.tag and tag != remote.tag and not remote.sha256)
+        if is_another or (remote.size and size and size != remote.size):
             raise DownloadFailed(f"“{model.name}” was changed during the download.", "Download it again.")
-        known.tag = known.tag or tag
-        known.size = known.size or size
-        found = _SHA.match(response.headers.get("x-linked-etag", ""))
-        if found and known.sha256 and found[1] != known.sha256:
+        remote.tag = remote.tag or tag
+        remote.size = remote.size or size
+        found = _SHA256.match(response.headers.get("x-linked-etag", ""))
+        if found and remote.sha256 and found[1] != remote.sha256:
             raise DownloadFailed(f"“{model.name}” on that server is not the file Lethe expects, so it was not downloaded.")
-        known.sha256 = known.sha256 or (found[1] if found else "")
+        remote.sha256 = remote.sha256 or (found[1] if found else "")
 
-    async def _verify_file(self, model: RemoteModel, part: Path, known: _Known) -> None:
+    async def _verify_file(self, model: RemoteModel, part: Path, remote: _RemoteFile) -> None:
         """Discard the file if it is not the announced one. Raise DownloadFailed."""
-        is_wrong = bool(known.size) and file_size(part) != known.size
+        is_wrong = bool(remote.size) and file_size(part) != remote.size
         if not is_wrong:
-            is_wrong = not await asyncio.to_thread(is_complete, part, known.sha256)
+            is_wrong = not await asyncio.to_thread(is_complete, part, remote.sha256)
         if is_wrong:
             await asyncio.to_thread(part.unlink, missing_ok=True)
             raise DownloadFailed(
@@ -224,7 +226,7 @@ class HuggingFaceHub:
             )
 
 
-class _Later(httpx.HTTPError):
+class _RetryLater(httpx.HTTPError):
     """The server asked to retry after so many seconds."""
 
     def __init__(self, message: str, seconds: float) -> None:
@@ -232,7 +234,7 @@ class _Later(httpx.HTTPError):
         self.seconds = seconds
 
 
-RETRYABLE_ERRORS = (_Later, httpx.TimeoutException, httpx.NetworkError, httpx.ProtocolError, httpx.ProxyError)
+RETRYABLE_ERRORS = (_RetryLater, httpx.TimeoutException, httpx.NetworkError, httpx.ProtocolError, httpx.ProxyError)
 """Errors that may be temporary; an invalid address or a redirect loop is not."""
 
 
@@ -253,7 +255,7 @@ def _resume_offset(model: RemoteModel, response: httpx.Response, existing_size: 
     if status == httpx.codes.NOT_FOUND:
         raise DownloadFailed(f"“{model.name}” is no longer available.", "It may have been renamed.")
     if status >= 500 or status in {408, 429}:
-        raise _Later(f"the server returned status {status}", min(_header_number(response, "retry-after"), MAX_RETRY_AFTER))
+        raise _RetryLater(f"the server returned status {status}", min(_header_number(response, "retry-after"), MAX_RETRY_AFTER))
     if status != httpx.codes.OK:
         raise DownloadFailed(f"The server returned status {status} for “{model.name}”.")
     return 0

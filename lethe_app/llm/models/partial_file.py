@@ -30,7 +30,7 @@ def check_disk_space(part: Path, missing: int) -> None:
 
 @contextmanager
 def open_partial(part: Path, start: int) -> Iterator[FileIO]:
-    """Open the partial file at `start`; bytes behind it are cut off. Raise StorageError."""
+    """Open the partial file at `start`; bytes after it are cut off. Raise StorageError."""
     with translate_os_errors(part):
         file = part.open("r+b" if part.exists() else "w+b", buffering=0)  # else what is left fails to be written at the close
     with file:

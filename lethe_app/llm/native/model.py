@@ -310,7 +310,7 @@ def has_memory_for(size: int) -> bool:
 def flash_attention(options: LoadOptions) -> int:
     """Return the flash-attention mode: on if requested or needed by a quantised cache, automatic on a GPU, else off.
 
-    On a CPU it slows the short prefill of a turn by half (117 ms instead of 76 for 25 tokens behind 1,500) and speeds up
+    On a CPU it slows the short prefill of a turn by half (117 ms instead of 76 for 25 tokens after 1,500) and speeds up
     generation by a few percent.
     """
     if options.flash_attention or options.kv_type is not KvType.F16:

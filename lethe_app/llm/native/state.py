@@ -54,7 +54,7 @@ class Checkpoint:
 class Checkpoints:
     """Positions to which a recurrent model can be rewound: it keeps a running state from which tokens cannot be removed.
 
-    The tokens before a checkpoint must still be those it was taken behind; whoever changes them calls `truncate`.
+    The tokens before a checkpoint must still be those it was taken after; whoever changes them calls `truncate`.
     """
 
     def __init__(self, context: Any, sequence: int) -> None:  # noqa: ANN401 - of llama.cpp
@@ -63,7 +63,7 @@ class Checkpoints:
         self._checkpoints: list[Checkpoint] = []
 
     def save(self, length: int) -> None:
-        """Save a checkpoint behind the first `length` tokens, which are all that is evaluated now. Beyond the limit the
+        """Save a checkpoint after the first `length` tokens, which are all that is evaluated now. Beyond the limit the
         oldest is dropped; without memory for a copy none is saved.
         """
         data = copy_sequence(self._context, self._sequence, PARTIAL_STATE)
@@ -72,7 +72,7 @@ class Checkpoints:
             self._checkpoints.append(Checkpoint(length, data))
 
     def nearest_position(self, length: int) -> int:
-        """Return the last checkpoint position not behind `length`; 0 if there is none."""
+        """Return the last checkpoint position not after `length`; 0 if there is none."""
         return max((one.length for one in self._checkpoints if one.length <= length), default=0)
 
     def restore(self, length: int) -> bool:
@@ -81,7 +81,7 @@ class Checkpoints:
         return checkpoint is not None and restore_sequence(self._context, self._sequence, checkpoint.data, PARTIAL_STATE)
 
     def truncate(self, length: int) -> None:
-        """Drop the checkpoints behind `length` tokens, because other tokens will follow there."""
+        """Drop the checkpoints after `length` tokens, because other tokens will follow there."""
         self._checkpoints = [one for one in self._checkpoints if one.length <= length]
 
 
@@ -99,7 +99,7 @@ class SlidingWindow:
         self.width = int(llama_cpp.llama_model_n_swa(llama_cpp.llama_get_model(context)))
 
     def has_cells_for(self, length: int) -> bool:
-        """Return whether the token behind the first `length` can be computed from the cells present."""
+        """Return whether the token after the first `length` can be computed from the cells present."""
         return self._is_covered(int(llama_cpp.llama_memory_seq_pos_min(self._memory, self._sequence)), length)
 
     def has_saved_cells_for(self, length: int, saved_length: int) -> bool:

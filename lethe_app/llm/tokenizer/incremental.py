@@ -1,8 +1,8 @@
-"""Incremental tokenisation of a prompt that mostly repeats the previous one: only the text behind the last shared control
+"""Incremental tokenisation of a prompt that mostly repeats the previous one: only the text after the last shared control
 token is tokenised.
 
 A byte-level BPE tokenizer splits the text at control tokens first, so the tokens before one of them never depend on the text
-behind it. A long conversation therefore costs only the tokenisation of its newest message.
+after it. A long conversation therefore costs only the tokenisation of its newest message.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from lethe_app.llm.kv_cache.diff import common_prefix_length
+
 
 class Retokenizer:
     """Tokenizer that caches one text with its tokens."""
 
     def __init__(self, tokenize: Callable[[str, bool], list[int]], control: dict[str, int]) -> None:
-        """Wrap the engine's `tokenize(text, begins)`, where `begins` says whether the text is the beginning of a prompt.
+        """Wrap the engine's `tokenize(text, is_beginning)`; `is_beginning` says whether the text begins a prompt.
 
         `control` maps the spellings at which the engine splits to their tokens; it is empty if splitting cannot be relied
         on.
@@ -53,7 +55,7 @@ class Retokenizer:
         return split_end, count
 
     def _index_after(self, count: int) -> int:
-        """Return the index behind the control token with this number in the cached tokens."""
+        """Return the index after the control token with this number in the cached tokens."""
         for index, token in enumerate(self._tokens):
             if token in self._control_tokens:
                 count -= 1
@@ -79,15 +81,3 @@ def longest_extensions(spellings: Iterable[str]) -> dict[str, int]:
             lengths[spelling] = max(lengths[spelling], lengths[ordered[following]])
             following += 1
     return lengths
-
-
-def common_prefix_length(first: str, second: str) -> int:
-    """Return the length of the common prefix of two texts; bisection keeps the comparison in C."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first.startswith(second[low:middle], low):
-            low = middle
-        else:
-            high = middle - 1
-    return low

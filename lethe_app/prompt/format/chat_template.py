@@ -148,7 +148,7 @@ def _build_message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
     if turn.role == "calls":
         try:
             calls = json.loads(turn.content)
-        except ValueError:  # something else stands in its place for a moment
+        except ValueError:  # `spans.label_spans` renders markers in place of contents
             return {"role": "assistant", "content": content}
         return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", **call} for call in calls]}
     return {"role": turn.role, "content": content}

@@ -100,7 +100,7 @@ def _describe_calls(calls_json: str) -> str:
     descriptions = [
         (call["name"], ", ".join(f"{name}: {value}" for name, value in call["arguments"].items())) for call in calls
     ]
-    return "; ".join(f"{name} ({given})" if given else str(name) for name, given in descriptions)
+    return "; ".join(f"{name} ({arguments})" if arguments else str(name) for name, arguments in descriptions)
 
 
 def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:

@@ -12,7 +12,7 @@ class Renderer(Protocol):
     """Renders conversations in the format of one model.
 
     Contents are inserted as they are: the caller has disarmed control tokens in them. The rendering of some turns is a
-    byte-for-byte prefix of the rendering of the same turns with more behind them (up to the opening of the reply), so that
+    byte-for-byte prefix of the rendering of the same turns with more after them (up to the opening of the reply), so that
     the KV cache can be reused.
     """
 

@@ -72,7 +72,7 @@ class _Stage(Enum):
     OPENING = auto()
     THOUGHT = auto()
     ANSWER = auto()
-    SAID = auto()
+    TEXT = auto()
 
 
 @dataclass
@@ -114,7 +114,7 @@ class ThinkingSplitter:
             elif stage is _Stage.THOUGHT:
                 thought += self._read_thought()
             elif stage is _Stage.ANSWER:
-                self._read_gap()
+                self._skip_whitespace()
             else:
                 answer, self._buffer = answer + self._buffer, ""
         return self._record(thought, answer)
@@ -149,14 +149,14 @@ class ThinkingSplitter:
         elif self.starts_in_thought:
             self._buffer, self._stage = text, _Stage.THOUGHT
         else:
-            self._stage = _Stage.SAID
+            self._stage = _Stage.TEXT
 
     def _read_thought(self) -> str:
         if not self._thoughts:
             self._buffer = self._buffer.lstrip()
-        places = [(position, end) for end in self._ends if (position := self._buffer.find(end)) >= 0]
-        if places:
-            position, end = min(places)
+        ends = [(position, end) for end in self._ends if (position := self._buffer.find(end)) >= 0]
+        if ends:
+            position, end = min(ends)
             thought = self._buffer[:position].rstrip()
             self._buffer, self._stage = self._buffer[position + len(end) :], _Stage.ANSWER
             return thought
@@ -165,10 +165,10 @@ class ThinkingSplitter:
         thought, self._buffer = self._buffer[:certain_length], self._buffer[certain_length:]
         return thought
 
-    def _read_gap(self) -> None:
+    def _skip_whitespace(self) -> None:
         self._buffer = self._buffer.lstrip()
         if self._buffer:
-            self._stage = _Stage.SAID
+            self._stage = _Stage.TEXT
 
 
 def _all_markers(own_markers: ThinkingMarkers, *, start: bool) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ _PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", r
 _PAIRED = re.compile(rf"<tool_call>\s*([\w.-]+)\s*((?:{_PAIR.pattern}\s*)*)(?=<|$)", re.DOTALL)
 _BARE = re.compile(r"\bcall:([\w.-]+)\{((?:[^{}]|\{[^{}]*\})*)\}")
 _QUOTE = re.compile(r"<escape>|<\|\"\|>")
-_BEHIND_NAME = re.compile(r"(?::\d+)?(?:\s|json\b|```|<[^<>]*>|\[CALL_ID\]\w+|\[[A-Z_]+\])*")
+_AFTER_NAME = re.compile(r"(?::\d+)?(?:\s|json\b|```|<[^<>]*>|\[CALL_ID\]\w+|\[[A-Z_]+\])*")
 _NAMED = re.compile(r"[A-Za-z_][\w.-]*")
 _PREFIX, _COUNTED = "functions.", re.compile(r":\d+$")
 _BRACKET, _CALLED = re.compile(r"[\[{]"), re.compile(r"\b([a-z_]\w*)(?:\.call)?\(")
@@ -158,7 +158,7 @@ def _name_before(before: str, names: Collection[str]) -> str:
     for found in reversed(list(_NAMED.finditer(before[-200:]))):
         name = match_tool_name(found[0], names)
         if name in names:
-            return name if _BEHIND_NAME.fullmatch(before[-200:], found.end()) else ""
+            return name if _AFTER_NAME.fullmatch(before[-200:], found.end()) else ""
     return ""
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from lethe_app.brain.dreams.consolidation import DREAM, record_text, signature
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import DREAMT, ChangedRecord, ChangedRecords
+from lethe_app.domain.changes import DREAM_KINDS, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
@@ -52,7 +52,7 @@ class Dreams:
         self, persona_id: str, state: ChangeState | None = None, most: int = MAX_CHANGES
     ) -> list[RecordedChange]:
         """Return the changes that dreams proposed or applied, newest first. Changes of other tasks have a page of their own."""
-        return [change for change in await self._changes.changes_of(persona_id, state, most) if change.what in DREAMT]
+        return [change for change in await self._changes.changes_of(persona_id, state, most) if change.what in DREAM_KINDS]
 
     async def accept(self, change_id: UUID) -> RecordedChange:
         """Apply a proposed change. Raise StorageError if its records were edited since it was proposed."""

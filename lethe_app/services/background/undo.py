@@ -8,7 +8,7 @@ from contextlib import suppress
 from uuid import UUID
 
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
-from lethe_app.domain.changes import DREAMT, ChangedRecords
+from lethe_app.domain.changes import DREAM_KINDS, ChangedRecords
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, StorageError
 from lethe_app.services.background.dreams import Dreams
@@ -41,7 +41,7 @@ class ChangeUndo:
                 await (self._restore_memories if change.what == FORGET_MEMORY else self._revert_persona)(change)
                 await self._services.changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
         # After forgotten memories were restored, because one may have been edited before it was forgotten.
-        await self._dreams.undo_changes([*edits, *(change for change in changes if change.what in DREAMT)])
+        await self._dreams.undo_changes([*edits, *(change for change in changes if change.what in DREAM_KINDS)])
         edited_guids = {str(guid) for change in edits for guid in ChangedRecords.before(change).guids}
         for made in reversed(run.made):
             if made.kind is ProducedKind.MEMORY and made.id not in edited_guids:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from lethe_app.domain.changes import FILES, Trashed, TrashKind
+from lethe_app.domain.changes import FILE_KINDS, Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
@@ -49,16 +49,16 @@ class Trash:
 
     async def restore(self, item: Trashed) -> None:
         """Restore an item to its former place. Raise LetheError if that is no longer possible."""
-        await (self._files if item.kind in FILES else self.records).restore(item)
+        await (self._files if item.kind in FILE_KINDS else self.records).restore(item)
         self.changed.notify(None)
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs and notebooks are
         deleted too.
         """
-        records = [item for item in items if item.kind not in FILES]
+        records = [item for item in items if item.kind not in FILE_KINDS]
         await self.records.erase(records)
-        for persona_id in await self._files.erase([item for item in items if item.kind in FILES]):
+        for persona_id in await self._files.erase([item for item in items if item.kind in FILE_KINDS]):
             await self.records.erase_persona(persona_id)
         await self._indexing.follow()
         self.changed.notify(None)
@@ -71,4 +71,4 @@ class Trash:
         old = [item for item in await self.list_items() if item.when < limit]
         if old:
             await self.records.purge(limit)
-            await self.erase([item for item in old if item.kind in FILES])
+            await self.erase([item for item in old if item.kind in FILE_KINDS])

@@ -150,7 +150,7 @@ class PromptAssembler:
                 request,
                 continue_last=goes_on,
                 reply_reserve=request.reply_reserve + spare,
-                earlier=await self._count_left_messages(turn, prefix),
+                summarised_messages=await self._count_left_messages(turn, prefix),
             )
             prompt = await build_prompt(request, self._token_counts.count)
             dropped = prompt.receipt.dropped_messages

@@ -62,4 +62,4 @@ class WebTools:
             if is_too_long:
                 parts.append(f"(The whole page lies on the workbench under “{key}”.)")
         sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in pairs))
-        return ToolOutput("\n\n".join(parts), f"searched the internet for “{arguments.query}”: {sites}", looked_after=True)
+        return ToolOutput("\n\n".join(parts), f"searched the internet for “{arguments.query}”: {sites}", is_limited=True)

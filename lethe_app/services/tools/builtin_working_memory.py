@@ -89,7 +89,7 @@ class WorkingMemoryTools:
         end = arguments.start + len(piece)
         more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
         return ToolOutput(
-            await self._quote_if_untrusted(entry, piece) + more, f"read “{entry.key}” from working memory", looked_after=True
+            await self._quote_if_untrusted(entry, piece) + more, f"read “{entry.key}” from working memory", is_limited=True
         )
 
     async def list(self, context: ToolContext, _wish: NoArguments) -> ToolOutput:

@@ -39,7 +39,7 @@ class ToolRegistry:
 
     def _is_available(self, tool_set: ToolSet) -> bool:
         try:
-            return tool_set.is_there()
+            return tool_set.is_available()
         except Exception as error:  # the code of a plug-in may raise anything, and the reply comes all the same
             self._add_fault(
                 tool_set, f"The availability of its tools “{tool_set.title}” could not be checked ({type(error).__name__})."

@@ -252,7 +252,7 @@ class ToolTurn:
 
     async def _shorten_output(self, tool: Tool, output: ToolOutput) -> ToolOutput:
         means = self.means
-        if means is None or output.looked_after or len(output.text) <= means.max_result_characters:
+        if means is None or output.is_limited or len(output.text) <= means.max_result_characters:
             return output
         key = await means.store_text(f"{tool.name}-{self.turn[:4]}-{len(self.results) + 1}", output.text)
         remainder = f"The whole of it lies on the workbench under “{key}”" if key else "The rest is left out"

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from uuid import UUID
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import ChangedRecords, Record, is_owned_by_user, is_same_content, rebased
+from lethe_app.domain.changes import ChangedRecords, Record, is_owned_by_user, is_same_content, rebase_change
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
@@ -110,7 +110,7 @@ def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedCh
     current = _unchanged_records(connection, ChangedRecords.before(change))
     if any(map(is_owned_by_user, current.memories)) or any(map(is_owned_by_user, current.facts)):
         raise StorageError("This belongs to the user, so it was left unchanged.")
-    done = rebased(change, current)
+    done = rebase_change(change, current)
     new = ChangedRecords.after(done)
     remaining = new.guids
     memories.delete(connection, [one.guid for one in current.memories if one.guid not in remaining])

@@ -68,7 +68,7 @@ def row_of(passage: Passage) -> Row:
         storable(passage.searched),
         passage.time.isoformat(),
         storable(passage.speaker),
-        passage.place,
+        passage.position,
     )
 
 

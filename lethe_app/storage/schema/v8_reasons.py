@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from lethe_app.domain.old_reasons import converted_memory, converted_receipt, converted_recollection
+from lethe_app.domain.old_reasons import convert_memory, convert_receipt, convert_recollection
 
 Values = dict[str, Any]
 TURNS = "SELECT message_id, value FROM turn_memories"
@@ -20,11 +20,11 @@ SELECT json_array(scope, key), value FROM house_state WHERE scope LIKE 'objectio
 
 def convert_reasons(connection: sqlite3.Connection) -> None:
     """Migrate to version 8. A record that cannot be read is left as it is."""
-    for id_, value in _converted(connection, TURNS, lambda row: {**row, "memory": converted_memory(row["memory"])}):
+    for id_, value in _converted(connection, TURNS, lambda row: {**row, "memory": convert_memory(row["memory"])}):
         connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (value, id_))
-    for key, value in _converted(connection, RECEIPTS, converted_receipt):
+    for key, value in _converted(connection, RECEIPTS, convert_receipt):
         connection.execute("UPDATE receipts SET value = ? WHERE message_id = ? AND position = ?", (value, *json.loads(key)))
-    for key, value in _converted(connection, WITHDRAWN_RECALLS, converted_recollection):
+    for key, value in _converted(connection, WITHDRAWN_RECALLS, convert_recollection):
         connection.execute("UPDATE house_state SET value = ? WHERE scope = ? AND key = ?", (value, *json.loads(key)))
 
 

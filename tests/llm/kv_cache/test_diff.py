@@ -27,20 +27,20 @@ def rebuilt(cached: list[int], wanted: list[int], runs: list[TokenRun]) -> list[
     """The wanted text from what is kept of the cached one and the gaps between."""
     result: list[int] = []
     for run in runs:
-        result += wanted[len(result) : run.wanted_start] + cached[run.cached_start : run.cached_end]
+        result += wanted[len(result) : run.target_start] + cached[run.cached_start : run.cached_end]
     return result + wanted[len(result) :]
 
 
 def check(cached: list[int], wanted: list[int]) -> list[TokenRun]:
     runs = plan_reuse(cached, wanted)
     assert rebuilt(cached, wanted, runs) == wanted
-    assert runs[0].cached_start == runs[0].wanted_start == 0
-    assert runs[-1].wanted_end < max(len(wanted), 1)
+    assert runs[0].cached_start == runs[0].target_start == 0
+    assert runs[-1].target_end < max(len(wanted), 1)
     for earlier, later in pairwise(runs):
         assert later.cached_start >= earlier.cached_end
-        assert later.wanted_start >= earlier.wanted_end
+        assert later.target_start >= earlier.target_end
         assert later.length >= MIN_RUN_LENGTH
-        assert (later.cached_start, later.wanted_start) != (earlier.cached_end, earlier.wanted_end)
+        assert (later.cached_start, later.target_start) != (earlier.cached_end, earlier.target_end)
     return runs
 
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.model import LoadOptions
+from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.tokenizer.incremental import Retokenizer, common_prefix_length, match_any
+from lethe_app.llm.tokenizer.incremental import Retokenizer, match_any
 from tests.sweep import examples
 
 PIECES = st.sampled_from(

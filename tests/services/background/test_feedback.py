@@ -11,7 +11,7 @@ import pytest
 from lethe_app.brain.dreams.dislikes import DislikedReply, format_disliked_replies, infer_dislike, parse_explanation
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
-from lethe_app.domain.changes import AVOID, INFER, THUMBS, ChangedRecords
+from lethe_app.domain.changes import AVOID, INFER, RATINGS_TAG, ChangedRecords
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.errors import StorageError
 from tests.services.past_sessions import hold, trusted
@@ -78,7 +78,7 @@ async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_s
     assert (change.what, change.state) == (INFER, ChangeState.PROPOSED)
     assert memory.content == "Tomas seems not to like it when Mira answers with a question every time."
     assert set(memory.sources) == {f"message:{reply}" for reply in replies}
-    assert (memory.made_by, memory.tags) == ("dream", ["inferred", THUMBS])
+    assert (memory.made_by, memory.tags) == ("dream", ["inferred", RATINGS_TAG])
     assert all(thought.feedback.settled for thought in await services.feedback.list_feedback(MIRA))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
-from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, ChangedRecord, ChangedRecords
+from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, RATINGS_TAG, REFINE, ChangedRecord, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_date
@@ -57,7 +57,7 @@ def change_reason(change: RecordedChange) -> str:
     if change.what == DROP:
         return tr("Contains nothing of lasting value.")
     feedback_count = len(source_messages(change))
-    if any(THUMBS in memory.tags for memory in ChangedRecords.after(change).memories):
+    if any(RATINGS_TAG in memory.tags for memory in ChangedRecords.after(change).memories):
         return tr("You disliked {n} such replies without giving a reason.").format(n=feedback_count)
     return tr("You said so.") if feedback_count < 2 else tr("You said so {n} times.").format(n=feedback_count)
 
