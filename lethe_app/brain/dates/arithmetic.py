@@ -42,5 +42,5 @@ def _date_in_zone_of(reference: datetime, moment: datetime) -> date:
         return moment.date()
     try:
         return moment.astimezone(reference.tzinfo).date()
-    except OverflowError:  # the first or the last day there is
+    except OverflowError:  # the first or last day of the calendar
         return moment.date()

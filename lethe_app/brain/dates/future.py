@@ -65,7 +65,7 @@ class FutureDate:
     def to_datetime(self) -> datetime | date:
         """Return the moment in the local time zone; a date if no time of day is known."""
         if self.exact is not None:
-            return self.exact.astimezone()  # the clock may be changed until then
+            return self.exact.astimezone()  # daylight saving time may begin or end until then
         return self.day if self.hour is None else datetime.combine(self.day, self.hour).astimezone()
 
 
@@ -81,7 +81,7 @@ def parse_future_date(words: str, now: datetime) -> FutureDate | None:
         return None
     if day is None:
         assert hour is not None
-        day = now.date() + timedelta(days=hour <= now.time())  # “at 9” is the next time it strikes nine
+        day = now.date() + timedelta(days=hour <= now.time())  # “at 9” is the next nine o'clock
     if hour is not None and _is_evening(hour, text, is_over=day == now.date() and hour <= now.time()):
         hour = hour.replace(hour=hour.hour + 12)
     found = FutureDate(day, hour)
@@ -139,7 +139,9 @@ def _find_day(text: str, today: date) -> tuple[date | None, str]:
     for pattern, to_date in rules:
         found = pattern.search(text)
         if found and (day := to_date(found)) is not None:
-            kept_words = found[0] if found[0].lower().startswith(("tonight", "this")) else ""  # it tells the hour as well
+            kept_words = (
+                found[0] if found[0].lower().startswith(("tonight", "this")) else ""
+            )  # these words name the hour as well
             return day, f"{text[: found.start()]} {kept_words} {text[found.end() :]}"
     return None, text
 

@@ -147,17 +147,20 @@ def build_changes(
         return []
     merged = [group[index] for index in sorted({*decision.sources}) if 0 <= index < len(group)]
     if decision.text and len(merged) < 2:
-        merged = list(group)  # it said that they are to be one, and forgot to say which
-    frame = _Frame(persona_id, run_id, moment)
+        merged = list(group)  # the model merged without naming the records
+    provenance = _Provenance(persona_id, run_id, moment)
     if decision.text and len(merged) > 1:
         if not is_faithful_merge(decision.text, [record_text(one) for one in merged], names):
             return []
         dropped_records = [group[index] for index in decision.dropped if 0 <= index < len(group) and group[index] not in merged]
-        return [_build_merge_change(merged, decision, frame), *(_build_drop_change(one, frame) for one in dropped_records)]
+        return [
+            _build_merge_change(merged, decision, provenance),
+            *(_build_drop_change(one, provenance) for one in dropped_records),
+        ]
     dropped = [group[index] for index in dict.fromkeys(decision.dropped) if 0 <= index < len(group)]
     kept = [one for one in group if one not in dropped]
-    refinements = [_build_refine_change(one, decision, frame) for one in kept] if len(kept) == 1 else []
-    return [*(_build_drop_change(one, frame) for one in dropped), *(one for one in refinements if one is not None)]
+    refinements = [_build_refine_change(one, decision, provenance) for one in kept] if len(kept) == 1 else []
+    return [*(_build_drop_change(one, provenance) for one in dropped), *(one for one in refinements if one is not None)]
 
 
 def is_faithful_merge(text: str, sources: Sequence[str], names: Collection[str]) -> bool:
@@ -219,7 +222,7 @@ def merge_facts(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _Provenance:
     persona_id: str
     run_id: UUID | None
     moment: datetime
@@ -236,26 +239,26 @@ class _Frame:
         )
 
 
-def _build_merge_change(sources: Sequence[ChangedRecord], decision: MergeDecision, frame: _Frame) -> RecordedChange:
+def _build_merge_change(sources: Sequence[ChangedRecord], decision: MergeDecision, provenance: _Provenance) -> RecordedChange:
     memories = [memory for memory in sources if isinstance(memory, MemoryUnit)]
     facts = [one for one in sources if isinstance(one, ExtractedFact)]
     if memories:
-        one = merge_memories(memories, decision.text, frame.moment, decision.filed_under, decision.tags)
+        one = merge_memories(memories, decision.text, provenance.moment, decision.filed_under, decision.tags)
         after = ChangedRecords(memories=[one])
     else:
         merged = merge_facts(facts, decision.text)
         superseded = [fact.model_copy(update={"superseded": True, "superseded_by": merged.guid}) for fact in facts]
         after = ChangedRecords(facts=[merged, *superseded])
     reason = f"{len(sources)} {'memories' if memories else 'facts'} say the same."
-    return frame.build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after)
+    return provenance.build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after)
 
 
-def _build_drop_change(record: ChangedRecord, frame: _Frame) -> RecordedChange:
+def _build_drop_change(record: ChangedRecord, provenance: _Provenance) -> RecordedChange:
     before = ChangedRecords(memories=[record]) if isinstance(record, MemoryUnit) else ChangedRecords(facts=[record])
-    return frame.build_change(DROP, "It says nothing that lasts.", before, ChangedRecords())
+    return provenance.build_change(DROP, "It says nothing that lasts.", before, ChangedRecords())
 
 
-def _build_refine_change(record: ChangedRecord, decision: MergeDecision, frame: _Frame) -> RecordedChange | None:
+def _build_refine_change(record: ChangedRecord, decision: MergeDecision, provenance: _Provenance) -> RecordedChange | None:
     """Return the change of category and tags of a memory; None if nothing changes, and for facts, which have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
@@ -263,7 +266,7 @@ def _build_refine_change(record: ChangedRecord, decision: MergeDecision, frame: 
     refined = record.model_copy(update={"filed_under": decision.filed_under or record.filed_under, "tags": tags})
     if (refined.filed_under, refined.tags) == (record.filed_under, record.tags):
         return None
-    return frame.build_change(
+    return provenance.build_change(
         REFINE, "It is found more easily.", ChangedRecords(memories=[record]), ChangedRecords(memories=[refined])
     )
 

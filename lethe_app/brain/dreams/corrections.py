@@ -185,8 +185,8 @@ def _parse_prohibition(sentence: str, match: re.Match[str]) -> Correction:
 
 def strength_of(sentence: str) -> CorrectionStrength:
     """Return the strength of a request by its wording; a plain demand is mild."""
-    letters = [sign for sign in sentence if sign.isalpha()]
-    if _STRONG.search(sentence) or (len(letters) > 8 and all(sign.isupper() for sign in letters)):
+    letters = [letter for letter in sentence if letter.isalpha()]
+    if _STRONG.search(sentence) or (len(letters) > 8 and all(letter.isupper() for letter in letters)):
         return CorrectionStrength.STRONG
     if _CASUAL.search(sentence):
         return CorrectionStrength.CASUAL

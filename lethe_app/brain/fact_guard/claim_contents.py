@@ -102,10 +102,12 @@ def check_hedges(case: LocatedClaim) -> Outcome:
 
 def _check_clause_hedge(clause: MessageClause, case: LocatedClaim, language: Language) -> Outcome:
     markers = list(language.hedge.finditer(clause.text))
-    has_ended = _ENDED_ACTIVITY.search(case.fact) is not None and all(mark[0].lower().startswith("used to") for mark in markers)
+    has_ended = _ENDED_ACTIVITY.search(case.fact) is not None and all(
+        marker[0].lower().startswith("used to") for marker in markers
+    )
     if not markers or has_ended:
         return SUPPORTED
-    governs_fact = any(_governs_fact(mark, clause.text, case, language) for mark in markers)
+    governs_fact = any(_governs_fact(marker, clause.text, case, language) for marker in markers)
     return (SupportLevel.NONE if governs_fact else SupportLevel.DOUBTFUL), "it is no more than possible or wished"
 
 
@@ -132,9 +134,9 @@ def _check_clause_negation(text: str, case: LocatedClaim, language: Language) ->
     if language is ENGLISH:
         text, fact = _NEGATION_IDIOM.sub(" ", text), _NEGATION_IDIOM.sub(" ", case.fact)
         # An ended activity (“stopped”) already implies “no longer”.
-        if _ENDED_ACTIVITY.search(text):  # who stopped does it no longer
+        if _ENDED_ACTIVITY.search(text):
             fact = _NO_LONGER.sub(" ", fact)
-    else:  # a comma parts main clauses
+    else:  # in the other languages a comma separates main clauses
         text, fact = (
             max(_COMMA.split(text), key=lambda part: count_shared_words(case.fact_words, comparable_words(part, language))),
             case.fact,
@@ -205,20 +207,20 @@ def check_names(case: LocatedClaim) -> Outcome:
     """Check that every name and number was said; a date may follow from the date of the message."""
     are_names_capitalized = case.language is not None and case.language.has_capitalized_names
     names = find_names(case.fact, case.speakers_by_name) if are_names_capitalized else []
-    leading_words = {mark for word in names[:1] if case.fact.startswith(word) for mark in _normalized_words(word)}
-    numbers = {mark for mark in _normalized_words(case.fact) if mark.isdigit()}
-    required = numbers | {mark for word in [*names, *_KATAKANA.findall(case.fact)] for mark in _normalized_words(word)}
+    leading_words = {token for word in names[:1] if case.fact.startswith(word) for token in _normalized_words(word)}
+    numbers = {token for token in _normalized_words(case.fact) if token.isdigit()}
+    required = numbers | {token for word in [*names, *_KATAKANA.findall(case.fact)] for token in _normalized_words(word)}
     source_words = set(_source_words(case))
     missing = {
-        mark
-        for mark in required - {mark for name in case.speakers_by_name for mark in _normalized_words(name)}
-        if not any(is_same_word(mark, source_word) or _is_abbreviated(mark, source_word) for source_word in source_words)
+        token
+        for token in required - {token for name in case.speakers_by_name for token in _normalized_words(name)}
+        if not any(is_same_word(token, source_word) or _is_abbreviated(token, source_word) for source_word in source_words)
     }
     if not missing:
         return SUPPORTED
     uncertain = (
         leading_words
-        | {mark for mark in missing if mark.isdigit() and int(mark) <= _MAX_COUNTED_NUMBER}
+        | {token for token in missing if token.isdigit() and int(token) <= _MAX_COUNTED_NUMBER}
         | _normalized_words(case.session_text)
     )
     if case.language is not ENGLISH:
@@ -258,7 +260,7 @@ def check_wording(case: LocatedClaim) -> Outcome:
     """Check that the fact shares enough content words with its source; otherwise it may be another fact."""
     fact_words = {word for word in case.fact_words if not (word.isdigit() or word in _DATE_WORDS)}
     for sentiment in (_LIKING, _DISLIKING):
-        if sentiment.search(case.message_text):  # whoever cannot stand it dislikes it
+        if sentiment.search(case.message_text):  # “can't stand” supports “dislikes”, though they share no word
             fact_words -= {stem(word) for found in sentiment.findall(case.fact) for word in split_words(found)}
     if not case.fact_words:
         return SupportLevel.NONE, "it says nothing"

@@ -157,9 +157,9 @@ def comparable_words(text: str, language: Language | None) -> set[str]:
     return {word for word in map(fold, split_words(text)) if word not in function_words}
 
 
-def count_shared_words(wanted: Collection[str], source_words: Collection[str]) -> int:
+def count_shared_words(words: Collection[str], source_words: Collection[str]) -> int:
     """Return how many of the wanted words occur in `source_words` in some form."""
-    return sum(any(is_same_word(word, source_word) for source_word in source_words) for word in wanted)
+    return sum(any(is_same_word(word, source_word) for source_word in source_words) for word in words)
 
 
 def is_same_word(word: str, other_word: str) -> bool:

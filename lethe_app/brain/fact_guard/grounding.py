@@ -57,9 +57,9 @@ def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) 
     if relative_pieces := [sentence for sentence in source_pieces if _RELATIVE_TIME.search(sentence)]:
         day_pattern = (
             r"(?!)" if all(map(_NUMBERED_DATE.search, relative_pieces)) else r"\d{1,2}"
-        )  # a day told in numbers does not move
+        )  # a day given as a number does not move
         missing = {word for word in missing if not (word in _TIME_STEMS or re.fullmatch(rf"{day_pattern}|(?:19|20)\d\d", word))}
-    if any(map(_MONTH.search, source_pieces)):  # “in May” may have got its year
+    if any(map(_MONTH.search, source_pieces)):  # the year of “in May” may have been added
         missing = {word for word in missing if not re.fullmatch(r"(?:19|20)\d\d", word)}
     if not fact_stems or missing:
         return False

@@ -12,7 +12,7 @@ from uuid import UUID
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, join_pieces
-from lethe_app.brain.fact_rules import endings, question_subjects, told_facts
+from lethe_app.brain.fact_rules import classified_facts, endings, question_subjects
 from lethe_app.brain.fact_rules.attributes import classify_kind, find_attribute_key
 from lethe_app.brain.fact_rules.durability import DurabilityRule, find_matching_rule, normalize_clause
 from lethe_app.brain.fact_rules.first_person_clauses import add_subject, extract_subordinate, replace_we_by_i, simplify_clause
@@ -97,12 +97,12 @@ def _extract_cached(lines: Sequence[Utterance]) -> tuple[SpeakerStatement, ...]:
     )
     in_character = [replace(line, text=part.in_character) for line, part in zip(lines, parts, strict=True) if part.in_character]
     played_statements = _read_lines(in_character, is_played=True)
-    all_plain_statements = _add_told_facts(lines, pieces, plain_statements)
+    all_plain_statements = _add_classified_facts(lines, pieces, plain_statements)
     all_statements = [*all_plain_statements, *(replace(one, in_story=True) for one in played_statements)]
     return tuple(sorted(all_statements, key=lambda one: index_by_id[one.message_ids[0]]))
 
 
-def _add_told_facts(
+def _add_classified_facts(
     lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]], statements: Sequence[SpeakerStatement]
 ) -> list[SpeakerStatement]:
     """Return the statements together with what users tell beyond them; a statement that contains less than the user's words
@@ -116,32 +116,32 @@ def _add_told_facts(
         for message in one.message_ids:
             statements_by_message.setdefault(message, []).append(one)
     known_question_words = question_word_features(" ".join({line.name for line in lines}))
-    previous_messages: dict[str, told_facts.UserMessage] = {}
+    previous_messages: dict[str, classified_facts.UserMessage] = {}
     for index, line in enumerate(lines):
         if line.role is not Role.USER:
             continue
         message_statements = [one for one in statements_by_message.get(line.id, ()) if one.text in statements_by_text]
         replied_to = lines[index - 1] if index and lines[index - 1].name != line.name else None
-        user_message = told_facts.read_message(line, pieces[index], replied_to)
+        user_message = classified_facts.read_message(line, pieces[index], replied_to)
         earlier_plans: dict[str, frozenset[str]] = {}
         if endings.announces_change(line.text[:MAX_MESSAGE_LENGTH]):
             plans = [one for one in statements_by_text.values() if _can_change(one, line)][-MAX_EARLIER_STATEMENTS:]
             earlier_plans = {one.text: _plan_words(one) for one in plans}
-            user_message = told_facts.keep_sentences_about(user_message, frozenset[str]().union(*earlier_plans.values()))
-        for told_fact in told_facts.find_facts(
+            user_message = classified_facts.keep_sentences_about(user_message, frozenset[str]().union(*earlier_plans.values()))
+        for classified_fact in classified_facts.find_facts(
             user_message, previous_messages.get(line.name), [one.text for one in message_statements], known_question_words
         ):
-            words, key = content_words(told_fact.text), ""
+            words, key = content_words(classified_fact.text), ""
             for one in message_statements:
                 if (not one.key or one.kind is FactKind.PLAN) and content_words(one.text) <= words:
                     statements_by_text.pop(one.text, None)
                     key = one.key
-            earlier = statements_by_text.get(told_fact.text)
-            messages = tuple(dict.fromkeys((*(earlier.message_ids if earlier else ()), *told_fact.message_ids)))
-            time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told_fact.kind)
-            ended_statements = _find_changed_plan(earlier_plans, line.text, told_fact.text)
-            statements_by_text[told_fact.text] = SpeakerStatement(
-                told_fact.text, line.name, messages, time, key, kind, ended_statements=ended_statements
+            earlier = statements_by_text.get(classified_fact.text)
+            messages = tuple(dict.fromkeys((*(earlier.message_ids if earlier else ()), *classified_fact.message_ids)))
+            time, kind = (earlier.time, earlier.kind) if earlier else (line.time, classified_fact.kind)
+            ended_statements = _find_changed_plan(earlier_plans, line.text, classified_fact.text)
+            statements_by_text[classified_fact.text] = SpeakerStatement(
+                classified_fact.text, line.name, messages, time, key, kind, ended_statements=ended_statements
             )
         previous_messages[line.name] = user_message
         known_question_words.update(*(question_word_features(piece.text) for piece in pieces[index]))

@@ -65,7 +65,8 @@ _ACTIVITY_WITHOUT_SUBJECT = re.compile(
 )
 """Activity without a subject, as in “Learning German.”; “Learning German is fun” has its subject already."""
 _BEEN_WITHOUT_SUBJECT = re.compile(
-    rf"^(?P<said>been )(?=\w+ing\b|(?:an? |with my |here |{STATES}|veggie|sober|clean |best friends )(?!while\b|long\b|bit\b))",
+    rf"^(?P<prefix>been )(?=\w+ing\b|(?:an? |with my |here |{STATES}|veggie|sober|clean |best friends )"
+    r"(?!while\b|long\b|bit\b))",
     re.IGNORECASE,
 )
 """State without a subject, as in “Been veggie since I was 15”."""
@@ -109,7 +110,7 @@ _HABIT_WITHOUT_SUBJECT = re.compile(
 _INTENTION_WITHOUT_SUBJECT = re.compile(
     r"^going to (?=(?:see|visit|go|move|start|meet|take|get|have|try|run|fly|adopt|buy)\b)", re.IGNORECASE
 )
-_EVENT_WITHOUT_SUBJECT = re.compile(rf"^(?P<said>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2}}?{EVENTS}\b)", re.IGNORECASE)
+_EVENT_WITHOUT_SUBJECT = re.compile(rf"^(?P<prefix>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2}}?{EVENTS}\b)", re.IGNORECASE)
 _JOB_HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|or|ist|ian))) here\b", re.IGNORECASE)
 
 
@@ -119,7 +120,7 @@ _ORIGIN_WITHOUT_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _SHOWN_THING = re.compile(
-    r"^(?P<deed>I(?:(?:'m| am|'ve been) (?:\w+ly )?(?:playing|reading|watching|making|writing|building)| met| make| "
+    r"^(?P<verb>I(?:(?:'m| am|'ve been) (?:\w+ly )?(?:playing|reading|watching|making|writing|building)| met| make| "
     r"(?:\w+ly |just |even |also )?(?:made|bought|got|painted|took|found|wrote|built|drew|finished|read|saw|"
     r"adopted|baked|cooked|"
     r"tried|knitted|designed|created))) (?P<this>this|that|these|those) (?P<next>\w+)"
@@ -188,11 +189,13 @@ def _use_indefinite_article(match: re.Match[str]) -> str:
     """Return “I made this bowl” as “I made a bowl”, “these bowls” as “bowls”."""
     noun = match["next"]
     if match["this"] in {"these", "those"} or noun.endswith("s") or noun in _NOT_NOUNS:
-        return match[0] if match["this"] in {"this", "that"} else f"{match['deed']} {noun}"
-    return f"{match['deed']} {'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+        return match[0] if match["this"] in {"this", "that"} else f"{match['verb']} {noun}"
+    return f"{match['verb']} {'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
 
 
-_SUBORDINATE_CLAUSE = re.compile(r"(?P<main>(?:I|my)\b.+?) (?:when|after|because|since) (?P<told>(?:I|my) .+)\Z", re.IGNORECASE)
+_SUBORDINATE_CLAUSE = re.compile(
+    r"(?P<main>(?:I|my)\b.+?) (?:when|after|because|since) (?P<clause>(?:I|my) .+)\Z", re.IGNORECASE
+)
 _OMITTED_SUBJECTS = (
     (_BORN, "I was"),
     (_ORIGIN_WITHOUT_SUBJECT, "I"),
@@ -227,7 +230,7 @@ def extract_subordinate(clause: str) -> str:
     match = _SUBORDINATE_CLAUSE.match(clause)
     if not match or not any(is_past(word) for word in match["main"].split()[1:4]):
         return ""
-    return match["told"] if any(is_past(word) for word in match["told"].split()[1:4]) else ""
+    return match["clause"] if any(is_past(word) for word in match["clause"].split()[1:4]) else ""
 
 
 def add_subject(sentence: str) -> str:
@@ -239,7 +242,7 @@ def add_subject(sentence: str) -> str:
         return f"I'm {article} {job_match['job']}{sentence[job_match.end() :]}"
     for pattern, subject in _OMITTED_SUBJECTS:
         if match := pattern.match(sentence):
-            rest = sentence[match.end("said") if "said" in pattern.groupindex else 0 :]
+            rest = sentence[match.end("prefix") if "prefix" in pattern.groupindex else 0 :]
             if pattern is _RELATION_WITHOUT_MY:
                 rest = _IS_OF_NOUN.sub(" is", rest, count=1)
             return f"{subject} {rest[:1].lower()}{rest[1:]}"

@@ -95,12 +95,12 @@ _MY_EVENT = re.compile(
 )
 
 
-Rounds = tuple[Sequence["Referent"], ...]
+ReferentGroups = tuple[Sequence["Referent"], ...]
 
 
 @dataclass(frozen=True)
 class Referent:
-    """Possible referent of a pronoun. `who` is the relation to the speaker (“older sister”); empty for people without one."""
+    """Possible referent of a pronoun. `relation` is that to the speaker (“older sister”); empty for people without one."""
 
     relation: str
     pronouns: str
@@ -139,7 +139,7 @@ def _pronouns_of(relation: str) -> str:
 
 
 def resolve_pronoun(pronoun: str, *referent_groups: Sequence[Referent]) -> Referent | None:
-    """Return the only referent of the pronoun in the first round that has any; None if there is none or more than one."""
+    """Return the only referent of the pronoun in the first group that has any; None if there is none or more than one."""
     for referents in referent_groups:
         fitting = {one.relation: one for one in referents if pronoun in one.pronouns.split()}
         most_specific = [
@@ -151,7 +151,7 @@ def resolve_pronoun(pronoun: str, *referent_groups: Sequence[Referent]) -> Refer
 
 
 def find_partner(*referent_groups: Sequence[Referent]) -> Referent | None:
-    """Return the only partner mentioned in the first round that has any; None if there is none or more than one."""
+    """Return the only partner mentioned in the first group that has any; None if there is none or more than one."""
     for referents in referent_groups:
         partners = {one.relation: one for one in referents if _PARTNER.search(one.relation)}
         if partners:
@@ -179,7 +179,7 @@ def resolve_references(clause: str, *referent_groups: Sequence[Referent]) -> tup
     return clause, None
 
 
-def _resolve_subject(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+def _resolve_subject(clause: str, referent_groups: ReferentGroups) -> tuple[str, Referent | None]:
     match = _SUBJECT_PRONOUN.match(clause)
     referent = resolve_pronoun(match["who"].lower(), *referent_groups) if match else None
     if not match or not referent:
@@ -189,13 +189,13 @@ def _resolve_subject(clause: str, referent_groups: Rounds) -> tuple[str, Referen
     return f"my {referent.relation}{verb}{rest}", referent
 
 
-def _resolve_name_possessive(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+def _resolve_name_possessive(clause: str, referent_groups: ReferentGroups) -> tuple[str, Referent | None]:
     match = _NAME_POSSESSIVE.match(clause)
     referent = resolve_pronoun({"her": "she", "his": "he"}[match["whose"].lower()], *referent_groups) if match else None
     return (f"my {referent.relation}'s {clause[match.end() :]}", referent) if match and referent else (clause, None)
 
 
-def _resolve_object(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+def _resolve_object(clause: str, referent_groups: ReferentGroups) -> tuple[str, Referent | None]:
     match = _OBJECT_PRONOUN.search(clause) if clause.startswith("I ") else None
     referent = resolve_pronoun({"her": "she", "him": "he"}[match["who"].lower()], *referent_groups) if match else None
     return (
@@ -205,7 +205,7 @@ def _resolve_object(clause: str, referent_groups: Rounds) -> tuple[str, Referent
     )
 
 
-def _resolve_we(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+def _resolve_we(clause: str, referent_groups: ReferentGroups) -> tuple[str, Referent | None]:
     match, referent = _WE.match(clause), find_partner(*referent_groups)
     if not match or not referent:
         return clause, None
@@ -213,14 +213,14 @@ def _resolve_we(clause: str, referent_groups: Rounds) -> tuple[str, Referent | N
     return f"my {referent.relation} and I{contraction}{clause[match.end() :]}", referent
 
 
-def _resolve_workplace(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+def _resolve_workplace(clause: str, referent_groups: ReferentGroups) -> tuple[str, Referent | None]:
     match, referent = _STARTED.match(clause), resolve_pronoun("work", *referent_groups)
     return (
         (f"I started working {referent.relation} {clause[match.end() :]}", referent) if match and referent else (clause, None)
     )
 
 
-def _resolve_event(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+def _resolve_event(clause: str, referent_groups: ReferentGroups) -> tuple[str, Referent | None]:
     match = _THE_EVENT.match(clause)
     referent = _find_event(match["event"].lower(), *referent_groups) if match else None
     if not match or not referent:

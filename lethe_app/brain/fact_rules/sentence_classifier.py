@@ -1,6 +1,6 @@
 """Classifier of user sentences: the probability that one states something worth keeping for months, and its kind.
 
-Linear weights over `sentence_features.features`, fitted by `tests/bench/fit_facts.py` on labelled chats.
+Linear weights over `sentence_features.extract_features`, fitted by `tests/bench/fit_facts.py` on labelled chats.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ _VECTOR_FACTOR = 3.0
 def extract_features(sentence: str, question: str = "", index: int = 0) -> dict[str, float]:
     """Return the features of a sentence by name: 1 for each that applies, and the components of the mean word vector.
 
-    `question` is the persona's last question if this sentence begins the answer; `place` is the index of the sentence in its
+    `question` is the persona's last question if this sentence begins the answer; `index` is that of the sentence in its
     message.
     """
     text = correct_spelling(sentence)
@@ -71,7 +71,7 @@ def extract_features(sentence: str, question: str = "", index: int = 0) -> dict[
     if question:
         names |= _question_features(question, is_short=len(words) < 6)
     vector = word_vectors.mean_vector(lowercase_words(text))
-    return dict.fromkeys(names, 1.0) | {f"meaning {place}": _VECTOR_FACTOR * float(value) for place, value in enumerate(vector)}
+    return dict.fromkeys(names, 1.0) | {f"meaning {axis}": _VECTOR_FACTOR * float(value) for axis, value in enumerate(vector)}
 
 
 def lowercase_words(text: str) -> list[str]:

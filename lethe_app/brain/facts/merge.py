@@ -25,11 +25,11 @@ class FactDistances:
     changed: float = 0.075
 
 
-Near = Sequence[tuple[ExtractedFact, float]]
+FactNeighbours = Sequence[tuple[ExtractedFact, float]]
 """Facts with their cosine distances to a new one, superseded ones included."""
 
 
-def find_nearest_current(neighbours: Near) -> tuple[ExtractedFact, float] | None:
+def find_nearest_current(neighbours: FactNeighbours) -> tuple[ExtractedFact, float] | None:
     """Return the nearest fact that is not superseded, against which a new fact is judged; None if there is none."""
     return min(
         ((fact, distance) for fact, distance in neighbours if not fact.superseded),
@@ -39,7 +39,7 @@ def find_nearest_current(neighbours: Near) -> tuple[ExtractedFact, float] | None
 
 
 def merge_fact(
-    new: ExtractedFact, neighbours: Near, relation: FactRelation | None = None, nearness: FactDistances | None = None
+    new: ExtractedFact, neighbours: FactNeighbours, relation: FactRelation | None = None, limits: FactDistances | None = None
 ) -> list[ExtractedFact]:
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
@@ -49,7 +49,7 @@ def merge_fact(
     """
     duplicates = _find_duplicates(new, neighbours)
     is_new_source = _has_new_source(duplicates, new)
-    current = next((twin for twin in duplicates if not twin.superseded), None)
+    current = next((duplicate for duplicate in duplicates if not duplicate.superseded), None)
     if current is not None:
         return _confirm(current, new, is_new_source=is_new_source)
     if duplicates and not is_new_source:
@@ -58,7 +58,7 @@ def merge_fact(
     if nearest is None:
         return [_inherit_from_duplicates(new, duplicates)]
     old, distance = nearest
-    match relation or compare_facts(old, new, distance, nearness or FactDistances()):
+    match relation or compare_facts(old, new, distance, limits or FactDistances()):
         case FactRelation.SAME:
             return _confirm(old, new, is_new_source=_has_new_source([old], new))
         case FactRelation.UPDATE | FactRelation.CONTRADICTION:
@@ -67,12 +67,12 @@ def merge_fact(
             return [_inherit_from_duplicates(new, duplicates)]
 
 
-def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: FactDistances) -> FactRelation:
+def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, limits: FactDistances) -> FactRelation:
     """Return the relation of two facts by their words, for use without a model.
 
     Two sentences that differ only in a number or a negation are an update. Distance alone never makes an update, because it
     cannot distinguish a change from a detail; close facts with other words are kept side by side unless they are within
-    `nearness.same`.
+    `limits.same`.
     """
     old_fingerprint, new_fingerprint = compute_fingerprint(old.fact), compute_fingerprint(new.fact)
     has_other_value = (old_fingerprint.numbers, old_fingerprint.is_negated) != (
@@ -82,10 +82,10 @@ def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, nearn
     if has_other_value:
         return (
             FactRelation.UPDATE
-            if old_fingerprint.words == new_fingerprint.words and distance <= nearness.changed
+            if old_fingerprint.words == new_fingerprint.words and distance <= limits.changed
             else FactRelation.NEW
         )
-    if distance <= nearness.same and _names(old.fact) == _names(new.fact):
+    if distance <= limits.same and _names(old.fact) == _names(new.fact):
         return FactRelation.SAME
     return FactRelation.NEW
 
@@ -150,7 +150,7 @@ def is_forgotten(fact: ExtractedFact, tombstones: Iterable[Tombstone]) -> bool:
     )
 
 
-def _find_duplicates(new: ExtractedFact, neighbours: Near) -> list[ExtractedFact]:
+def _find_duplicates(new: ExtractedFact, neighbours: FactNeighbours) -> list[ExtractedFact]:
     """Return the facts with the same words regardless of distance, oldest first."""
     fingerprint = compute_fingerprint(new.fact)
     duplicates = [
@@ -199,8 +199,12 @@ def _inherit_from_duplicates(new: ExtractedFact, duplicates: Sequence[ExtractedF
         update={
             "first_seen": min(fact.first_seen for fact in (new, *duplicates)),
             "last_seen": max(fact.last_seen for fact in (new, *duplicates)),
-            "source_memories": _unique_ids(new.source_memories, [each for twin in duplicates for each in twin.source_memories]),
-            "source_messages": _unique_ids(new.source_messages, [each for twin in duplicates for each in twin.source_messages]),
+            "source_memories": _unique_ids(
+                new.source_memories, [source for duplicate in duplicates for source in duplicate.source_memories]
+            ),
+            "source_messages": _unique_ids(
+                new.source_messages, [source for duplicate in duplicates for source in duplicate.source_messages]
+            ),
         }
     )
 

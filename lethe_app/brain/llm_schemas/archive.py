@@ -19,7 +19,7 @@ _PREAMBLE = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```[a-z]*\s*|\s*```", re.IGNORECASE)
-_MARKS = re.compile(r"^(?:[-*•#>]+\s+|\d+[.)]\s+)|\*\*|__")
+_LIST_MARKERS = re.compile(r"^(?:[-*•#>]+\s+|\d+[.)]\s+)|\*\*|__")
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?=\s|$)|[。！？][」』]?")
 _FIRST_OR_SECOND_PERSON = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]ur|[Oo]urs|[Yy]ou|[Yy]our|[Yy]ours)\b")
@@ -43,7 +43,7 @@ def clean_answer_text(text: str) -> str:
     space.
     """
     plain = _SPACE.sub(" ", _FENCE.sub("", text)).strip()
-    bare = _PREAMBLE.sub("", _MARKS.sub("", plain)).strip()
+    bare = _PREAMBLE.sub("", _LIST_MARKERS.sub("", plain)).strip()
     return bare[:1].upper() + bare[1:] if bare != plain else bare
 
 
@@ -90,11 +90,12 @@ def _coerce_kind(value: object) -> object:
     return value if value in list(FactKind) else FactKind.OTHER
 
 
-def _clean_title(value: object) -> object:
+def clean_title(value: object) -> object:
+    """Clean a title: no list markers, quotation marks or final full stop; a value of another type is returned unchanged."""
     return clean_answer_text(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
 
 
-def _remove_duplicates(values: list[str]) -> list[str]:
+def remove_duplicates(values: list[str]) -> list[str]:
     """Return the non-empty values without case-insensitive duplicates, in order."""
     kept: dict[str, str] = {}
     for value in filter(None, values):
@@ -103,7 +104,7 @@ def _remove_duplicates(values: list[str]) -> list[str]:
 
 
 def _require_enough_keywords(values: list[str]) -> list[str]:
-    distinct = _remove_duplicates(values)
+    distinct = remove_duplicates(values)
     if len(distinct) < 4:
         raise ValueError("too few keywords are left when repetitions are taken away")
     return distinct
@@ -112,7 +113,7 @@ def _require_enough_keywords(values: list[str]) -> list[str]:
 def _remove_repetitions(text: str) -> str:
     """Return the text without repeated sentences; raise ValueError if more than half of them are repetitions."""
     sentences = _SENTENCE.findall(text)
-    distinct = _remove_duplicates([sentence.strip() for sentence in sentences])
+    distinct = remove_duplicates([sentence.strip() for sentence in sentences])
     if len(distinct) * 2 < len(sentences):
         raise ValueError("it repeats itself")
     return " ".join(distinct)
@@ -147,7 +148,7 @@ Paragraph = Annotated[
     AfterValidator(_remove_repetitions),
     Field(min_length=MIN_PARAGRAPH_LENGTH, max_length=MAX_PARAGRAPH_LENGTH),
 ]
-Keyword = Annotated[str, BeforeValidator(_clean_title), Field(min_length=2, max_length=40)]
+Keyword = Annotated[str, BeforeValidator(clean_title), Field(min_length=2, max_length=40)]
 Sentence = Annotated[str, Tidy, AfterValidator(_first_sentence), Field(min_length=5, max_length=MAX_SENTENCE_LENGTH)]
 
 
@@ -188,7 +189,7 @@ class ListAnswer(LlmAnswer):
 class TitleAnswer(LlmAnswer):
     """Title of a session."""
 
-    title: Annotated[str, BeforeValidator(_clean_title), Field(min_length=3, max_length=60)]
+    title: Annotated[str, BeforeValidator(clean_title), Field(min_length=3, max_length=60)]
 
 
 class SummaryAnswer(LlmAnswer):
@@ -200,7 +201,7 @@ class SummaryAnswer(LlmAnswer):
 
     @property
     def text(self) -> str:
-        return "\n\n".join(_remove_duplicates(self.paragraphs))
+        return "\n\n".join(remove_duplicates(self.paragraphs))
 
 
 class LongSummaryAnswer(SummaryAnswer):
@@ -223,7 +224,7 @@ class GoalsAnswer(LlmAnswer):
     """Goals that somebody still has, the most important first."""
 
     max_tokens: ClassVar[int] = 320
-    goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_remove_duplicates), Field(max_length=5)]
+    goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(remove_duplicates), Field(max_length=5)]
 
 
 class RelevanceAnswer(LlmAnswer):

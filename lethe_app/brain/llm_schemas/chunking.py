@@ -51,7 +51,7 @@ async def split_into_portions(
     `token_limit` by itself is cut between words into several utterances with the same id. `token_limit` must be at least 32 and
     includes the date lines.
     """
-    assert token_limit >= 32, "no room for a line"
+    assert token_limit >= 32, "a line would not fit"
     # Every portion begins with a date line; later ones are counted with their messages.
     token_limit -= DATE_LINE_TOKENS
     utterances: list[Utterance] = []
@@ -69,7 +69,7 @@ async def split_into_portions(
 
 
 def pack_slices(lengths: Sequence[int], limit: int, max_items: int = 0, overlap: int = 0) -> list[slice]:
-    """Return slices of adjacent items whose lengths sum up to at most `room`; a longer item is a slice of its own.
+    """Return slices of adjacent items whose lengths add up to at most `limit`; a longer item is a slice of its own.
 
     Each slice repeats up to `overlap` of the last items of the previous one, as far as they leave room for the next item.
     """

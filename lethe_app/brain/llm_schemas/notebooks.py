@@ -6,14 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, clean_answer_text, valid_items
+from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, clean_title, valid_items
 
-
-def _clean_heading(value: object) -> object:
-    return clean_answer_text(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
-
-
-Heading = Annotated[str, BeforeValidator(_clean_heading), Field(min_length=2, max_length=60)]
+Heading = Annotated[str, BeforeValidator(clean_title), Field(min_length=2, max_length=60)]
 
 
 class ConclusionAnswer(BaseModel):
@@ -31,7 +26,7 @@ class ConclusionsAnswer(ListAnswer):
 
     max_tokens: ClassVar[int] = 720
     conclusions: Annotated[list[ConclusionAnswer], valid_items(ConclusionAnswer, 8), Field(max_length=8)]
-    subject: Annotated[str, BeforeValidator(_clean_heading), Field(max_length=40)] = ""
+    subject: Annotated[str, BeforeValidator(clean_title), Field(max_length=40)] = ""
 
 
 class NotebookPart(BaseModel):

@@ -121,13 +121,13 @@ def _count_matching_groups(text: str, needs: Sequence[Sequence[str]]) -> int:
 
 def has_already_failed(
     text: QualificationSnippet | QualificationDialogue,
-    marks: Mapping[str, QualificationScore],
+    scores: Mapping[str, QualificationScore],
     snippets: Sequence[QualificationSnippet],
     dialogues: Sequence[QualificationDialogue],
 ) -> bool:
     """Return whether the remaining texts of this kind can no longer change the outcome, however good the answers are."""
     if isinstance(text, QualificationDialogue):
-        return any(marks[each.name].failed for each in dialogues if each.name in marks)
-    answered = [marks[each.name] for each in snippets if each.name in marks]
-    best_right = sum(each.right for each in answered) + sum(len(each.facts) for each in snippets if each.name not in marks)
-    return best_right < MIN_PRECISION * (best_right + sum(each.wrong for each in answered))
+        return any(scores[item.name].failed for item in dialogues if item.name in scores)
+    answered = [scores[item.name] for item in snippets if item.name in scores]
+    best_right = sum(item.right for item in answered) + sum(len(item.facts) for item in snippets if item.name not in scores)
+    return best_right < MIN_PRECISION * (best_right + sum(item.wrong for item in answered))

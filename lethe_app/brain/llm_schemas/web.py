@@ -6,7 +6,16 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Paragraph, Sentence, Tidy, clean_answer_text, valid_items
+from lethe_app.brain.llm_schemas.archive import (
+    ListAnswer,
+    LlmAnswer,
+    Paragraph,
+    Sentence,
+    Tidy,
+    clean_answer_text,
+    remove_duplicates,
+    valid_items,
+)
 
 MAX_QUERY_LENGTH = 120
 MIN_FINDING_LENGTH = 12
@@ -15,14 +24,6 @@ MIN_FINDING_LENGTH = 12
 
 def _clean_query(value: object) -> object:
     return clean_answer_text(value).strip("\"“”'«»").rstrip(".?!") if isinstance(value, str) else value
-
-
-def _remove_duplicates(values: list[str]) -> list[str]:
-    """Return the values without case-insensitive duplicates."""
-    kept: dict[str, str] = {}
-    for value in values:
-        kept.setdefault(value.casefold(), value)
-    return list(kept.values())
 
 
 Query = Annotated[str, BeforeValidator(_clean_query), Field(min_length=3, max_length=MAX_QUERY_LENGTH)]
@@ -38,7 +39,7 @@ class TopicAnswer(BaseModel):
     topic: Subject
     reason: Sentence
     urgency: Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    queries: Annotated[list[Query], AfterValidator(_remove_duplicates), Field(min_length=1, max_length=2)]
+    queries: Annotated[list[Query], AfterValidator(remove_duplicates), Field(min_length=1, max_length=2)]
 
     @property
     def weight(self) -> int:
@@ -62,7 +63,7 @@ class MergedPagesAnswer(LlmAnswer):
 
     @property
     def text(self) -> str:
-        return "\n\n".join(_remove_duplicates(self.paragraphs))
+        return "\n\n".join(remove_duplicates(self.paragraphs))
 
 
 class SearchDecisionAnswer(LlmAnswer):
@@ -77,7 +78,7 @@ class OutlineAnswer(LlmAnswer):
     """Research outline for a question."""
 
     max_tokens: ClassVar[int] = 480
-    questions: Annotated[list[Query], AfterValidator(_remove_duplicates), Field(min_length=3, max_length=6)]
+    questions: Annotated[list[Query], AfterValidator(remove_duplicates), Field(min_length=3, max_length=6)]
     enough_when: Sentence
 
 
@@ -103,7 +104,7 @@ class ReportAnswer(LlmAnswer):
 
     @property
     def text(self) -> str:
-        return "\n\n".join(_remove_duplicates(self.paragraphs))
+        return "\n\n".join(remove_duplicates(self.paragraphs))
 
 
 class CompletenessAnswer(LlmAnswer):
@@ -111,4 +112,4 @@ class CompletenessAnswer(LlmAnswer):
 
     max_tokens: ClassVar[int] = 200
     is_enough: bool
-    next_queries: Annotated[list[Query], AfterValidator(_remove_duplicates), Field(max_length=3)] = Field(default_factory=list)
+    next_queries: Annotated[list[Query], AfterValidator(remove_duplicates), Field(max_length=3)] = Field(default_factory=list)

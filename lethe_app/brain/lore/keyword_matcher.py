@@ -57,9 +57,9 @@ class KeywordMatcher:
                 plain.append((number, keyword))
             else:
                 expressions.append((number, expression))
-        self._caseless = _Words(item for item in plain if not item[1].case_sensitive)
-        self._cased = _Words(item for item in plain if item[1].case_sensitive)
-        self._patterns = _Patterns(expressions)
+        self._caseless = _PlainKeywords(item for item in plain if not item[1].case_sensitive)
+        self._cased = _PlainKeywords(item for item in plain if item[1].case_sensitive)
+        self._patterns = _RegexKeywords(expressions)
         self._find_words_cached = lru_cache(TEXT_CACHE_SIZE)(self._find_words)
 
     def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
@@ -78,7 +78,7 @@ class KeywordMatcher:
         return self._caseless.find(text, keep_case=False) | self._cased.find(text, keep_case=True)
 
 
-class _Word(NamedTuple):
+class _FoldedKeyword(NamedTuple):
     """Payload of the automaton for one folded keyword."""
 
     length: int
@@ -89,18 +89,18 @@ class _Word(NamedTuple):
     whole_word_numbers: list[int]
 
 
-class _Words:
+class _PlainKeywords:
     """Plain keywords with the same case sensitivity."""
 
     def __init__(self, keywords: Iterable[tuple[int, Keyword]]) -> None:
-        words: dict[str, _Word] = {}
+        words: dict[str, _FoldedKeyword] = {}
         for number, keyword in keywords:
             folded = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
             if not folded:
                 continue
             word = words.get(folded)
             if word is None:
-                word = words[folded] = _Word(len(folded), *boundary_kinds(folded), [], [])
+                word = words[folded] = _FoldedKeyword(len(folded), *boundary_kinds(folded), [], [])
             needs_boundary = keyword.whole_word and (word.front_kind or word.back_kind)
             (word.whole_word_numbers if needs_boundary else word.substring_numbers).append(number)
         self._automaton = _build_automaton(words) if words else None
@@ -125,7 +125,7 @@ class _Words:
 
 def find_matches(expression: KeywordRegex, text: str) -> list[tuple[int, int]]:
     """Return all non-empty matches of an expression as character ranges; empty if it is invalid or exceeds the time limit."""
-    patterns = _Patterns([(0, expression)])
+    patterns = _RegexKeywords([(0, expression)])
     softened = normalize_quotes(text)
     try:
         found = [match.span() for pattern in patterns.compiled for match in pattern.finditer(softened, timeout=PATTERN_SECONDS)]
@@ -135,7 +135,7 @@ def find_matches(expression: KeywordRegex, text: str) -> list[tuple[int, int]]:
     return [span for span in found if span[0] < span[1]] if len(softened) == len(text) else []
 
 
-def _build_automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
+def _build_automaton(words: dict[str, _FoldedKeyword]) -> ahocorasick.Automaton:
     automaton = ahocorasick.Automaton()
     for folded, word in words.items():
         automaton.add_word(folded, word)
@@ -143,7 +143,7 @@ def _build_automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
     return automaton
 
 
-class _Patterns:
+class _RegexKeywords:
     """Regular expressions from untrusted lorebooks; invalid and slow ones are skipped and reported."""
 
     def __init__(self, expressions: Sequence[tuple[int, KeywordRegex]]) -> None:

@@ -175,7 +175,7 @@ def _complete_yes_or_no(question: str, answer: str) -> tuple[str, str] | None:
     return None
 
 
-def parse_birthday(answer: str) -> str | None:
+def complete_birthday(answer: str) -> str | None:
     """Return an answer such as “It's 3 October” as a full sentence, for a question about a birthday; None if it is no date."""
     short_answer = _short_answer(answer)
     return f"my birthday is on {short_answer}" if short_answer and _ANSWER_PATTERNS[_DATE].match(short_answer) else None
@@ -274,7 +274,7 @@ def read_answer(lines: Sequence[Utterance], index: int) -> AnsweredStatement | N
     completed = complete_answer(question_line.text, line.text, previous_text)
     if not completed:
         birthday_questions = [other for other in lines[max(0, index - 2) : index] if _asks_birthday(other, line)]
-        birthday_clause = parse_birthday(line.text) if birthday_questions else None
+        birthday_clause = complete_birthday(line.text) if birthday_questions else None
         if not birthday_clause:
             return None
         completed, question_line = (birthday_clause, "birthday"), birthday_questions[-1]

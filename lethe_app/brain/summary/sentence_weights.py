@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lethe_app.brain.dialogue.pasted_text import has_lost_quotation
 from lethe_app.brain.fact_rules.durability import is_figurative
 from lethe_app.brain.fact_rules.endings import announces_change
-from lethe_app.brain.fact_rules.judged_sentences import is_momentary
+from lethe_app.brain.fact_rules.rated_sentences import is_momentary
 from lethe_app.brain.fact_rules.sentence_classifier import predict_probability
 from lethe_app.brain.fact_rules.sentence_features import extract_features
 from lethe_app.brain.people.introductions import asks_to_remember, is_comparison

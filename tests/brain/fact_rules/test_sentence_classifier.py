@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_rules.judged_sentences import KEEP_THRESHOLD
+from lethe_app.brain.fact_rules.rated_sentences import KEEP_THRESHOLD
 from lethe_app.brain.fact_rules.sentence_classifier import BIAS, is_plausible_question, predict_kind, predict_probability
 from lethe_app.brain.fact_rules.sentence_features import extract_features, question_word_features
 from lethe_app.domain.facts import FactKind

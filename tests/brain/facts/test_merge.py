@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.facts.merge import (
-    Near,
+    FactNeighbours,
     build_tombstone,
     find_nearest_current,
     is_forgotten,
@@ -264,7 +264,7 @@ def sayings(draw: st.DrawFn) -> list[tuple[ExtractedFact, FactRelation | None]]:
 
 
 def enter(book: dict[UUID, ExtractedFact], new: ExtractedFact, relation: FactRelation | None) -> list[ExtractedFact]:
-    near: Near = [(each, 0.0 if each.fact == new.fact else 0.06) for each in book.values()]
+    near: FactNeighbours = [(each, 0.0 if each.fact == new.fact else 0.06) for each in book.values()]
     changed = merge_fact(new, near, relation)
     book.update({each.guid: each for each in changed})
     return changed

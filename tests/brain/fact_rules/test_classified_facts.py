@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lethe_app.brain.fact_rules.classified_facts import MAX_FACT_LENGTH
 from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.fact_rules.statements import SpeakerStatement
-from lethe_app.brain.fact_rules.told_facts import MAX_FACT_LENGTH
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind

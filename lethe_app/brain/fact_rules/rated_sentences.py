@@ -146,7 +146,7 @@ _SOME_PERSON = re.compile(
 
 
 @dataclass(frozen=True)
-class JudgedSentence:
+class RatedSentence:
     """Sentence the user utters as themselves, with its rating."""
 
     text: str
@@ -172,7 +172,7 @@ def strip_fillers(text: str) -> str:
     return _TRAILING_FILLERS.sub("", _LEADING_FILLERS.sub("", text))
 
 
-def rate_sentence(text: str, question: str, index: int) -> JudgedSentence:
+def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
     """Rate a sentence of a message. `index` is its index in the message; the first one may answer a `question`."""
     feature_values = extract_features(text, question, index)
     clean_text = strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))
@@ -183,7 +183,7 @@ def rate_sentence(text: str, question: str, index: int) -> JudgedSentence:
     if not is_empty and _SHORT_REACTION.search(clean_text):
         # Fears and dislikes in few words (“lifts freak me out”) are kept whatever the classifier says.
         probability = max(probability, KEEP_THRESHOLD)
-    return JudgedSentence(text, clean_text, feature_values, probability)
+    return RatedSentence(text, clean_text, feature_values, probability)
 
 
 def is_momentary(text: str) -> bool:
@@ -191,9 +191,9 @@ def is_momentary(text: str) -> bool:
     return bool(_MOMENTARY.match(strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))))
 
 
-def group_sentences(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, list[JudgedSentence]]]:
+def group_sentences(sentences: Sequence[RatedSentence]) -> Iterator[tuple[int, list[RatedSentence]]]:
     """Yield groups of sentences that are kept together with those they refer to, each with the index of its first sentence."""
-    start, group, last_index = 0, list[JudgedSentence](), -1
+    start, group, last_index = 0, list[RatedSentence](), -1
     for index, sentence in enumerate(sentences):
         is_announced = last_index == index - 1 and len(group) == 1 and _is_announced(sentence, announcement=group[0])
         is_about_joke = index > 0 and needs_antecedent(sentence) and is_figurative(sentences[index - 1].clean_text)
@@ -214,13 +214,13 @@ def group_sentences(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, 
         yield start, group
 
 
-def _is_announced(sentence: JudgedSentence, announcement: JudgedSentence) -> bool:
+def _is_announced(sentence: RatedSentence, announcement: RatedSentence) -> bool:
     """Return whether a sentence names what the one before only announced."""
     is_telling = sentence.probability >= CONTENT_THRESHOLD and not sentence.text.rstrip().endswith("?")
     return is_telling and bool(_ANNOUNCEMENT.search(announcement.clean_text))
 
 
-def _find_referred_indexes(sentences: Sequence[JudgedSentence], index: int) -> list[int]:
+def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> list[int]:
     """Return the index of a sentence, preceded by those of the sentences it refers to.
 
     Mere reactions are left out, unless there is nothing else it can refer to.
@@ -236,7 +236,7 @@ def _find_referred_indexes(sentences: Sequence[JudgedSentence], index: int) -> l
     return indexes
 
 
-def _has_antecedent(sentence: JudgedSentence) -> bool:
+def _has_antecedent(sentence: RatedSentence) -> bool:
     """Return whether a sentence mentions somebody or something to which the next one may refer."""
     return bool(PERSON_OR_THING.search(sentence.text)) or len(content_words(sentence.clean_text)) > 1
 
@@ -252,7 +252,7 @@ def _has_verb(text: str) -> bool:
     )
 
 
-def needs_antecedent(sentence: JudgedSentence) -> bool:
+def needs_antecedent(sentence: RatedSentence) -> bool:
     """Return whether a sentence is understood only with the one before."""
     text = LEADING_TIME.sub("", sentence.clean_text)
     if _NAME_OF_RELATION.match(text):

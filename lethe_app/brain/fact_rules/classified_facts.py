@@ -14,20 +14,20 @@ from uuid import UUID
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.fact_rules import sentence_classifier
-from lethe_app.brain.fact_rules.judged_sentences import (
+from lethe_app.brain.fact_rules.question_subjects import find_question_subject
+from lethe_app.brain.fact_rules.rated_sentences import (
     CONTENT_THRESHOLD,
     KEEP_THRESHOLD,
     LEADING_TIME,
     PERSON_OR_THING,
     REFERRING_WORD,
     SUBJECT,
-    JudgedSentence,
+    RatedSentence,
     group_sentences,
     needs_antecedent,
     rate_sentence,
     strip_fillers,
 )
-from lethe_app.brain.fact_rules.question_subjects import find_question_subject
 from lethe_app.brain.fact_rules.sentence_features import is_informative
 from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 from lethe_app.brain.text.fingerprint import content_words
@@ -115,7 +115,7 @@ _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
 @dataclass(frozen=True)
-class ToldFact:
+class ClassifiedFact:
     """Fact worth keeping, as a sentence about its speaker that is understood alone."""
 
     text: str
@@ -133,7 +133,7 @@ class UserMessage:
     """The message it replies to."""
     question: str
     """The question at the end of that message; empty if there is none."""
-    sentences: list[JudgedSentence]
+    sentences: list[RatedSentence]
 
 
 def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: Utterance | None) -> UserMessage:
@@ -157,7 +157,7 @@ def keep_sentences_about(message: UserMessage, subjects: frozenset[str]) -> User
     them.
     """
 
-    def rate_again(sentence: JudgedSentence) -> JudgedSentence:
+    def rate_again(sentence: RatedSentence) -> RatedSentence:
         is_news = sentence.probability > 0 and not subjects.isdisjoint(content_words(sentence.clean_text))
         return replace(sentence, probability=max(sentence.probability, KEEP_THRESHOLD)) if is_news else sentence
 
@@ -166,7 +166,7 @@ def keep_sentences_about(message: UserMessage, subjects: frozenset[str]) -> User
 
 def find_facts(
     message: UserMessage, previous_message: UserMessage | None, statements: Iterable[str], known_features: Collection[str] = ()
-) -> Iterator[ToldFact]:
+) -> Iterator[ClassifiedFact]:
     """Yield the facts of a user message that go beyond what rules have `statements`.
 
     `previous_message` is the user's previous message, `known_features` the `sentence_features.question_word_features` of
@@ -203,10 +203,10 @@ def find_facts(
 
 def _build_fact(
     message: UserMessage,
-    sentences: Sequence[JudgedSentence],
+    sentences: Sequence[RatedSentence],
     source: Utterance | None,
     previous_message: UserMessage | None = None,
-) -> ToldFact:
+) -> ClassifiedFact:
     """Return sentences as a fact; `source` is the question they answer, or the previous message they refer to.
 
     A question about “him” or “her” is quoted with the user's sentence in the message `previous_message` that names somebody.
@@ -219,15 +219,15 @@ def _build_fact(
     has_unclear_person = _THIRD_PERSON_PRONOUN.search(question) and not _PERSON_MENTION.search(question)
     antecedent = _find_antecedent(previous_message) if previous_message and has_unclear_person else None
     if previous_message and antecedent:
-        return ToldFact(
+        return ClassifiedFact(
             f"{_quote([antecedent], previous_message.line, '')} {_shorten_answer(text, line)}",
             (previous_message.line.id, *sources),
             kind,
         )
-    return ToldFact(text, sources, kind)
+    return ClassifiedFact(text, sources, kind)
 
 
-def _classify_kind(sentences: Sequence[JudgedSentence]) -> FactKind:
+def _classify_kind(sentences: Sequence[RatedSentence]) -> FactKind:
     """Return the kind of the most probable sentence, or HEALTH if one has a word that is only used for health."""
     if any(_HEALTH.search(one.clean_text) for one in sentences if one.is_kept):
         return FactKind.HEALTH
@@ -239,7 +239,7 @@ def _shorten_answer(text: str, line: Utterance) -> str:
     return text.replace(f", {line.name} said", "", 1)
 
 
-def _is_mere_denial(group: Sequence[JudgedSentence], replied_to: Utterance | None) -> bool:
+def _is_mere_denial(group: Sequence[RatedSentence], replied_to: Utterance | None) -> bool:
     """Return whether the sentences only deny the existence of something the persona mentioned."""
     words = frozenset[str]().union(*(content_words(sentence.clean_text) for sentence in group))
     return (
@@ -249,13 +249,13 @@ def _is_mere_denial(group: Sequence[JudgedSentence], replied_to: Utterance | Non
     )
 
 
-def _find_antecedent(message: UserMessage) -> JudgedSentence | None:
+def _find_antecedent(message: UserMessage) -> RatedSentence | None:
     """Return the last sentence of a message that names a person or a thing and is understood alone; None if there is none."""
     candidates = (one for one in reversed(message.sentences) if PERSON_OR_THING.search(one.text))
     return next((one for one in candidates if one.probability >= CONTENT_THRESHOLD and not needs_antecedent(one)), None)
 
 
-def _is_informative_alone(group: Sequence[JudgedSentence]) -> bool:
+def _is_informative_alone(group: Sequence[RatedSentence]) -> bool:
     """Return whether the sentences are informative about their speaker even if their antecedent is unknown."""
     text = " ".join(sentence.clean_text for sentence in group if sentence.is_kept)
     is_own = bool(_FIRST_PERSON_WORD.search(text)) or not (SUBJECT.search(text) or REFERRING_WORD.search(text))
@@ -271,7 +271,7 @@ def extract_question(message: str) -> str:
     return question if question.endswith("?") else ""
 
 
-def _has_new_content(group: Sequence[JudgedSentence], question: str, known_words: frozenset[str], line: Utterance) -> bool:
+def _has_new_content(group: Sequence[RatedSentence], question: str, known_words: frozenset[str], line: Utterance) -> bool:
     """Return whether enough content words of the kept sentences are not `known_words`; for a plain yes or no, those of the
     question count.
     """
@@ -287,7 +287,7 @@ def _has_new_content(group: Sequence[JudgedSentence], question: str, known_words
     return bool(words) and len(new_words) >= MIN_NEW_SHARE * len(words)
 
 
-def _drop_known_sentences(group: list[JudgedSentence], known_words: frozenset[str], line: Utterance) -> list[JudgedSentence]:
+def _drop_known_sentences(group: list[RatedSentence], known_words: frozenset[str], line: Utterance) -> list[RatedSentence]:
     """Remove the last sentences of a group that a rule has worded better."""
     if (
         len(group) > 1
@@ -298,7 +298,7 @@ def _drop_known_sentences(group: list[JudgedSentence], known_words: frozenset[st
     return group
 
 
-def _refers_to_previous_message(message: UserMessage, sentence: JudgedSentence) -> bool:
+def _refers_to_previous_message(message: UserMessage, sentence: RatedSentence) -> bool:
     """Return whether a sentence refers to the speaker's previous message. An incomplete one more likely answers the
     question.
     """
@@ -312,7 +312,7 @@ def _refers_to_previous_message(message: UserMessage, sentence: JudgedSentence) 
     )
 
 
-def _convert_to_third_person(sentence: JudgedSentence, line: Utterance) -> str:
+def _convert_to_third_person(sentence: RatedSentence, line: Utterance) -> str:
     """Return a first-person sentence that is understood alone in the third person; empty if it cannot be converted."""
     resolved = _resolve_dates(_DENIAL.sub("", sentence.clean_text), line, is_plan=sentence.kind is FactKind.PLAN)
     clause = LEADING_TIME.sub("", resolved)
@@ -325,7 +325,7 @@ def _convert_to_third_person(sentence: JudgedSentence, line: Utterance) -> str:
     return "" if resolve.RELATIVE_TIME.search(resolved) else rewrite_in_third_person(resolved, line.name, "") or ""
 
 
-def _needs_question(question: str, answer: JudgedSentence) -> bool:
+def _needs_question(question: str, answer: RatedSentence) -> bool:
     """Return whether an answer is hardly understood without its question."""
     is_full_question = len(question.split()) > 1 or bool(_QUESTION_WORD.search(question))
     is_short = len(question.split()) <= MAX_QUESTION_WORDS
@@ -334,14 +334,14 @@ def _needs_question(question: str, answer: JudgedSentence) -> bool:
     return is_full_question and is_short and (is_part or needs_antecedent(answer))
 
 
-def _is_misleading_alone(answer: JudgedSentence, question: str) -> bool:
+def _is_misleading_alone(answer: RatedSentence, question: str) -> bool:
     """Return whether an answer without its question would be attributed to the speaker: “moved to leeds” of a sister."""
     first_word = answer.clean_text.split(" ", 1)[0].lower()
     is_subjectless_event = not SUBJECT.search(answer.clean_text) and (is_past(first_word) or first_word.endswith("ing"))
     return is_subjectless_event and find_question_subject(question) not in {"", "you"}
 
 
-def _quote(group: Sequence[JudgedSentence], line: Utterance, question: str) -> str:
+def _quote(group: Sequence[RatedSentence], line: Utterance, question: str) -> str:
     """Return sentences word for word, with the date of the message if they contain relative times."""
     resolved_texts = [
         _resolve_dates(_normalize_quotes(sentence.text), line, is_plan=sentence.kind is FactKind.PLAN) for sentence in group
