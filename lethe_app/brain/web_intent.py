@@ -9,7 +9,7 @@ MAX_QUERY_LENGTH = 200
 """Maximum length of a query in characters, as search engines accept it."""
 MIN_QUERY_LENGTH = 3
 """Minimum length in characters of what remains of the message as a query."""
-_EXPLICIT = re.compile(
+_EXPLICIT_REQUEST = re.compile(
     r"\b(?:search(?:ing)? (?:for|the (?:web|internet|net)|on ?line|up)|search (?:google|duckduckgo|brave)"
     r"|look(?:ing)? (?:\w+ ){0,5}up\b(?! (?:at|to)\b)|google\b|duckduckgo"
     r"|(?:find|look|check|see|read|search)\b.{0,50}\b(?:on ?line|(?:on|in) the (?:web|internet|net))"
@@ -40,32 +40,33 @@ _REQUEST_SUFFIX = re.compile(
     r"[\s,]*\b(?:(?:on|in) the (?:web|internet|net)|on ?line|for me|please|with google|will you|would you|can you|up)\b\W*$",
     re.IGNORECASE,
 )
-_SPLIT_VERB = re.compile(r"^look (.+?) up\b(.*)$", re.IGNORECASE)
+_SEPARATED_VERB = re.compile(r"^look (.+?) up\b(.*)$", re.IGNORECASE)
 
 
 class WebIntent(IntEnum):
     """How explicitly a message asks for a web search."""
 
-    NO = 0
-    PERHAPS = 1
+    NONE = 0
+    POSSIBLE = 1
     """Wording that only a language model can decide."""
-    PLAINLY = 2
+    EXPLICIT = 2
 
 
 def detect_web_intent(text: str) -> WebIntent:
     """Classify the web intent of a message by regular expressions, cheap enough to run on every message."""
-    if _EXPLICIT.search(text):
-        return WebIntent.PLAINLY
-    return WebIntent.PERHAPS if _POSSIBLE_REQUEST.search(text) else WebIntent.NO
+    if _EXPLICIT_REQUEST.search(text):
+        return WebIntent.EXPLICIT
+    return WebIntent.POSSIBLE if _POSSIBLE_REQUEST.search(text) else WebIntent.NONE
 
 
 def extract_query(text: str) -> str:
     """Return the search query in the user's own words, without the request around it; used where no model extracts it."""
     sentence = next(
-        (candidate for candidate in re.split(r"(?<=[.!?])\s+|\n", text.strip()) if _EXPLICIT.search(candidate)), text.strip()
+        (candidate for candidate in re.split(r"(?<=[.!?])\s+|\n", text.strip()) if _EXPLICIT_REQUEST.search(candidate)),
+        text.strip(),
     )
     query = _POLITE_PREFIX.sub("", sentence, count=1)
-    query = _SPLIT_VERB.sub(r"\1\2", query)
+    query = _SEPARATED_VERB.sub(r"\1\2", query)
     verb = _VERB.search(query)
     query = query[verb.end() :] if verb and len(query) - verb.end() >= MIN_QUERY_LENGTH else query
     previous = ""

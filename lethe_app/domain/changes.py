@@ -79,6 +79,11 @@ def is_owned_by_user(record: ChangedRecord) -> bool:
     return not record.made_by or record.protected or record.sticky
 
 
+def record_text(record: ChangedRecord) -> str:
+    """Return the text of a memory or fact."""
+    return record.content if isinstance(record, MemoryUnit) else record.fact
+
+
 def is_same_content(one: ChangedRecord, other: ChangedRecord) -> bool:
     """Return whether two records differ in usage fields only."""
     return one.model_dump(exclude=set(USAGE_FIELDS)) == other.model_dump(exclude=set(USAGE_FIELDS))

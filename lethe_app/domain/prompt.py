@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -37,6 +37,11 @@ class PromptSpan:
 
     part: PromptPart
     text: str
+
+
+def join_spans(spans: Sequence[PromptSpan]) -> str:
+    """Return the concatenated text of the spans."""
+    return "".join(span.text for span in spans)
 
 
 class CutReason(StrEnum):

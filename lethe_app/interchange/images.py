@@ -6,7 +6,9 @@ import re
 import struct
 
 MAX_BYTES = 8 * 1024 * 1024
+"""Maximum bytes of a bitmap image."""
 MAX_SVG_BYTES = 256 * 1024
+"""Maximum bytes of an SVG, whose whole text is searched for unsafe elements."""
 MAX_SIDE, MAX_PIXELS = 16_384, 50_000_000
 """Maximum side length and number of pixels; a larger image takes too much memory to display for an avatar."""
 

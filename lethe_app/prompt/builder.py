@@ -29,6 +29,7 @@ from lethe_app.prompt.spans import label_spans, rewrite_spans
 Counter = Callable[[list[str]], Awaitable[list[int]]]
 """Function that returns the exact token count of each text. It should cache, because the same texts are counted repeatedly."""
 _MAX_ATTEMPTS = 6
+"""Maximum number of renderings until the prompt fits; each leaves more room, by the tokens that the one before had too many."""
 _TITLE_TOKENS = 12
 """Estimated tokens of a section title; the rendered text is counted anyway."""
 _PROBE = "x"
@@ -146,7 +147,8 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
         if tokens <= draft.limit:
             break
         if budget_plan.cut == len(draft.cuttable_history) and not any(budget_plan.kept.values()):
-            raise PromptTooLong(*explain_overflow(_fixed_sizes(draft, counts), tokens, draft.limit, request))
+            fixed_sizes = [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
+            raise PromptTooLong(*explain_overflow(fixed_sizes, tokens, draft.limit, request))
         # The budget is an estimate (titles, tokens of the format, texts tokenised one by one): the next attempt plans with
         # the excess.
         excess_tokens += tokens - draft.limit + 8
@@ -267,10 +269,6 @@ def _build_demand(draft: _Draft, counts: TextTokenCounts, excess_tokens: int) ->
         history_target=draft.request.history_target,
         message=turn_tokens + excess_tokens,
     )
-
-
-def _fixed_sizes(draft: _Draft, counts: TextTokenCounts) -> list[tuple[PromptPart, int]]:
-    return [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
 
 
 def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan, text: str, tokens: int) -> Prompt:

@@ -8,8 +8,7 @@ from itertools import accumulate
 from os.path import commonprefix
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import CacheMiss, PrefillCost, PromptPart, PromptSpan
-from lethe_app.prompt.spans import join_spans
+from lethe_app.domain.prompt import CacheMiss, PrefillCost, PromptPart, PromptSpan, join_spans
 
 IGNORED_TOKENS = 16
 """Tokens that do not count as cost: turn ends, and words tokenised differently where texts meet."""

@@ -16,6 +16,7 @@ MAX_DEPTH = 8
 MAX_TEXT = 40_000_000
 """Total characters inserted per expansion: twice the largest persona file."""
 MAX_MACROS = 20_000
+"""Maximum number of macros per expansion, nested ones included."""
 _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
 """Placeholders (private-use characters) for braces of unknown macros and of inserted values, so that these are not expanded
 again. They are replaced by braces at the end.

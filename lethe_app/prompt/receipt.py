@@ -30,7 +30,8 @@ def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_mess
         old = summed.get(share.part, PartTokens(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
         summed[share.part] = PartTokens(share.part, tokens, cut, share.cuts or old.cuts)
-    lines = [summed[part] for part in PromptPart if part in summed and _has_content(summed[part])]
+    parts = [summed[part] for part in PromptPart if part in summed]
+    lines = [share for share in parts if share.tokens or share.cut_tokens or share.cuts]
     unassigned = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
         shares=(*_balance_shares(lines, unassigned), PartTokens(PromptPart.TEMPLATE, max(unassigned, 0))),
@@ -41,10 +42,6 @@ def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_mess
         dropped_messages=dropped_messages,
         layout=request.layout,
     )
-
-
-def _has_content(share: PartTokens) -> bool:
-    return bool(share.tokens or share.cut_tokens or share.cuts)
 
 
 def describe_cuts(part: PromptPart, total: int, budget_plan: BudgetPlan) -> tuple[PromptCut, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from lethe_app.domain.prompt import PromptPart, PromptSpan, PromptTurn
+from lethe_app.domain.prompt import PromptPart, PromptSpan, PromptTurn, join_spans
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.layout import PlacedTurn
 
@@ -18,11 +18,6 @@ _MARK = re.compile("\ue0f2(\\d+)\ue0f3")
 """Marker of private-use characters. Contents cannot be confused with it, because they are absent from the rendering it is
 searched in.
 """
-
-
-def join_spans(spans: Sequence[PromptSpan]) -> str:
-    """Return the concatenated text of the spans."""
-    return "".join(span.text for span in spans)
 
 
 def slice_spans(spans: Sequence[PromptSpan], start: int, end: int) -> list[PromptSpan]:

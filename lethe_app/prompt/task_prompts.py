@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -121,16 +121,12 @@ class TaskPrompts:
             unknown = prompt.placeholders - shipped.placeholders
             if not unknown:
                 return prompt
-            available = _format_placeholders(shipped.placeholders)
+            available = ", ".join(f"{{{name}}}" for name in sorted(shipped.placeholders)) or "none"
             self.errors[task] = FileError(
                 path, f"the placeholder {{{min(unknown)}}} in “# Material” is unknown; available: {available}"
             )
         LOG.info("the user's prompt for the task %s cannot be used: %s", task, self.errors[task])
         return None
-
-
-def _format_placeholders(names: Iterable[str]) -> str:
-    return ", ".join(f"{{{name}}}" for name in sorted(names)) or "none"
 
 
 def _read_prompt(task: str, path: Path) -> TaskPrompt:

@@ -32,6 +32,7 @@ _UNKNOWN_SITE = "an unknown page"
 _OWN_MARKUP = ("{{", "}}", "<SystemEvent")
 """Macro braces, and the start of a system event line, which a quotation inside a conversation must not contain either."""
 MAX_SITES = 3
+"""Sites named for a text that was taken from several pages."""
 MAX_ADDRESSES = 5
 """Addresses named for a text that was taken from several pages."""
 

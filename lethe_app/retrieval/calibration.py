@@ -199,6 +199,7 @@ def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> F
     agreeing = [compare_sentences(pair.first, pair.second).is_agreeing for pair, _distance in rows]
     kinds, all_distances = [pair.kind for pair, _distance in rows], [distance for _pair, distance in rows]
     duplicates = DistanceSample.from_distances(all_distances, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
+    # Pairs whose words disagree are never called duplicates, so they must not tighten this threshold either.
     agreeing_distances = [distance if agrees else np.inf for distance, agrees in zip(all_distances, agreeing, strict=True)]
     same_words = DistanceSample.from_distances(agreeing_distances, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
     duplicates_and_updates = DistanceSample.from_distances(

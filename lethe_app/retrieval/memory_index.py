@@ -203,6 +203,7 @@ class MemoryIndex:
             view.passage_columns.columns(),
             parse_query(strip_small_talk(text, participants), participants),
         )
+        # With an earlier `at`, passages of later days do not exist yet.
         allowed = columns.day <= at.toordinal()
         hidden = columns.sources.positions(excluded)
         if len(hidden):

@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 
 from lethe_app.retrieval.candidates import CandidateFeatures
-from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, max_by_owner, standardise
+from lethe_app.retrieval.features import Floats, PassageFeatures, max_by_owner, standardise
 from lethe_app.retrieval.term_statistics import MIN_SOURCES
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, SUMMARIES, ColumnSnapshot, Rows
@@ -79,7 +79,9 @@ def compute_signals(
     owner = features.source[compared]
     interaction = (weight @ similarities / max(float(weight.sum()), 1e-9)).astype(np.float32)
     group_masks = {group: (features.group == group) | (features.group == STANDALONE) for group in (LINES, FACTS, SUMMARIES)}
-    best = {group: _best_by_source(features.cosine, features.source, members, count) for group, members in group_masks.items()}
+    best = {
+        group: max_by_owner(features.cosine[members], features.source[members], count) for group, members in group_masks.items()
+    }
     best_interaction = max_by_owner(interaction, owner, count)
     values = {
         "together": _pair_coverage(similarities, weight, owner, count),
@@ -138,11 +140,6 @@ def compute_margin(best_interaction: Floats) -> Floats:
     )
     lead: Floats = (best_interaction - others / RIVAL_COUNT).astype(np.float32)
     return lead
-
-
-def _best_by_source(values: Floats, owner: Rows, mask: Flags, count: int) -> Floats:
-    """Return the best value of each source among the passages of one group."""
-    return max_by_owner(values[mask], owner[mask], count)
 
 
 def _pair_coverage(similarities: Floats, weight: Floats, owner: Rows, owners: int) -> Floats:

@@ -20,6 +20,7 @@ MAX_BODY_BYTES = 2_000_000
 SECONDS = 15.0
 """Time limit for all redirects together."""
 MAX_REDIRECTS = 5
+"""Maximum number of redirects followed for one address."""
 USER_AGENT = "Lethe/1 (reads single pages for one person at home)"
 PIECE_BYTES = 64 * 1024
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}

@@ -28,6 +28,7 @@ CACHE_SECONDS = 24 * 3600.0
 """Seconds for which a page stays in the cache."""
 MAX_PAGES, MAX_CACHED_CHARACTERS = 100, 5_000_000
 MAX_SITES = 1000
+"""Maximum number of sites whose time of the last visit is kept."""
 
 RequestListener = Callable[[RequestPurpose, str, str, ByteCounter], Awaitable[None]]
 """Callback before every request: purpose, host, address, and the counter of the response. An exception from it

@@ -22,8 +22,11 @@ MAX_RULES_BYTES = 500_000
 CACHE_SECONDS = 3600.0
 """Seconds for which the rules of a site are cached; failures (`FAILURE_CACHE_SECONDS`) are retried sooner."""
 FAILURE_CACHE_SECONDS = 120.0
+"""Seconds for which it is remembered that the rules of a site could not be read."""
 MAX_SITES = 200
+"""Maximum number of sites whose rules are cached."""
 MAX_DELAY = 10.0
+"""Maximum seconds of a `Crawl-delay` that are waited between two pages."""
 _OVERLOAD_STATUSES = {429}
 PAGE_TYPES = {"text/html", "application/xhtml+xml"}
 """Media types of a page that a site without robots.txt sends with status 200."""

@@ -20,18 +20,18 @@ from lethe_app.brain.web_intent import MAX_QUERY_LENGTH, WebIntent, detect_web_i
     ],
 )
 def test_who_asks_plainly_is_understood_and_only_the_subject_is_searched(text: str, topic: str):
-    assert detect_web_intent(text) is WebIntent.PLAINLY
+    assert detect_web_intent(text) is WebIntent.EXPLICIT
     assert extract_query(text) == topic
 
 
 @pytest.mark.parametrize("text", ["What is the latest on the rover?", "Do you know who she is?", "How tall is the tower?"])
 def test_a_question_may_want_it(text: str):
-    assert detect_web_intent(text) is WebIntent.PERHAPS
+    assert detect_web_intent(text) is WebIntent.POSSIBLE
 
 
 @pytest.mark.parametrize("text", ["I looked for you everywhere.", "I look up to you.", "We searched all night.", "Hello!", ""])
 def test_talk_does_not(text: str):
-    assert detect_web_intent(text) is WebIntent.NO
+    assert detect_web_intent(text) is WebIntent.NONE
 
 
 def test_a_topic_is_never_longer_than_a_query_may_be():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Prompt, PromptNote, PromptPart, PromptSpan, PromptTurn
+from lethe_app.domain.prompt import Prompt, PromptNote, PromptPart, PromptSpan, PromptTurn, join_spans
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
@@ -20,7 +20,7 @@ from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.layout import place_turns
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
-from lethe_app.prompt.spans import join_spans, label_spans, rewrite_spans, slice_spans
+from lethe_app.prompt.spans import label_spans, rewrite_spans, slice_spans
 from tests.prompt import templates
 from tests.sweep import examples
 

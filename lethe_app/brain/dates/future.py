@@ -111,7 +111,11 @@ def _parse_exact_moment(text: str, now: datetime) -> datetime | None:
     position, seconds = duration_start.end(), 0.0
     while (amount_match := _AMOUNT.match(text, position)) is not None:
         unit = {"h": 3600, "m": 60, "s": 1}[(amount_match[4] or "h")[0].lower()]
-        count = 0.5 if amount_match[1] else _parse_amount(amount_match[2]) + 0.5 * bool(amount_match[3] or amount_match[5])
+        count = (
+            0.5
+            if amount_match[1]
+            else float(NUMBERS.get(amount_match[2].lower()) or amount_match[2]) + 0.5 * bool(amount_match[3] or amount_match[5])
+        )
         position, seconds = amount_match.end(), seconds + count * unit
     return (now.astimezone(UTC) + timedelta(seconds=seconds)).astimezone(now.tzinfo)
 
@@ -154,7 +158,8 @@ def _find_time(text: str) -> time | None:
         hour = hour % 12 + 12 * (meridiem == "pm") if meridiem else hour
         return time(hour, minute) if hour < 24 and minute < 60 else None
     if clock_match := _OCLOCK.search(text):
-        hour = _parse_hour(clock_match[2] or clock_match[3] or clock_match[4])
+        word = clock_match[2] or clock_match[3] or clock_match[4]
+        hour = int(word) if word.isdigit() else SPELLED_NUMBERS.index(word.lower())
         minutes = {"half past": 30, "quarter past": 15, "quarter to": -15}.get((clock_match[1] or "").lower(), 0)
         return time((60 * hour + minutes) // 60 % 24, minutes % 60) if hour < 24 else None
     named = _HOUR.search(text)
@@ -189,14 +194,6 @@ def _add_units(today: date, count: int, unit: str) -> date | None:
     except ValueError:  # after the end of the calendar
         return None
     return month.replace(day=min(today.day, end_of_month(month).day))
-
-
-def _parse_amount(word: str) -> float:
-    return float(NUMBERS.get(word.lower()) or word)
-
-
-def _parse_hour(word: str) -> int:
-    return int(word) if word.isdigit() else SPELLED_NUMBERS.index(word.lower())
 
 
 def _date_or_none(year: int, month: int, day: int) -> date | None:

@@ -21,7 +21,7 @@ from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, union_of
+from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, record_text, union_of
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.passage_builder import SENTENCE_END
@@ -114,11 +114,6 @@ def group_by_pairs(records: Sequence[ChangedRecord], pairs: Iterable[tuple[UUID,
         if len(group) > 1 and not any(group is known for known in groups):
             groups.append(group)
     return [[records_by_guid[guid] for guid in group] for group in groups]
-
-
-def record_text(record: ChangedRecord) -> str:
-    """Return the text of a memory or fact."""
-    return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
 def merge_key(record: ChangedRecord) -> object:

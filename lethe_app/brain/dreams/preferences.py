@@ -115,7 +115,11 @@ def group_remarks(
     groups: list[list[CorrectionRemark]] = []
     for remark in sorted(remarks, key=lambda one: one.at):
         group = next(
-            (each for each in groups if any(_is_same_request(remark, other) or is_similar(remark, other) for other in each)),
+            (
+                each
+                for each in groups
+                if any(is_alike(remark.correction, other.correction) or is_similar(remark, other) for other in each)
+            ),
             None,
         )
         if group is None:
@@ -215,7 +219,3 @@ def strong_pattern_ids(memories: Iterable[MemoryUnit]) -> set[UUID]:
     """
     patterns = [one for one in memories if one.filed_under.startswith(ANTI_PATTERNS) and STRONG_TAG in one.tags and one.enabled]
     return {one.guid for one in sorted(patterns, key=lambda one: one.added, reverse=True)[:MAX_STRONG_PATTERNS]}
-
-
-def _is_same_request(first: CorrectionRemark, second: CorrectionRemark) -> bool:
-    return is_alike(first.correction, second.correction)

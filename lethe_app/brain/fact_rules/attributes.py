@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, JOBS, RELATIVES, SKILLS, STATES
-from lethe_app.brain.vocabulary.phrases import AGE, FREQUENCY, TIME
+from lethe_app.brain.vocabulary.entities import CONDITIONS, EVENTS, JOBS, SKILLS, STATES
+from lethe_app.brain.vocabulary.phrases import AGE, FREQUENCY, RELATIVE_OR_ANIMAL, TIME
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.domain.facts import FactKind
 
@@ -28,8 +28,7 @@ _LONG_PAST = re.compile(
     r"\b(?:when i was|as an? (?:kid|child|teenager|student|baby)|(?:19|20)\d\d|years? ago|decades? ago|back then|used to|"
     r"at the age)\b"
 )
-_RELATIVE_OR_ANIMAL = rf"(?:{RELATIVES}|{ANIMALS})"
-_RELATIVE_STATEMENT = re.compile(rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{_RELATIVE_OR_ANIMAL}),? (?P<rest>.+)")
+_RELATIVE_STATEMENT = re.compile(rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{RELATIVE_OR_ANIMAL}),? (?P<rest>.+)")
 _NAMED_RELATIVE = re.compile(r"[Mm]y (?:[\w'-]+ ){1,3}?(?P<name>(?!I\b)[A-Z][\w-]+),? ")
 _UNIQUE_RELATION = re.compile(r"(?:partner|mother|father)\Z")
 _RELATIVE_ATTRIBUTES = (
@@ -204,7 +203,7 @@ _IDENTITY = re.compile(
     rf"i (?:am (?:not )?{STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b"
 )
 _PEOPLE = re.compile(
-    rf"^my (?:[\w'-]+ ){{0,3}}?{_RELATIVE_OR_ANIMAL}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_RELATIVE_OR_ANIMAL}\b|"
+    rf"^my (?:[\w'-]+ ){{0,3}}?{RELATIVE_OR_ANIMAL}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{RELATIVE_OR_ANIMAL}\b|"
     rf"\b(?:is|are|was|were) (?:now )?(?:called|named)\b|broke up|relationship|expecting"
 )
 _PARTNERED = re.compile(r"i (?:am|have been|got) (?:single|married|engaged|divorced|widowed|separated)\b")

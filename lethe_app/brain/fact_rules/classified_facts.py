@@ -34,8 +34,7 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.narration import split_narration
 from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
-from lethe_app.brain.vocabulary.phrases import FREQUENCY
+from lethe_app.brain.vocabulary.phrases import FREQUENCY, RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.query_terms import WORD, strip_addressing
@@ -100,7 +99,7 @@ _IMAGINARY_QUESTION = re.compile(
 """Question whose answer is invented."""
 _OFTEN = re.compile(rf"{FREQUENCY}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
 _PERSON_MENTION = re.compile(
-    rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?(?:{RELATIVES}|{ANIMALS})\b",
+    rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?{RELATIVE_OR_ANIMAL}\b",
 )
 _HEALTH = re.compile(
     r"\b(?:allerg(?:y|ic|ies)|intoleran(?:t|ce)|coeliac|celiac|diabet(?:es|ic)|asthma(?:tic)?|epilep(?:sy|tic)|epipen|inhaler|"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, RELATIVES, STATES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.dates.words import MONTH, WEEKDAY
 
@@ -78,7 +79,7 @@ _HOME_OR_WORK_WITHOUT_SUBJECT = re.compile(
 )
 """Home or work without a subject, as in “Work at a bakery in Hull”."""
 _RELATION_WITHOUT_MY = re.compile(
-    rf"^(?=(?:(?:favou?rite|best|older|younger|little|big|eldest|oldest|youngest) \w+|(?:{RELATIVES}|{ANIMALS}))"
+    rf"^(?=(?:(?:favou?rite|best|older|younger|little|big|eldest|oldest|youngest) \w+|{RELATIVE_OR_ANIMAL})"
     r"(?: is| was|'s)(?: name is| name's| called| named| allergic to| pregnant| \d{1,2}\b| an? | from )"
     r"|favou?rite \w+(?: is| was|'s) \w)",
 )

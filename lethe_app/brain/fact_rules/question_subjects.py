@@ -6,8 +6,9 @@ import re
 
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 
-_YOUR_RELATION = re.compile(rf"\byour ((?:[a-z]+ )?(?:{RELATIVES}|{ANIMALS}))\b(?!'s)", re.IGNORECASE)
+_YOUR_RELATION = re.compile(rf"\byour ((?:[a-z]+ )?{RELATIVE_OR_ANIMAL})\b(?!'s)", re.IGNORECASE)
 _ASKS_ABOUT_YOU = re.compile(r"\b(?:do|are|did|have|were|will|would|can|could) you\b", re.IGNORECASE)
 _OTHER_PERSON = re.compile(
     rf"\b(?:he|she|they|him|her|them|his|their)\b|(?:\b(?:is|does|did|has|was|will|about|and|And)|'s) "
@@ -41,8 +42,4 @@ def prepend_question_subject(sentence: str, subject: str) -> str:
     """
     if subject in {"", "you", "other"} or not _EVENT_WITHOUT_SUBJECT.match(sentence):
         return sentence
-    return f"{subject} {_lower_first_letter(sentence)}"
-
-
-def _lower_first_letter(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    return f"{subject} {sentence[:1].lower()}{sentence[1:]}"

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from lethe_app.brain.fact_rules.pronouns import Referent
 from lethe_app.brain.people.known_people import KnownPeople, is_run_on, is_same_without_name, makes_redundant
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.query_terms import fold, split_words
 
 _NAMED_RELATION = re.compile(
-    rf"(?:'s|their| an?) (?P<who>(?:[a-z-]+ )?(?:{RELATIVES}|{ANIMALS})),?(?: is)?(?: (?:called|named))?,? "
+    rf"(?:'s|their| an?) (?P<who>(?:[a-z-]+ )?{RELATIVE_OR_ANIMAL}),?(?: is)?(?: (?:called|named))?,? "
     rf"(?P<name>[A-Z][^\W\d_]+)\b"
 )
 """Name with a relation, as in “Tomas's daughter Emma …”, “… a dog called Max”."""

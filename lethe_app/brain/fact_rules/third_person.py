@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.text.spelling import correct_spelling
-from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, RELATIVES
+from lethe_app.brain.vocabulary.entities import EVENTS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, agree_with_name, is_adverb, is_past, third_person_form
 
 _NOT_NUMERAL = r"(?<!War )(?<!Part )(?<!Chapter )(?<!Act )(?<!Book )(?<!Volume )(?<!Elizabeth )(?<!Charles )(?<!James )"
@@ -33,7 +34,7 @@ _MY_EVENT = re.compile(
 _SINGULAR_VERB = re.compile(r"^(?P<adverb>(?: \w+ly| still| also| just)? )(?P<verb>am|was|wasn't)\b")
 _PLURAL_VERBS = {"am": "are", "was": "were", "wasn't": "weren't"}
 _PLURAL_NOUN = re.compile(
-    rf"\b(?:{RELATIVES}|{ANIMALS})s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
+    rf"\b{RELATIVE_OR_ANIMAL}s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
     re.IGNORECASE,
 )
 """Plural nouns to which “they” would refer instead of the speaker."""

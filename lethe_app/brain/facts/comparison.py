@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
 
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.retrieval.query_terms import WORD, fold
 from lethe_app.retrieval.time_expressions import parse_time
@@ -31,13 +31,13 @@ _UNIQUE_RELATION = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
 """Relations of which a person has only one at a time, so that another name is a change and not a second person."""
-_RELATION = re.compile(rf"\b(?:{RELATIVES}|{ANIMALS})\b", re.IGNORECASE)
+_RELATION = re.compile(rf"\b{RELATIVE_OR_ANIMAL}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
 _RENAMED = re.compile(r"\b(?:now|renamed)\b")
 _TEMPORAL = re.compile(r"\b(?:any ?more|still|now|currently|these days)\b", re.IGNORECASE)
 _COUNTABLE_VERB = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
-_NAMED_RELATION = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
+_NAMED_RELATION = re.compile(rf"(?:\b{RELATIVE_OR_ANIMAL},?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
 
 
 def are_comparable(one: ExtractedFact, other: ExtractedFact) -> bool:
@@ -73,7 +73,11 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether two facts state the same attribute of the same person, of which only one can be true."""
     if not one.key or one.key != other.key or not is_same_subject(one, other):
         return False
-    if not _RELATION.search(one.key) or _UNIQUE_RELATION.search(one.key) or _RENAMED.search(max(one, other, key=_said_at).fact):
+    if (
+        not _RELATION.search(one.key)
+        or _UNIQUE_RELATION.search(one.key)
+        or _RENAMED.search(max(one, other, key=lambda fact: fact.last_seen).fact)
+    ):
         return True
     names = [_NAMED_RELATION.search(fact.fact) for fact in (one, other)]
     return not (names[0] and names[1] and fold(names[0]["name"]) != fold(names[1]["name"]))
@@ -201,10 +205,6 @@ def _is_name(fact: ExtractedFact) -> bool:
 def _words_without_subject(fact: ExtractedFact) -> frozenset[str]:
     """Return the content words of a fact without the name of its subject."""
     return content_words(fact.fact) - content_words(" ".join(subject_words(fact)[:1]))
-
-
-def _said_at(fact: ExtractedFact) -> datetime:
-    return fact.last_seen
 
 
 def _is_dated(fact: ExtractedFact) -> bool:

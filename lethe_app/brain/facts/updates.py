@@ -51,6 +51,7 @@ def replace_outdated(
     later_fact = next(
         (fact for fact in contradicted if fact.last_seen > current.last_seen and can_be_superseded(current, fact)), None
     )
+    # An old message may be read after a newer one, as by an import; then the new fact is outdated already.
     if later_fact is not None:
         records_by_id |= _supersede(current, records_by_id.get(later_fact.guid, later_fact))
     else:

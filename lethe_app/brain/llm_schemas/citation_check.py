@@ -57,7 +57,11 @@ def keep_supported_sentences(text: str, pages: Iterable[PageText], known: Sequen
     Instructions and addresses are removed too. The result is empty if no sentence passes.
     """
     source_text = " ".join([*(f"{page.title} {page.text}" for page in pages), *known])
-    sources = _CitedText(frozenset(_word_stems(source_text)), frozenset(_numbers(source_text)), content_words(source_text))
+    sources = _CitedText(
+        frozenset(stem(fold(word)) for word in WORD.findall(source_text)),
+        frozenset(_numbers(source_text)),
+        content_words(source_text),
+    )
     kept: list[str] = []
     for paragraph in text.split("\n\n"):
         sentences = (sentence.strip() for sentence in _SENTENCE.findall(sanitized(paragraph)))
@@ -125,10 +129,6 @@ def _is_supported(sentence: str, sources: _CitedText) -> bool:
     sentence_words = content_words(_CITATION.sub("", sentence))
     is_known = len(sentence_words & sources.content) >= len(sentence_words) * MIN_KNOWN_SHARE
     return is_known and all(stem(name) in sources.words for name in _likely_names(sentence))
-
-
-def _word_stems(text: str) -> Iterable[str]:
-    return (stem(fold(word)) for word in WORD.findall(text))
 
 
 def _numbers(text: str) -> set[str]:

@@ -33,7 +33,8 @@ def evaluate_keywords(
     if not main and not secondary:
         return KeywordVerdict.NO_MATCH
     if link is WordLink.OR:
-        return _to_verdict(has_main_match or any(key in matched for key in secondary))
+        is_match = has_main_match or any(key in matched for key in secondary)
+        return KeywordVerdict.MATCH if is_match else KeywordVerdict.NO_MATCH
     if main and not has_main_match:
         return KeywordVerdict.NO_MATCH
     if not secondary or is_condition_met(link, secondary, matched):
@@ -60,10 +61,6 @@ def activating_keywords(main: Sequence[int], secondary: Sequence[int], link: Wor
     if not main and link in {WordLink.NOT, WordLink.NOT_ALL}:
         return ()
     return (*main, *secondary) if link is WordLink.OR or not main else tuple(main)
-
-
-def _to_verdict(is_match: bool) -> KeywordVerdict:
-    return KeywordVerdict.MATCH if is_match else KeywordVerdict.NO_MATCH
 
 
 def draw_random(*purpose: object) -> float:

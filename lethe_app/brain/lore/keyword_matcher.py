@@ -30,6 +30,7 @@ not count.
 PATTERNS_SECONDS = 0.25
 """CPU seconds for all regular expressions in all texts of one search."""
 TEXT_CACHE_SIZE = 4096
+"""Number of normalised texts that are cached."""
 
 _FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 MAX_LENGTH = 2000
+"""Maximum characters of a regular expression."""
 MAX_EXPANDED_SIZE = 20_000
 """Maximum size of an expression with all counted repeats expanded. Regex engines expand them, so a dozen characters could
 allocate gigabytes before any text is searched.

@@ -42,6 +42,7 @@ def assign_conclusions(
         name = next(
             (
                 name
+                # The words of the conclusion come first; the subject of the session is the weaker evidence.
                 for name in (vote, session_notebook)
                 if name in notebooks_by_name and subjects.can_belong(conclusion.text, notebooks_by_name[name])
             ),

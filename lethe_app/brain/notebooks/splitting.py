@@ -16,6 +16,7 @@ from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 MIN_LINES = 3
 """Minimum number of lines of a new notebook."""
 MAX_PARTS = 8
+"""Maximum number of notebooks into which one is split."""
 FILL_LIMIT = 0.7
 """Maximum length of a part as a fraction of the allowed length, so that it can grow again."""
 GENERAL_SUFFIX = "in general"

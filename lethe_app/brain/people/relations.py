@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.retrieval.query_terms import WORD
 
 _GROUPS = tuple(
@@ -42,7 +42,7 @@ _GROUPS = tuple(
     """.strip().splitlines()
 )
 """Words that can stand for each other."""
-_RELATIVE_OR_ANIMAL = re.compile(rf"(?:{RELATIVES}|{ANIMALS})", re.IGNORECASE)
+_RELATION_WORD = re.compile(RELATIVE_OR_ANIMAL, re.IGNORECASE)
 _ALL_RELATIONS = frozenset().union(*_GROUPS)
 _LEADING_WORDS = re.compile(
     r"\W*(?:(?:and|but|so|well|oh|also|because|that|which|actually|yesterday|today|tonight|now|then|yeah|yes|yep|no|"
@@ -98,9 +98,7 @@ def find_clause_subject(clause: str) -> tuple[ClauseSubject, str]:
 
 def find_relations(text: str) -> set[str]:
     """Return the words for relatives, friends and pets in a text, in lowercase."""
-    return {
-        word for word in map(str.lower, WORD.findall(text)) if word in _ALL_RELATIONS or _RELATIVE_OR_ANIMAL.fullmatch(word)
-    }
+    return {word for word in map(str.lower, WORD.findall(text)) if word in _ALL_RELATIONS or _RELATION_WORD.fullmatch(word)}
 
 
 def is_relation_mentioned(relation: str, text: str) -> bool:
@@ -115,6 +113,6 @@ def _find_head_relation(words: str) -> str:
         stripped = word.removesuffix("'s").rstrip("'")
         if stripped in _NOUN_PHRASE_END_VERBS:
             return ""
-        if stripped in _ALL_RELATIONS or _RELATIVE_OR_ANIMAL.fullmatch(stripped):
+        if stripped in _ALL_RELATIONS or _RELATION_WORD.fullmatch(stripped):
             return stripped
     return ""

@@ -121,13 +121,8 @@ def _parse_age(piece: str) -> Answers:
     return [age_match["age"]] if age_match else []
 
 
-def _strip_fillers(piece: str) -> str:
-    """Return an answer without its introduction and trailing fillers."""
-    return _TRAILING_FILLERS.sub("", _SECOND_CLAUSE.sub("", _INTRODUCTION.sub("", piece))).strip(" ,.-")
-
-
 def _parse_thing(kind: str, piece: str, *, is_own: bool) -> Answers:
-    stripped = _strip_fillers(piece)
+    stripped = _TRAILING_FILLERS.sub("", _SECOND_CLAUSE.sub("", _INTRODUCTION.sub("", piece))).strip(" ,.-")
     words = stripped.lower().split()
     if not stripped or EVASIVE.search(stripped) or len(words) > 7 or is_past(words[0]):
         return []
@@ -144,12 +139,8 @@ def _parse_thing(kind: str, piece: str, *, is_own: bool) -> Answers:
     return (
         _parse_liking(stripped, words)
         if kind == patterns.LIKING
-        else [capitalize_name(stripped) if _is_person_answer(kind, words) else stripped]
+        else [capitalize_name(stripped) if kind == patterns.PEOPLE and words[0] != "my" else stripped]
     )
-
-
-def _is_person_answer(kind: str, words: list[str]) -> bool:
-    return kind == patterns.PEOPLE and words[0] != "my"
 
 
 def _parse_name(stripped: str) -> Answers:
@@ -240,7 +231,8 @@ def _parse_relation(piece: str, name: str) -> Answers:
 def _parse_relation_name(piece: str, previous_text: str, question: str) -> Answers:
     """Return the name of the relative or pet the speaker mentioned last; “its” asks for that of an animal."""
     relation_matches = list(OWN_RELATION.finditer(previous_text.lower()))
-    names = re.split(r",? (?:and|n|&) |, ", _strip_name_fillers(piece))
+    stripped = _TRAILING_FILLERS.sub("", _SECOND_CLAUSE.sub("", _NAME_INTRODUCTION.sub("", piece))).strip(" ,.")
+    names = re.split(r",? (?:and|n|&) |, ", stripped)
     if not relation_matches or any(
         not name.replace("'", "").replace("-", "").isalpha() or _NOT_A_NAME.search(name) or EVASIVE.search(name)
         for name in names
@@ -254,10 +246,6 @@ def _parse_relation_name(piece: str, previous_text: str, question: str) -> Answe
         return []
     joined_names = " and ".join(filter(None, (", ".join(map(capitalize_name, names[:-1])), capitalize_name(names[-1]))))
     return [(f"my {relation} {'are' if is_plural else 'is'} called {joined_names}", f"{relation} name")]
-
-
-def _strip_name_fillers(piece: str) -> str:
-    return _TRAILING_FILLERS.sub("", _SECOND_CLAUSE.sub("", _NAME_INTRODUCTION.sub("", piece))).strip(" ,.")
 
 
 def _parse_yes_or_no(first_sentence: str, groups: dict[str, str]) -> Answers:

@@ -12,9 +12,9 @@ from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, NOT_OCCUPATIONS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 
-_RELATIVE_OR_ANIMAL = rf"(?:{RELATIVES}|{ANIMALS})"
-_RELATION_PHRASE = rf"(?P<what>(?:[\w-]+ ){{0,2}}?{_RELATIVE_OR_ANIMAL})"
+_RELATION_PHRASE = rf"(?P<what>(?:[\w-]+ ){{0,2}}?{RELATIVE_OR_ANIMAL})"
 _MAX_WORDS = 8
 _NAME, _PLACE, _NUMBER, _DATE = ("name", "place", "number", "date")
 _PREFERENCE, _ACTIVITY, _POSSESSION, _OCCUPATION = ("taste", "doing", "having", "calling")
@@ -42,8 +42,8 @@ _QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
      r"time)"), _ACTIVITY, "I do {answer} for fun", ""),
     (r"(?:and |so )*what do you (?:like to )?do (?:for fun|in your (?:free|spare) time)", _PREFERENCE, "I like {answer}", ""),
     (r"what are your hobbies|do you have any hobbies|what(?:'s| is) your hobby", _ACTIVITY, "my hobby is {answer}", ""),
-    (rf"(?:and )?do you have (?:any |a )?(?:{_RELATIVE_OR_ANIMAL})\b.*", _POSSESSION, "I have {answer}", ""),
-    (rf"(?:and |so )?(?:any|got any|have you got any) (?:{_RELATIVE_OR_ANIMAL})\b.*", _POSSESSION, "I have {answer}", ""),
+    (rf"(?:and )?do you have (?:any |a )?{RELATIVE_OR_ANIMAL}\b.*", _POSSESSION, "I have {answer}", ""),
+    (rf"(?:and |so )?(?:any|got any|have you got any) {RELATIVE_OR_ANIMAL}\b.*", _POSSESSION, "I have {answer}", ""),
     (rf"(?:and )?(?:do you have|have you got|got) (?:any |a )?(?P<what>{RELATIVES}|{ANIMALS})", _COUNT, ("I have {answer} "
         "{what}"), ""),
     (rf"how many (?P<what>{RELATIVES}|{ANIMALS}) do you have", _COUNT, "I have {answer} {what}", ""),
@@ -119,7 +119,7 @@ _ANSWER_PATTERNS = {
     _PREFERENCE: re.compile(r"[\w' ,-]{2,50}\Z"),
     _ACTIVITY: re.compile(r"(?:[a-z]+ )?[a-z]{2,}ing\b[\w' -]*\Z", re.IGNORECASE),
     _POSSESSION: re.compile(
-        rf"(?:an?|one|two|three|four|five|six|seven) (?:[\w-]+ ){{0,3}}?(?:{_RELATIVE_OR_ANIMAL})\b[\w' ,-]*\Z", re.IGNORECASE
+        rf"(?:an?|one|two|three|four|five|six|seven) (?:[\w-]+ ){{0,3}}?{RELATIVE_OR_ANIMAL}\b[\w' ,-]*\Z", re.IGNORECASE
     ),
     _OCCUPATION: re.compile(
         rf"(?P<job>(?:an? )?(?:[\w-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian|ess)))(?:,? (?P<at>(?:at|for|in|with) "
@@ -243,7 +243,7 @@ def _find_referent(question: str, previous_text: str) -> str:
     """
     previous_lowercase = correct_spelling(previous_text).lower()
     if _ASKS_NAME_OF_PRONOUN.match(question):
-        relations = {found[0] for found in re.finditer(rf"(?<=\bmy )(?:own )?{_RELATIVE_OR_ANIMAL}\b", previous_lowercase)}
+        relations = {found[0] for found in re.finditer(rf"(?<=\bmy )(?:own )?{RELATIVE_OR_ANIMAL}\b", previous_lowercase)}
         relation = relations.pop().removeprefix("own ") if len(relations) == 1 else ""
         return "" if _ANIMAL_PRONOUN.search(question) and re.search(rf"\b{RELATIVES}$", relation) else relation
     if found := _ASKS_NAME_OF_THING.match(question):

@@ -16,9 +16,9 @@ another.
 """
 TYPES_MERGED_BY_NAME = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
 """Types in which an equal name means the same subject."""
-RECENT_SEARCHES = 20
+MAX_RECENT_SEARCHES = 20
 """Web search topics that are remembered for the comparison."""
-SAME_SEARCH = 0.075
+SAME_SEARCH_DISTANCE = 0.075
 """Cosine distance below which two search topics are the same. Calibrate it for the embedding model."""
 
 
@@ -98,16 +98,18 @@ def merge_memory(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
     )
 
 
-def is_recent_search(recent: Sequence[str], topic: str, distances: Mapping[str, float], limit: float = SAME_SEARCH) -> bool:
-    """Return whether a topic equals or nearly equals one of the last `RECENT_SEARCHES` topics. `distances` are the cosine
+def is_recent_search(
+    recent: Sequence[str], topic: str, distances: Mapping[str, float], limit: float = SAME_SEARCH_DISTANCE
+) -> bool:
+    """Return whether a topic equals or nearly equals one of the last `MAX_RECENT_SEARCHES` topics. `distances` are the cosine
     distances from it to the recent topics, as far as they were measured.
     """
-    return any(_is_same_text(known, topic) or distances.get(known, limit) < limit for known in recent[-RECENT_SEARCHES:])
+    return any(_is_same_text(known, topic) or distances.get(known, limit) < limit for known in recent[-MAX_RECENT_SEARCHES:])
 
 
 def add_search(recent: Sequence[str], topic: str) -> list[str]:
-    """Return the recent topics with `topic` appended, newest last, at most `RECENT_SEARCHES` of them."""
-    return [*(known for known in recent if not _is_same_text(known, topic)), topic][-RECENT_SEARCHES:]
+    """Return the recent topics with `topic` appended, newest last, at most `MAX_RECENT_SEARCHES` of them."""
+    return [*(known for known in recent if not _is_same_text(known, topic)), topic][-MAX_RECENT_SEARCHES:]
 
 
 def _is_rewritable(old: MemoryUnit, new: MemoryUnit) -> bool:

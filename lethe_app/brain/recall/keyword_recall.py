@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from lethe_app.brain.lore.compiled import LoreIndexCache
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, BlockedEntry, Evaluation, EvaluationTurn
+from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Evaluation, EvaluationTurn
 from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.memory_text import format_memory, text_form
@@ -87,7 +87,9 @@ class KeywordRecall:
         previous, self._entry_cache = self._entry_cache, {}
         by_guid: dict[UUID, MemoryUnit] = {}
         keyword_entries = [
-            self._get_entry(by_guid, previous, each, by_title=False) for each in candidates if _has_keywords(each)
+            self._get_entry(by_guid, previous, each, by_title=False)
+            for each in candidates
+            if each.keywords_main or each.keywords_secondary
         ]
         title_entries = [self._get_entry(by_guid, previous, each, by_title=True) for each in candidates if _has_title(each)]
         worlds = (_world("keywords", keyword_entries, depth=1), _world("titles", title_entries, depth=0))
@@ -221,10 +223,6 @@ def _is_eligible(memory: MemoryUnit) -> bool:
     return not memory.sticky and memory.insertion is MemoryInsertion.TRIGGER and bool(memory.content.strip())
 
 
-def _has_keywords(memory: MemoryUnit) -> bool:
-    return bool(memory.keywords_main or memory.keywords_secondary)
-
-
 def _has_title(memory: MemoryUnit) -> bool:
     """Return whether the memory is recalled by its name. A name that reads as a regular expression is not used."""
     name = memory.name.strip()
@@ -243,7 +241,8 @@ def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], ma
     for each in evaluation.blocked:
         memory = by_guid[each.entry.guid]
         if memory.guid not in best:
-            blocked.setdefault(memory.guid, _build_not_recalled(memory, each))
+            not_recalled = BlockedMemory(memory=memory.guid, title=memory.name, why=each.reason, values=dict(each.values))
+            blocked.setdefault(memory.guid, not_recalled)
     # An entry that was crowded out in the turn that activated it must not stay active for the following turns.
     crowded_out_entries = {
         activated.entry.guid
@@ -291,7 +290,3 @@ def _build_crowded_out(mentioned: MentionedMemory, max_recalled: int) -> Blocked
         why=BlockReason.CROWDED_OUT,
         values={"most": max_recalled, "rank": mentioned.rank},
     )
-
-
-def _build_not_recalled(memory: MemoryUnit, blocked: BlockedEntry) -> BlockedMemory:
-    return BlockedMemory(memory=memory.guid, title=memory.name, why=blocked.reason, values=dict(blocked.values))

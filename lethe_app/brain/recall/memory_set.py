@@ -25,20 +25,20 @@ class MemorySet(Sequence[MemoryUnit]):
     def __init__(self, memories: Iterable[MemoryUnit]) -> None:
         self._by_guid = {memory.guid: memory for memory in memories}
         self._order = tuple(self._by_guid)
-        waiting, returning, triggers, standing, mortal = [], [], [], [], []
+        waiting, awaiting_return, triggers, sticky_or_filed, prunable = [], [], [], [], []
         for guid, memory in self._by_guid.items():
             if memory.insertion is _TRIGGER:
                 triggers.append(guid)
             elif memory.insertion is _RETURN:
-                returning.append(guid)
+                awaiting_return.append(guid)
             elif memory.insertion in WAITING_INSERTIONS:
                 waiting.append(guid)
             if memory.sticky or memory.filed_under:
-                standing.append(guid)
+                sticky_or_filed.append(guid)
             if is_prunable(memory):
-                mortal.append(guid)
+                prunable.append(guid)
         # The indexes hold guids, so that a set with other recall counters can share them.
-        self._indexes = (waiting, returning, triggers, standing, mortal)
+        self._indexes = (waiting, awaiting_return, triggers, sticky_or_filed, prunable)
 
     def __len__(self) -> int:
         return len(self._order)
@@ -47,13 +47,13 @@ class MemorySet(Sequence[MemoryUnit]):
         return iter(self._by_guid.values())
 
     @overload
-    def __getitem__(self, place: int) -> MemoryUnit: ...
+    def __getitem__(self, index: int) -> MemoryUnit: ...
     @overload
-    def __getitem__(self, place: slice) -> list[MemoryUnit]: ...
-    def __getitem__(self, place: int | slice) -> MemoryUnit | list[MemoryUnit]:
-        if isinstance(place, slice):
-            return [self._by_guid[guid] for guid in self._order[place]]
-        return self._by_guid[self._order[place]]
+    def __getitem__(self, index: slice) -> list[MemoryUnit]: ...
+    def __getitem__(self, index: int | slice) -> MemoryUnit | list[MemoryUnit]:
+        if isinstance(index, slice):
+            return [self._by_guid[guid] for guid in self._order[index]]
+        return self._by_guid[self._order[index]]
 
     @property
     def by_guid(self) -> Mapping[UUID, MemoryUnit]:
@@ -123,10 +123,10 @@ class MemorySet(Sequence[MemoryUnit]):
         remaining, removed = MemorySet(()), set(guids)
         remaining._by_guid = {guid: memory for guid, memory in self._by_guid.items() if guid not in removed}
         remaining._order = tuple(remaining._by_guid)
-        waiting, returning, triggers, standing, mortal = (
+        waiting, awaiting_return, triggers, sticky_or_filed, prunable = (
             [guid for guid in part if guid not in removed] for part in self._indexes
         )
-        remaining._indexes = (waiting, returning, triggers, standing, mortal)
+        remaining._indexes = (waiting, awaiting_return, triggers, sticky_or_filed, prunable)
         return remaining
 
     def _memories_of(self, guids: Iterable[UUID]) -> list[MemoryUnit]:

@@ -1,7 +1,7 @@
 """Objections: the user marked a recalled memory as not relevant, so it is recalled less easily at similar messages.
 
 An objection does not change the memory and is not permanent: it counts as far as the current message resembles the message
-it was made at, and it decays.
+it was objection at, and it decays.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def remaining_share(
 ) -> float:
     """Return the share of the recollection's likelihood that the objections leave, 0 to 1."""
     share, words = 1.0, content_words(message_text)
-    for made in objections:
-        if made.memory != recalled_memory.memory:
+    for objection in objections:
+        if objection.memory != recalled_memory.memory:
             continue
-        decay = 0.5 ** (max(0.0, days_since(made.moment, moment)) / HALF_LIFE_DAYS)
-        share *= 1 - STRENGTH * decay * dice_similarity(words, made.words)
+        decay = 0.5 ** (max(0.0, days_since(objection.moment, moment)) / HALF_LIFE_DAYS)
+        share *= 1 - STRENGTH * decay * dice_similarity(words, objection.words)
     return share
 
 
@@ -88,13 +88,13 @@ def apply_objections(
         likelihood = recalled_memory.likelihood * share
         # A recollection that was only just likely enough does not survive even a weak objection.
         if share < MIN_REMAINING_SHARE or (share < 1 and likelihood < BY_MEANING.sure):
-            suppressed.append(to_not_recalled(recalled_memory))
+            suppressed.append(to_blocked_memory(recalled_memory))
         else:
             kept.append(recalled_memory if share == 1 else recalled_memory.model_copy(update={"likelihood": likelihood}))
     return kept, suppressed
 
 
-def to_not_recalled(recalled_memory: RecalledMemory) -> BlockedMemory:
+def to_blocked_memory(recalled_memory: RecalledMemory) -> BlockedMemory:
     """Return the record of a memory that is not recalled because the user objected."""
     return BlockedMemory(
         memory=recalled_memory.memory,

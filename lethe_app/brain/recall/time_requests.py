@@ -54,18 +54,18 @@ _TALKED = (
     r"suggest(?:ed)?|go(?:ing)? over|went over|went through|cover(?:ed)?|worried|worry(?:ing)?)"
 )
 _TALK = r"(?:conversation|convo|chat|talk|discussion|session|exchange|story|scene|adventure|game|rp|roleplay|call|meeting)s?"
-_WH = r"\b(?:what|whats|what's|which|who|whom|where|how|why)\b"
+_QUESTION_WORD = r"\b(?:what|whats|what's|which|who|whom|where|how|why)\b"
 _ADVERB = r"(?:(?:really|just|even|ever|still|also|actually|already|again|both|first|last|originally|exactly) )*"
-_WHICH = r"(?:(?:very|first|last|latest|previous|earlier|most recent|recent|long|little|whole|entire) )*"
+_TALK_ADJECTIVES = r"(?:(?:very|first|last|latest|previous|earlier|most recent|recent|long|little|whole|entire) )*"
 _TOLD_ME = (
     r"(?:tell(?:ing)? me|told me|say(?:ing)?\b|said|suggest|recommend|advi[sc]e|promise|call(?:ed)? me|ask(?:ed)? me|give me|"
     r"remind me|teach me|show me|explain)"
 )
-_WAS_UP = r"(?:going on|new|up|wrong|bothering|troubling|on my mind|it about)"
-_ASKED = tuple(
+_USER_STATE = r"(?:going on|new|up|wrong|bothering|troubling|on my mind|it about)"
+_QUESTIONS = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"{_WH}(?: [\w'-]+){{0,4}}? (?:did|had|have|were|was) we\b",
+        rf"{_QUESTION_WORD}(?: [\w'-]+){{0,4}}? (?:did|had|have|were|was) we\b",
         r"\b(?:what|whats|which|who|whom|where|how)\b(?: [\w'-]+){0,4}? (?:did|had|have|was) i\b(?! (?:supposed|meant|born))",
         r"\bwhy (?:was i (?:so |feeling |in )?|did i (?:feel|seem|sound) )(?!tired\b)\w+",
         rf"(?:did|have|had|were|was|when did|when was) we {_ADVERB}(?:{_TALKED}|meet|met|finish|play|leave|stop|start)\b",
@@ -77,47 +77,50 @@ _ASKED = tuple(
         rf"\b(?:did|have) we (?:have|had) (?:a|any) {_TALK}\b",
         r"\bwhat(?:'?s| is| was| were) the (?:very )?(?:first|last|latest) (?:thing|topic|subject)s?\b",
         r"\bwhat (?:was|were) my \w+",
-        rf"\b(?:what|how) (?:was|were) (?:our|\w+'s) {_WHICH}{_TALK}\b",
+        rf"\b(?:what|how) (?:was|were) (?:our|\w+'s) {_TALK_ADJECTIVES}{_TALK}\b",
     )
 )
 """Questions about the past that are recognised by their word order, with or without a question mark."""
-_ASKED_FIRST = re.compile(
+_OPENING_QUESTION = re.compile(
     rf"(?:was i|did i (?:feel|seem|sound|look|sleep|act)|have i been|had i been|"
-    rf"(?:.*, ?)?what (?:happened|went on|was {_WAS_UP}))\b(?! (?:to|with) you\b)"
+    rf"(?:.*, ?)?what (?:happened|went on|was {_USER_STATE}))\b(?! (?:to|with) you\b)"
 )
 """Further such questions, recognised only at the beginning of the sentence."""
-_NOT_AHEAD = r"(?!(?:should|shall|will|would|could|can|might|must|do|does|am|is|are|if)\b)"
+_NOT_PRESENT = r"(?!(?:should|shall|will|would|could|can|might|must|do|does|am|is|are|if)\b)"
 _WHAT_WAS_SAID = re.compile(
-    rf"\b(?:what|that|the \w+|which|everything|anything|something|stuff|things?)(?: {_NOT_AHEAD}[\w'-]+){{0,3}}? (?:i|we|you) "
+    rf"\b(?:what|that|the \w+|which|everything|anything|something|stuff|things?)"
+    rf"(?: {_NOT_PRESENT}[\w'-]+){{0,3}}? (?:i|we|you) "
     rf"{_ADVERB}(?:was |were |had |have |did )?{_TALKED}\b"
 )
-_OUR_TALK = re.compile(
-    rf"\b(?:our|yesterday's|\w+day's|last \w+'s) {_WHICH}{_TALK}\b|"
-    rf"\b(?:the|that) {_WHICH}(?:conversation|convo|chat|talk|discussion)s?\b|"
+_SHARED_TALK = re.compile(
+    rf"\b(?:our|yesterday's|\w+day's|last \w+'s) {_TALK_ADJECTIVES}{_TALK}\b|"
+    rf"\b(?:the|that) {_TALK_ADJECTIVES}(?:conversation|convo|chat|talk|discussion)s?\b|"
     rf"\bthe (?:last|previous|first) {_TALK}\b|\b(?:where|what) we (?:left|stopped|were|ended|did)\b"
 )
-_REMEMBERS = re.compile(
+_ASKS_TO_REMEMBER = re.compile(
     r"\b(?:(?:do|don't|did|didn't|can|can't|could|would) (?:you|u|ya|we) (?:\w+ ){0,2}?(?:remember|recall|know|forget)|"
     r"(?:you|u) (?:\w+ )?(?:remember|recall)|have you forgotten|any memory of|(?:^|[,.] ?)remember|"
     r"what do you (?:\w+ )?(?:remember|recall|know))\b(?! to\b| (?:that )?(?:i|my \w+) (?:have|has|am|is|need)\b)"
 )
-_KNOWS = re.compile(r"\byou (?:\w+ )?know\b")
-_SUMMARISES = re.compile(r"\b(?:recap|summari[sz]e|sum up|summary of|rundown of|catch me up|bring me up to speed|fill me in)\b")
-_REMINDS = re.compile(
+_ASKS_FOR_KNOWLEDGE = re.compile(r"\byou (?:\w+ )?know\b")
+_ASKS_FOR_SUMMARY = re.compile(
+    r"\b(?:recap|summari[sz]e|sum up|summary of|rundown of|catch me up|bring me up to speed|fill me in)\b"
+)
+_ASKS_TO_REMIND = re.compile(
     r"\b(?:remind me|refresh my memory|walk me through|go (?:back )?over|think back to|go back to|look back (?:at|on)|"
     r"(?:tell|show|give) me)\b(?! to\b)"
 )
-_HOW_I_WAS = re.compile(r"\b(?:what|how|where|who) (?:i|we) (?:was|were|did|had|felt|\w+ed)\b")
-_RESUMES = re.compile(
+_OWN_PAST = re.compile(r"\b(?:what|how|where|who) (?:i|we) (?:was|were|did|had|felt|\w+ed)\b")
+_ASKS_TO_RESUME = re.compile(
     rf"\b(?:continue|pick (?:it |things )?(?:back )?up|resume|carry on|go on|keep going|return|get back|go back)\b.*"
     rf"(?:\bfrom\b|\bwhere we\b|\bour\b|\bthe {_TALK}\b)"
 )
-_FORGOTTEN = re.compile(
+_SAYS_FORGOTTEN = re.compile(
     r"\bi (?:can't|cannot|can not|don't|do not|couldn't) (?:\w+ )?(?:remember|recall)\b|"
     r"\bi(?:'ve| have)? (?:completely |totally )?forg[oe]t(?:ten)?\b|\bi wonder\b|"
     r"\bi'm (?:trying to remember|curious)\b|\bi(?:'d| would) like to know\b|\bi want to know\b"
 )
-_ANNOUNCES = re.compile(
+_ANNOUNCEMENT = re.compile(
     r"(?:^|[,.;-] ?|\b(?:so|and|but|oh|hey|btw|well|anyway|now|ok) )(?:can|may|could|should|shall|did|have) i (?:already )?"
     r"(?:tell|told) (?!(?:you )?(?:any|some|every))|\b(?:guess|let me tell|lemme tell|"
     r"i(?:'ll| will| want to| wanna| have to| need to| gotta| should| must) tell|"
@@ -125,13 +128,13 @@ _ANNOUNCES = re.compile(
     r"(?:do|don't|did) you know what (?:happened|i did)|(?:hear|see) what)\b"
 )
 """Phrases that announce news instead of asking for the past."""
-_AHEAD = re.compile(
+_PRESENT = re.compile(
     r"\b(?:what|where|how|when|who|which)(?: \w+)? (?:should|shall|will|would|can|could|do|does|is|are|am|might|must) \w+|"
     r"\b(?:will|shall|going to|gonna|next|tomorrow|are we still|is (?:it|our|the)) \w+"
 )
 """Phrases that ask about the present or the future."""
 
-_TALKED_OF = rf"(?:(?:i|we|you) {_ADVERB}(?:have |had |were |was )?{_TALKED}|(?:i|we|you) met)"
+_THEY_TALKED = rf"(?:(?:i|we|you) {_ADVERB}(?:have |had |were |was )?{_TALKED}|(?:i|we|you) met)"
 _FIRST = re.compile(
     rf"\b(?:(?:first|earliest)(?: ever)? (?:{_TALK}|messages?|words?|meeting|encounter|evening|night|day (?:together|we)|"
     rf"time (?:we|i|you) (?:ever )?(?:met|{_TALKED})|things? (?:i|we|you)(?: ever)? {_TALKED})|"
@@ -141,7 +144,7 @@ _FIRST = re.compile(
     r"(?:very )?(?:beginning|start) of (?:us|our \w+|this \w+)|at the very (?:beginning|start)|in the very beginning)\b"
 )
 _LAST = re.compile(
-    rf"\b(?:(?:the )?last times?(?! (?:i|you|my|he|she|they|it|the|we)\b)|last times? {_TALKED_OF}|"
+    rf"\b(?:(?:the )?last times?(?! (?:i|you|my|he|she|they|it|the|we)\b)|last times? {_THEY_TALKED}|"
     rf"last times? we (?:saw|were here|played)|(?:last|previous|most recent|latest|prior) {_TALK}|"
     rf"(?:last|previous|most recent|latest) things? (?:i|we|you) (?:\w+ )?{_TALKED}|"
     rf"(?:we|i|you) last {_TALKED}|(?:did we|we) (?:leave|left|stop|stopped|end|ended)(?: off)?|"
@@ -149,7 +152,7 @@ _LAST = re.compile(
     r"before this (?:one|conversation|chat|session|talk)|previously)\b"
 )
 _BEFORE_LAST = re.compile(rf"\b(?:time|one|{_TALK}) before (?:last|that|the last)\b")
-_FRAME = re.compile(
+_REQUEST_WORDS = re.compile(
     rf"\b(?:{_TALK}|{_TALKED}|remember\w*|recall\w*|forg[eo]t\w*|remind|recap|summar\w*|sum|rundown|refresh|memory|catch|speed|fill|"
     r"continue|pick|resume|happened|going|new|mood|feel\w*|felt|seem\w*|sound\w*|doing|busy|time|times|conversation|together|day|"
     r"topic|subject|session|messages?|words?|left|leave|off|stopped|previous\w*|earlier|recent|latest|originally|quick\w*|short|brief\w*|"
@@ -157,11 +160,11 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 """Words of the request itself, which are not its topic."""
-_SHORTENED = re.compile(r"\b(what|where|who|how|why|when)'?d (?=i\b|we\b|you\b)")
+_CONTRACTED_DID = re.compile(r"\b(what|where|who|how|why|when)'?d (?=i\b|we\b|you\b)")
 """Contracted “did”, as in “what'd we do”."""
 _SENTENCE_END = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
 """End of a sentence. A full stop after a digit is none, as in “2. Mai”."""
-_ASKS_ONLY = re.compile(
+_MEMORY_QUESTION = re.compile(
     r"(?:(?:do|can|don't) you (?:still )?)?(?:remember|recall)(?: (?:it|that|what|this))?\W*$|"
     r"(?:what|who|where|which one) was (?:it|that)\W*$"
 )
@@ -174,7 +177,7 @@ def find_time_request(text: str, today: date, present_names: Collection[str] = (
     ]
     for index in range(len(sentences) - 1, -1, -1):
         sentence = sentences[index]
-        if index and _ASKS_ONLY.match(sentence.lower()):  # “I told you something yesterday. Do you remember?”
+        if index and _MEMORY_QUESTION.match(sentence.lower()):  # “I told you something yesterday. Do you remember?”
             sentence = f"{sentences[index - 1].rstrip('.')} - {sentence}"
         if (request := _parse_request(sentence, today, present_names)) is not None:
             return request
@@ -183,7 +186,7 @@ def find_time_request(text: str, today: date, present_names: Collection[str] = (
 
 def _parse_request(sentence: str, today: date, present_names: Collection[str]) -> TimeRequest | None:
     translated = translate_to_english(sentence)
-    lowered = translated or _SHORTENED.sub(r"\1 did ", sentence.lower())
+    lowered = translated or _CONTRACTED_DID.sub(r"\1 did ", sentence.lower())
     times = tuple(find_past_times(lowered, today))
     rest = remove_past_times(lowered)
     edge = TimelineEnd.FIRST if _FIRST.search(rest) else TimelineEnd.LAST if _LAST.search(rest) else None
@@ -191,18 +194,22 @@ def _parse_request(sentence: str, today: date, present_names: Collection[str]) -
         return None
     skipped = int(edge is TimelineEnd.LAST and _BEFORE_LAST.search(rest) is not None)
     # `parse_topic` reads English only, so a translated request has no topic.
-    topic = None if translated else parse_topic(_FRAME.sub(" ", remove_past_times(sentence)), present_names)
+    topic = None if translated else parse_topic(_REQUEST_WORDS.sub(" ", remove_past_times(sentence)), present_names)
     return TimeRequest(times, edge, skipped, topic)
 
 
 def _is_past_question(lowered: str) -> bool:
     """Return whether the sentence asks for the past that both share, or for the user's own past."""
-    if _ANNOUNCES.search(lowered):
+    if _ANNOUNCEMENT.search(lowered):
         return False
-    if any(pattern.search(lowered) for pattern in _ASKED) or _ASKED_FIRST.match(OPENING_WORDS.sub("", lowered, count=1)):
+    if any(pattern.search(lowered) for pattern in _QUESTIONS) or _OPENING_QUESTION.match(
+        OPENING_WORDS.sub("", lowered, count=1)
+    ):
         return True
-    shared = bool(_WHAT_WAS_SAID.search(lowered) or _OUR_TALK.search(lowered))
-    return (bool(_WHAT_WAS_SAID.search(lowered)) or not _AHEAD.search(lowered)) and _is_recount_request(lowered, shared=shared)
+    shared = bool(_WHAT_WAS_SAID.search(lowered) or _SHARED_TALK.search(lowered))
+    return (bool(_WHAT_WAS_SAID.search(lowered)) or not _PRESENT.search(lowered)) and _is_recount_request(
+        lowered, shared=shared
+    )
 
 
 def _is_recount_request(lowered: str, *, shared: bool) -> bool:
@@ -210,10 +217,10 @@ def _is_recount_request(lowered: str, *, shared: bool) -> bool:
     them.
     """
     is_question = lowered.rstrip().endswith("?")
-    if _REMEMBERS.search(lowered):
-        return shared or (is_question and not _KNOWS.search(lowered))
-    if _SUMMARISES.search(lowered) or _RESUMES.search(lowered):
+    if _ASKS_TO_REMEMBER.search(lowered):
+        return shared or (is_question and not _ASKS_FOR_KNOWLEDGE.search(lowered))
+    if _ASKS_FOR_SUMMARY.search(lowered) or _ASKS_TO_RESUME.search(lowered):
         return True
-    if _REMINDS.search(lowered) or _FORGOTTEN.search(lowered):
-        return shared or bool(_HOW_I_WAS.search(lowered))
+    if _ASKS_TO_REMIND.search(lowered) or _SAYS_FORGOTTEN.search(lowered):
+        return shared or bool(_OWN_PAST.search(lowered))
     return shared and is_question

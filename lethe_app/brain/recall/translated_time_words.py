@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from lethe_app.dates.words import MONTHS, WEEKDAYS
 
-_Written = str | Callable[[re.Match[str]], str]
+_Replacement = str | Callable[[re.Match[str]], str]
 
 
 @dataclass(frozen=True)
 class _Language:
     asks: re.Pattern[str]
     """Matches a question for what was said before, or for how the user was."""
-    words: Sequence[tuple[re.Pattern[str], _Written]]
+    words: Sequence[tuple[re.Pattern[str], _Replacement]]
     """Patterns of time expressions, each with its English form."""
 
 
@@ -53,7 +53,7 @@ def _build_language(
     def translate_weekday(match: re.Match[str]) -> str:
         return f"last {day_of[match['name']]}"
 
-    rules: list[tuple[str, _Written]] = [
+    rules: list[tuple[str, _Replacement]] = [
         (month_day.format(names="|".join(month_of)), translate_month_day),
         *others,
         (weekday.format(names="|".join(day_of)), translate_weekday),

@@ -43,7 +43,7 @@ a report does not contain the question that a fact quotes.
 """
 MAX_RETOLD_LENGTH = 200
 """Maximum characters of such a report."""
-_PERSON = re.compile(r"\b(?:he|she|he's|she's|him|her|his)\b", re.IGNORECASE)
+_PERSONAL_PRONOUN = re.compile(r"\b(?:he|she|he's|she's|him|her|his)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def build_candidates(material: SummaryMaterial, max_length: int) -> tuple[list[S
     """
     reporter = _Reporter(material.sentences, material.signals, material.vocabulary, min(max_length, MAX_QUOTE_LENGTH))
     stating_sentences = _find_stating_sentences(material)
-    stated = {index for places in stating_sentences for index in places}
+    stated = {index for indexes in stating_sentences for index in indexes}
     facts = _report_facts(material, reporter, stating_sentences)
     reported = {index for report in facts for index in report.sources}
     return facts, reporter.build_reports(weigh_sentences(material, stated | reported), reported)
@@ -107,23 +107,25 @@ def _report_facts(
 ) -> list[SummaryCandidate]:
     """Return the facts as reports, each in the words of a sentence that states it if that can be put into the third person."""
     values = [
-        FACT_WEIGHT * fact.weight * max([MIN_STATING_SALIENCE, *(sentence_weight(material, index) for index in places)])
-        for fact, places in zip(material.facts, stating_sentences, strict=True)
+        FACT_WEIGHT * fact.weight * max([MIN_STATING_SALIENCE, *(sentence_weight(material, index) for index in indexes)])
+        for fact, indexes in zip(material.facts, stating_sentences, strict=True)
     ]
     weights: dict[int, float] = {}
-    for value, places in zip(values, stating_sentences, strict=True):
-        weights |= {index: max(value, weights.get(index, 0.0)) for index in places}
+    for value, indexes in zip(values, stating_sentences, strict=True):
+        weights |= {index: max(value, weights.get(index, 0.0)) for index in indexes}
     retold = {report.sources[-1]: report for report in reporter.build_reports(dict(sorted(weights.items())))}
     count = max((sentence.line for sentence in material.sentences), default=0) + 1
     found: dict[str, SummaryCandidate] = {}
     joined_sentences: set[int] = set()
-    for fact, places, value in zip(material.facts, stating_sentences, values, strict=True):
-        report = next((retold[index] for index in places if index in retold and _states_fact(retold[index], fact)), None)
+    for fact, indexes, value in zip(material.facts, stating_sentences, values, strict=True):
+        report = next((retold[index] for index in indexes if index in retold and _states_fact(retold[index], fact)), None)
         earlier = set(report.sources[:-1]) if report else set()
         # An earlier sentence is joined with one fact only; a further fact is reported in its own wording.
         if report is None or (earlier & joined_sentences and report.quote.text not in found):
             line, informative = max(fact.lines), frozenset(material.vocabulary.informative_words(normalized_words(fact.text)))
-            report = SummaryCandidate(Quote(line, "", fact.text), fact.speaker, line / count, informative, value, tuple(places))
+            report = SummaryCandidate(
+                Quote(line, "", fact.text), fact.speaker, line / count, informative, value, tuple(indexes)
+            )
             report = replace(report, is_unclear=fact.is_unclear)
             earlier = set()
         joined_sentences |= earlier
@@ -166,7 +168,7 @@ def _states_fact(report: SummaryCandidate, fact: ReportedFact) -> bool:
 def _has_unresolved_pronoun(fact: str) -> bool:
     """Return whether the quotations of a fact have a “he” or “she” before anybody is named."""
     quoted = " ".join(QUOTATIONS.findall(fact))
-    pronoun = _PERSON.search(quoted)
+    pronoun = _PERSONAL_PRONOUN.search(quoted)
     return pronoun is not None and not NAMES.search(quoted[: pronoun.start()])
 
 
@@ -187,7 +189,7 @@ class _Reporter:
 
     def build_reports(self, weights: Mapping[int, float], reported: Collection[int] = ()) -> list[SummaryCandidate]:
         """Return the sentences of these indexes as reports with their weights, each joined with an earlier sentence that it
-        refers to. A sentence that refers to one in `reported`, is left out.
+        refers to. A sentence that refers to one in `reported` is left out.
         """
         found: list[SummaryCandidate] = []
         joined: set[int] = set()
@@ -215,7 +217,7 @@ class _Reporter:
         self, index: int, report_quote: Quote, source_indexes: Sequence[int], weight: float
     ) -> SummaryCandidate:
         sentence, last = self._sentences[index], self._sentences[-1]
-        source_words = (word for place in source_indexes for word in self._sentences[place].words)
+        source_words = (word for source in source_indexes for word in self._sentences[source].words)
         informative = frozenset(self._vocabulary.informative_words(source_words))
         return SummaryCandidate(
             report_quote, sentence.name, sentence.line / (last.line + 1), informative, weight, tuple(source_indexes)
@@ -229,21 +231,21 @@ class _Reporter:
         if not self._vocabulary.is_english or sentence.narrates or sentence.asks or not starts_with_pronoun(sentence.text):
             return None
         is_personal, nearest = starts_with_he_or_she(sentence.text), None
-        for place in range(index - 1, -1, -1):
-            earlier = self._sentences[place]
+        for candidate in range(index - 1, -1, -1):
+            earlier = self._sentences[candidate]
             if earlier.line < sentence.line - (4 if is_personal else 0):
                 break
-            if is_personal and earlier.name != sentence.name and earlier.line < sentence.line and self._has_person(place):
+            if is_personal and earlier.name != sentence.name and earlier.line < sentence.line and self._has_person(candidate):
                 return None  # the other one brought up whom the pronoun means
             fits = earlier.name == sentence.name and earlier.in_story == sentence.in_story
             if fits and not (earlier.narrates or earlier.asks):
-                nearest = place if nearest is None else nearest
-                if not is_personal or self._has_person(place):
-                    return place
+                nearest = candidate if nearest is None else nearest
+                if not is_personal or self._has_person(candidate):
+                    return candidate
         return nearest
 
     def _has_person(self, index: int) -> bool:
-        return self._signals[index].kin or self._signals[index].named
+        return self._signals[index].has_relative or self._signals[index].has_name
 
     def _join_with_earlier(self, index: int, earlier: int) -> Quote | None:
         sentence = self._sentences[index]
@@ -273,6 +275,6 @@ class _Reporter:
         if (statement := retell(sentence, listener)) is not None:
             return Quote(sentence.line, "", statement)
         is_independent = (
-            not starts_with_pronoun(sentence.text) or self._signals[index].is_informative or self._signals[index].kin
+            not starts_with_pronoun(sentence.text) or self._signals[index].is_informative or self._signals[index].has_relative
         )
         return quote_sentence(sentence, self._max_length) if is_independent and is_statement(sentence.text) else None

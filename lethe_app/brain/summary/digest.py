@@ -111,15 +111,13 @@ class _DigestMaterial(SummaryMaterial):
     @property
     def endorsed(self) -> list[Sentence]:
         """The user's own sentences and those the user took up."""
-        return [sentence for sentence in self.sentences if sentence.standing >= ENDORSED_WEIGHT]
+        return [sentence for sentence in self.sentences if sentence.weight >= ENDORSED_WEIGHT]
 
     @property
     def endorsed_signals(self) -> list[SentenceSignals]:
         """Signals of the sentences in `endorsed`."""
         return [
-            signal
-            for sentence, signal in zip(self.sentences, self.signals, strict=True)
-            if sentence.standing >= ENDORSED_WEIGHT
+            signal for sentence, signal in zip(self.sentences, self.signals, strict=True) if sentence.weight >= ENDORSED_WEIGHT
         ]
 
 
@@ -197,7 +195,7 @@ def _rate_relevance(sentences: Sequence[Sentence], signals: Sequence[SentenceSig
     if not informative_count:
         return 1
     grave_sum = sum(
-        signal.grave + 0.5 * (signal.is_informative and signal.feeling) + 0.25 * (signal.plan is not None)
+        signal.has_life_event + 0.5 * (signal.is_informative and signal.has_feeling) + 0.25 * (signal.plan is not None)
         for signal in statement_signals
     )
     length, count = min(1.0, math.log2(1 + informative_count) / 6), max(len(sentences), messages)
@@ -214,11 +212,11 @@ def _compose_title(lines: Sequence[Utterance], material: _DigestMaterial, sessio
     weights = [
         0.0
         if sentence.in_story and not material.is_played
-        else salience(sentence, signal, material.vocabulary) * sentence.standing * lasting_weight(sentence, min_weight)
+        else salience(sentence, signal, material.vocabulary) * sentence.weight * lasting_weight(sentence, min_weight)
         for sentence, signal in zip(material.endorsed, material.endorsed_signals, strict=True)
     ]
     events = [
-        one for sentence, one in zip(material.sentences, material.events, strict=True) if sentence.standing >= ENDORSED_WEIGHT
+        one for sentence, one in zip(material.sentences, material.events, strict=True) if sentence.weight >= ENDORSED_WEIGHT
     ]
     found = compose_title(
         session_topics,

@@ -59,7 +59,7 @@ _CLAIMED = re.compile(
 def select_endorsed_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
     """Return the sentences on which titles, summaries, keywords and goals may be based, in their order.
 
-    `pieces` are those of each line (`read_pieces`). The weight (`standing`) of a sentence is 1 for the user's,
+    `pieces` are those of each line (`read_pieces`). The weight of a sentence is 1 for the user's,
     `ENDORSED_WEIGHT` for a persona's that the user answered with assent or with words of it, `SCENE_WEIGHT` for a persona's in
     a roleplay session, and 0 for a persona's question that is only the context of the user's answer. Sentences that the user
     denied or nobody took up are left out. A persona's claim about the user, or about a common past, needs assent: a word of it
@@ -123,11 +123,11 @@ def _endorsed_by_answer(
         shared = len(new_words & repeated)
         repeats = shared >= 2 or (shared > 0 and shared >= MIN_REPEATED_SHARE * len(new_words))
         if index == agreed or (repeats and not _CLAIMED.search(sentence.text)):
-            yield replace(sentence, standing=ENDORSED_WEIGHT)
+            yield replace(sentence, weight=ENDORSED_WEIGHT)
         elif is_played and sentence.in_story:
-            yield replace(sentence, standing=SCENE_WEIGHT)
+            yield replace(sentence, weight=SCENE_WEIGHT)
         elif index == len(persona_sentences) - 1 and sentence.asks and is_next and _begins_with_statement(answer):
-            yield replace(sentence, standing=0.0)
+            yield replace(sentence, weight=0.0)
 
 
 def _begins_with_statement(pieces: Sequence[DialoguePiece]) -> bool:

@@ -23,17 +23,17 @@ MAX_WORD_LENGTH = 30
 _TOKEN = re.compile(r"[A-Z][a-z]+ (?:of|of the|and the) [A-Z][a-z]+|[^\W_]+(?:['’\-&.:][^\W_]+)*")
 """Word or name; a name may contain “of”."""
 _POSSESSIVE = re.compile("['’]s$")
-_OPENING = frozenset('“"(:')
-_JOINT = re.compile("['’.&: -]")
+_OPENING_MARKS = frozenset('“"(:')
+_JOINER = re.compile("['’.&: -]")
 _PRONOUNS = {"i", "don", "we", "you", "they", "it", "he", "she", "that", "there", "what", "let", "who"}
-_FUNCTION = re.compile(
+_GRAMMATICAL_CHARACTERS = re.compile(
     "[\u3040-\u309f]+|[的了是我你他她它们這这那個个在有和就不也都很吗嗎呢吧啊要会會去想说說到把跟给給对對没沒什么麼怎样樣能可以因為为所但"
     "還还再过過得地着來来上下里吃喝看做]+"
 )
 """Separators in Japanese and Chinese text, which has no spaces: grammatical kana and the commonest characters."""
 _ARTICLES = frozenset({"the", "a", "an", "my", "our", "your", "his", "her", "their"})
-_MODIFIER = re.compile("..ing$|^support$")
-_ENDING = re.compile("(?:ing|ers?|ed|es|e|s|y)$")
+_MODIFIER_ENDING = re.compile("..ing$|^support$")
+_INFLECTION = re.compile("(?:ing|ers?|ed|es|e|s|y)$")
 HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _NOT_A_HEAD = ("ly", "ed", "n't")
 _SELDOM_A_NOUN = ("ing", "al", "ic", "ous", "ful", "ive", "able", "ible", "less", "ish")
@@ -88,11 +88,11 @@ class SummaryTopic:
 def find_topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) -> list[SummaryTopic]:
     """Return all topics, the highest score first."""
     topics_by_key: dict[str, SummaryTopic] = {}
-    reader = _Reader(vocabulary)
+    tokenizer = _Tokenizer(vocabulary)
     for sentence in sentences[:: 1 + len(sentences) // MAX_SENTENCES_READ]:
         if not sentence.text.isascii() and SPACELESS.search(sentence.text):
             _collect_unspaced_topics(sentence, topics_by_key)
-        _collect_topics(sentence, reader, topics_by_key)
+        _collect_topics(sentence, tokenizer, topics_by_key)
     count = sentences[-1].line + 1 if sentences else 0
     kept = [topic for topic in topics_by_key.values() if _is_topic(topic, is_english=vocabulary.is_english)]
     return sorted(kept, key=lambda topic: (-topic.score(count), topic.first, topic.key))
@@ -117,22 +117,22 @@ def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryT
     return chosen
 
 
-def _collect_topics(sentence: Sentence, reader: _Reader, topics_by_key: dict[str, SummaryTopic]) -> None:
+def _collect_topics(sentence: Sentence, tokenizer: _Tokenizer, topics_by_key: dict[str, SummaryTopic]) -> None:
     # In a sentence written in capitals they do not mark names.
-    tokens = reader.read(correct_spelling(sentence.text.lower() if sentence.text.isupper() else sentence.text))
+    tokens = tokenizer.read(correct_spelling(sentence.text.lower() if sentence.text.isupper() else sentence.text))
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
-        before = tokens[start - 1].word.folded if start and (token.is_adjacent or token.word.dull) else ""
+        before = tokens[start - 1].word.folded if start and (token.is_adjacent or token.word.is_stop_word) else ""
         first = start
-        if token.word.dull:
-            is_noun = before in _ARTICLES or (start and not tokens[start - 1].word.dull)
-            if not is_noun or not _MODIFIER.search(token.word.folded):
+        if token.word.is_stop_word:
+            is_noun = before in _ARTICLES or (start and not tokens[start - 1].word.is_stop_word)
+            if not is_noun or not _MODIFIER_ENDING.search(token.word.folded):
                 continue
             first = start + 1  # as in “the reading group”: by itself it is a verb
         for end in range(first, min(start + 3, last + 1)):
-            if tokens[end].word.dull or (end > start and not tokens[end].is_adjacent):
+            if tokens[end].word.is_stop_word or (end > start and not tokens[end].is_adjacent):
                 break
-            is_head = end == last or tokens[end + 1].word.dull or not tokens[end + 1].is_adjacent
+            is_head = end == last or tokens[end + 1].word.is_stop_word or not tokens[end + 1].is_adjacent
             _count_occurrence(topics_by_key, sentence, tokens[start : end + 1], before, is_head=is_head)
 
 
@@ -164,7 +164,7 @@ class _Word(NamedTuple):
     folded: str
     key: str
     """Its singular in most cases."""
-    dull: bool
+    is_stop_word: bool
     possessive: bool
 
 
@@ -182,7 +182,7 @@ def _ends_phrase(token: _Token) -> bool:
     return token.word.possessive and not token.is_capitalised
 
 
-class _Reader:
+class _Tokenizer:
     """Split texts into tokens. Each spelling is analysed once and cached."""
 
     def __init__(self, vocabulary: ConversationVocabulary) -> None:
@@ -194,9 +194,9 @@ class _Reader:
         end = -1
         for match in _TOKEN.finditer(text):
             token = self._cached.get(match[0]) or self._analyse_word(match[0])
-            if not token.word.dull:
+            if not token.word.is_stop_word:
                 between = text[end : match.start()] if end >= 0 else ""
-                starts = end < 0 or between.rstrip(" ")[-1:] in _OPENING
+                starts = end < 0 or between.rstrip(" ")[-1:] in _OPENING_MARKS
                 capital = not starts and token.word.text[0].isupper()
                 token = _Token(token.word, capital, starts, between == " " and not _ends_phrase(tokens[-1]))
             tokens.append(token)
@@ -207,18 +207,18 @@ class _Reader:
         text = _POSSESSIVE.sub("", written)
         folded = fold(text)
         is_unusable = len(text) > MAX_WORD_LENGTH or len(text) == 1 or text.isdigit() or bool(SPACELESS.search(text))
-        word = _Word(text, folded, _singular(folded), is_unusable or self._is_dull(folded), text != written)
+        word = _Word(text, folded, _singular(folded), is_unusable or self._is_stop_word(folded), text != written)
         token = self._cached[written] = _Token(word, is_capitalised=False, is_first=False, is_adjacent=False)
         return token
 
-    def _is_dull(self, folded: str) -> bool:
-        dull, speakers = self._vocabulary.dull, self._vocabulary.speakers
-        if folded in dull or folded in speakers:
+    def _is_stop_word(self, folded: str) -> bool:
+        stop_words, speakers = self._vocabulary.stop_words, self._vocabulary.speakers
+        if folded in stop_words or folded in speakers:
             return True
-        pieces = _JOINT.split(folded)
-        if pieces[0] in _PRONOUNS or (" " in folded and (pieces[0] in dull or pieces[0] in speakers)):
+        pieces = _JOINER.split(folded)
+        if pieces[0] in _PRONOUNS or (" " in folded and (pieces[0] in stop_words or pieces[0] in speakers)):
             return True
-        return all(piece in dull or piece in speakers or len(piece) < 2 for piece in pieces)
+        return all(piece in stop_words or piece in speakers or len(piece) < 2 for piece in pieces)
 
 
 def _collect_unspaced_topics(sentence: Sentence, topics_by_key: dict[str, SummaryTopic]) -> None:
@@ -226,7 +226,7 @@ def _collect_unspaced_topics(sentence: Sentence, topics_by_key: dict[str, Summar
     runs are words in most cases.
     """
     for run in re.findall(f"{SPACELESS.pattern}+", sentence.text):
-        for piece in _FUNCTION.split(run):
+        for piece in _GRAMMATICAL_CHARACTERS.split(run):
             for part in re.findall("[\u30a0-\u30ff]+|[^\u30a0-\u30ff]+", piece):
                 if 2 <= len(part) <= 8 and HAN_OR_KANA.match(part):
                     topic = topics_by_key.setdefault(part, SummaryTopic(part, first=sentence.line, nominal=1))
@@ -253,7 +253,7 @@ def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
 
 def _root(word: str) -> str:
     """Return a key that is equal for game, games, gamer and gaming."""
-    return _ENDING.sub("", word)[:6] if len(word) > 3 else word
+    return _INFLECTION.sub("", word)[:6] if len(word) > 3 else word
 
 
 def _singular(word: str) -> str:

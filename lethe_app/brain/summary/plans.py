@@ -93,7 +93,7 @@ class StatedPlan(NamedTuple):
     """Part of a sentence that states a plan."""
 
     text: str
-    worth: float
+    weight: float
     """1 for an intention, higher if it has a time, lower if it is a wish."""
 
 
@@ -154,7 +154,7 @@ def select_goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | Non
         if sentence.narrates:
             continue
         if plan:
-            found.append((plan.worth + recency, index, f"{sentence.name}: {plan.text}"))
+            found.append((plan.weight + recency, index, f"{sentence.name}: {plan.text}"))
         elif _is_agreed(sentences, index):
             found.append((2.0 + recency, index, f"{sentence.name}: {shorten_plan(sentence.text)}"))
     best: list[tuple[float, int, str]] = []
@@ -163,7 +163,7 @@ def select_goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | Non
             break
         if not any(_is_same_goal(goal[2], known[2]) for known in best):
             best.append(goal)
-    return tuple(text for _worth, _place, text in sorted(best, key=lambda goal: goal[1]))
+    return tuple(text for _weight, _place, text in sorted(best, key=lambda goal: goal[1]))
 
 
 def _is_agreed(sentences: Sequence[Sentence], index: int) -> bool:

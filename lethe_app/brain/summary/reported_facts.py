@@ -16,11 +16,11 @@ from lethe_app.brain.text.markup import display_name
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 
-LESSER_WEIGHT = 0.6
+MINOR_WEIGHT = 0.6
 """Weight of likings and of facts without a kind in a summary, against 1 of the others."""
 VAGUE_WEIGHT = 0.4
 """Weight of a fact that begins with a pronoun or has hardly any words."""
@@ -32,9 +32,9 @@ MIN_QUOTED_WORDS = 2
 """Content words an answer needs to be worth quoting with its question."""
 MIN_FACT_WORDS = 3
 """Content words, without the speaker's name, that a fact needs to be understood by itself."""
-_QUOTED = re.compile(r"[^“”]+? said(?: on [^:“”]+)?: “(?P<quote>[^“”]+)”")
+_QUOTED_FACT = re.compile(r"[^“”]+? said(?: on [^:“”]+)?: “(?P<quote>[^“”]+)”")
 """Fact that consists of a quotation of its speaker alone."""
-_ANSWERED = re.compile(r"Asked “[^“”]*”, [^“”]+? said(?: on [^:“”]+)?: “(?P<answer>[^“”]+)”")
+_ANSWERED_FACT = re.compile(r"Asked “[^“”]*”, [^“”]+? said(?: on [^:“”]+)?: “(?P<answer>[^“”]+)”")
 QUOTATIONS = re.compile(r'"([^"]*)"')
 """Quotations in a line of a summary."""
 _PRONOUN = re.compile(
@@ -42,8 +42,8 @@ _PRONOUN = re.compile(
     r"\b(?:he|she|it)'s\b",
     re.IGNORECASE,
 )
-_PERSON = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
-NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
+_PERSONAL_PRONOUN = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
+NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b{RELATIVE_OR_ANIMAL}s?\b")
 """Possible referents of a pronoun: a name within a sentence, a relative or an animal."""
 _QUESTION_WORDS = content_words(
     "what kind which sort how many much old long often when where who whose why else called name so far any more"
@@ -52,15 +52,15 @@ _COURTESY = re.compile(
     r"\W*(?:good (?:morning|evening|afternoon|night)|hi|hello|hey|thanks?|thank you|sorry|please|kindly)\b.{0,24}",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r".+ (?:is|are) called (?P<names>.+)\.")
-_LAST_QUOTED = re.compile(r'"(?P<said>[^"]*)"$')
-_ENDS = re.compile(r"[.!?…](?= )")
+_NAME_FACT = re.compile(r".+ (?:is|are) called (?P<names>.+)\.")
+_LAST_QUOTATION = re.compile(r'"(?P<quote>[^"]*)"$')
+_SENTENCE_END = re.compile(r"[.!?…](?= )")
 _EDGE_PUNCTUATION = re.compile(r"\A\W+|\W+\Z")
 _PLAIN_QUOTES = str.maketrans('“”"', '""\'')
 _DEMONSTRATIVE = re.compile(
     r"\b(?:this|these|those)\b(?! (?:week|month|year|summer|winter|spring|autumn|morning|evening|time|is|was))"
 )
-_LESSER_KINDS = frozenset({FactKind.TASTE, FactKind.OTHER})
+_MINOR_KINDS = frozenset({FactKind.TASTE, FactKind.OTHER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class ReportedFact:
 def build_reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[ReportedFact]:
     """Return what a session states about its user and still holds at its end, in session order.
 
-    Left out are facts in character, facts whose words another fact contains, and names that another fact tells too. `pieces`
+    Left out are facts in character, facts whose words another fact contains, and names that another fact states too. `pieces`
     are those of each line (`read_pieces`).
     """
-    line_indexes = {line.id: place for place, line in enumerate(lines)}
+    line_indexes = {line.id: index for index, line in enumerate(lines)}
     users = {line.name: display_name(line) for line in lines if line.role is Role.USER}
     found = [one for one in extract_statements(lines) if one.subject in users and not one.in_story]
     ended = {text for one in found for text in one.ended_statements}
@@ -96,8 +96,11 @@ def build_reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[D
     others = frozenset(line.name for line in lines) - users.keys()
     stems = [content_words(one.text) - content_words(f"{one.subject} said asked called") for one in kept]
     reported: dict[str, ReportedFact] = {}
-    for place, one in enumerate(kept):
-        if any(stems[place] < other or (stems[place] == other and place > index) for index, other in enumerate(stems)):
+    for index, one in enumerate(kept):
+        # Of facts with the same words the first one stays.
+        if any(
+            stems[index] < other or (stems[index] == other and index > other_index) for other_index, other in enumerate(stems)
+        ):
             continue
         last_line_index = line_indexes[one.message_ids[-1]]
         plain_texts = [piece.text for piece in pieces[last_line_index] if piece.meaning is SentenceMeaning.PLAIN]
@@ -105,10 +108,10 @@ def build_reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[D
             _word_fact(one, [resolve_dates(each, lines[last_line_index].time.date()) for each in plain_texts]), others
         )
         stating_lines = frozenset(line_indexes[message] for message in one.message_ids)
-        weight = _weight(one, stems[place])
+        weight = _weight(one, stems[index])
         is_quoted = "“" in one.text and '"' in text
         unclear = is_unclear(text, one.subject)
-        fact = ReportedFact(text, users[one.subject], stating_lines, stems[place], one.kind, weight, unclear, is_quoted)
+        fact = ReportedFact(text, users[one.subject], stating_lines, stems[index], one.kind, weight, unclear, is_quoted)
         earlier = reported.get(text)
         reported[text] = fact if earlier is None else replace(earlier, words=earlier.words | fact.words)
     return list(reported.values())
@@ -121,24 +124,22 @@ def is_unclear(text: str, speaker: str) -> bool:
     quoted = QUOTATIONS.findall(text)
     if not quoted:
         rest = text.replace(speaker, "")
-        has_unnamed_person = bool(_PERSON.search(rest)) and not NAMES.search(rest)
+        has_unnamed_person = bool(_PERSONAL_PRONOUN.search(rest)) and not NAMES.search(rest)
         return starts_with_pronoun(text) or has_unnamed_person or bool(_DEMONSTRATIVE.search(text))
     if not text.startswith("Asked "):
-        return _depends_on_context(quoted[0])
+        has_pronoun = starts_with_pronoun(quoted[0]) or bool(_PRONOUN.search(quoted[0]))
+        return has_pronoun and not NAMES.search(quoted[0])
     asked, answer = quoted[0], quoted[-1]
     named = content_words(asked) - _QUESTION_WORDS
     return (not named or bool(_PRONOUN.search(asked))) and not NAMES.search(answer)
 
 
-def _depends_on_context(quotation: str) -> bool:
-    """Return whether a quotation has a pronoun and names nobody."""
-    return not NAMES.search(quotation) and (starts_with_pronoun(quotation) or bool(_PRONOUN.search(quotation)))
-
-
 def _remove_repeated_names(facts: Sequence[SpeakerStatement]) -> list[SpeakerStatement]:
-    """Remove facts that only tell a name which another fact tells too."""
+    """Remove facts that state nothing but a name which another fact contains."""
     texts = [one.text for one in facts]
-    return [one for one in facts if not (named := _NAMED.fullmatch(one.text)) or _is_new_name(named["names"], one.text, texts)]
+    return [
+        one for one in facts if not (named := _NAME_FACT.fullmatch(one.text)) or _is_new_name(named["names"], one.text, texts)
+    ]
 
 
 def _is_new_name(names: str, text: str, texts: Sequence[str]) -> bool:
@@ -158,22 +159,22 @@ def _weight(fact: SpeakerStatement, stems: frozenset[str]) -> float:
     text = fact.text.translate(_PLAIN_QUOTES)
     if starts_with_pronoun(text) or len(stems) < MIN_FACT_WORDS or _DEMONSTRATIVE.search(text) or _is_barely_quoted(text):
         return VAGUE_WEIGHT
-    return LESSER_WEIGHT if fact.kind in _LESSER_KINDS else 1.0
+    return MINOR_WEIGHT if fact.kind in _MINOR_KINDS else 1.0
 
 
 def _is_barely_quoted(text: str) -> bool:
     """Return whether the last quotation has a word or two only, or breaks off."""
-    quoted = _LAST_QUOTED.search(text)
-    return quoted is not None and (quoted["said"].endswith("…") or len(content_words(quoted["said"])) < MIN_QUOTED_WORDS)
+    quoted = _LAST_QUOTATION.search(text)
+    return quoted is not None and (quoted["quote"].endswith("…") or len(content_words(quoted["quote"])) < MIN_QUOTED_WORDS)
 
 
 def _word_fact(fact: SpeakerStatement, message_sentences: Sequence[str]) -> str:
     """Return the fact in the third person if its whole quotation can be converted, else as a quotation.
 
-    `said` are the sentences of the last message that states it: a short message is quoted in full, and of a quotation from
+    `message_sentences` are those of the last message that states it: a short message is quoted in full, and of a quotation from
     several messages only the part in the last one.
     """
-    found = _QUOTED.fullmatch(fact.text)
+    found = _QUOTED_FACT.fullmatch(fact.text)
     if found:
         quoted = list(split_sentences(found["quote"]))
         if len(fact.message_ids) > 1:
@@ -187,7 +188,7 @@ def _word_fact(fact: SpeakerStatement, message_sentences: Sequence[str]) -> str:
         if sum(map(len, message_sentences)) <= SHORT_MESSAGE_LENGTH:
             quoted = _complete_quotation(quoted, message_sentences)
         return _format_quotation(f"{fact.text[: found.start('quote')]}{' '.join(quoted)}”")
-    if (answered := _ANSWERED.fullmatch(fact.text)) and sum(map(len, message_sentences)) <= SHORT_MESSAGE_LENGTH:
+    if (answered := _ANSWERED_FACT.fullmatch(fact.text)) and sum(map(len, message_sentences)) <= SHORT_MESSAGE_LENGTH:
         answer = " ".join(_complete_quotation(list(split_sentences(answered["answer"])), message_sentences))
         return _format_quotation(f"{fact.text[: answered.start('answer')]}{answer}”")
     if "“" not in fact.text:
@@ -222,7 +223,7 @@ def _shorten_quotation(text: str) -> str:
     """Remove the last sentences of a long quotation."""
     if len(text) <= MAX_QUOTE_LENGTH:
         return text
-    ends = [found.end() for found in _ENDS.finditer(text, text.rindex("“"), MAX_QUOTE_LENGTH)]
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, text.rindex("“"), MAX_QUOTE_LENGTH)]
     return f"{text[: ends[-1]]}”" if ends else f"{shorten(text, MAX_QUOTE_LENGTH)}”"
 
 

@@ -12,16 +12,16 @@ from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, STORY_PREFIX,
 from lethe_app.brain.text.sentences import Sentence, split_sentences
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, NON_TOPIC_WORDS, RELATIVE_WORDS, VERBS_THIRD
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_past, third_person_form
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
-_FIRST = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
-_SECOND = re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
+_SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,:;]| and | but | [-–—]+ ")
-_WISHED = re.compile(r"(?:I )?wish (?:me|us)\b", re.IGNORECASE)
+_WISH_ME = re.compile(r"(?:I )?wish (?:me|us)\b", re.IGNORECASE)
 _ON_ONES_OWN = re.compile(r"(?:\w+ )?on (?:my|our) own\W*$", re.IGNORECASE)
-_GENERIC = re.compile(
+_GENERIC_YOU = re.compile(
     r"\b(?:if|when|where|because|how|unless|until|while) you\b|\byou(?:'re| are| can| can't| cannot| could| never| always|"
     r" have to|"
     r" need| get| see| want| would|'d| just| don't| must| shouldn't| end up| go)\b",
@@ -29,10 +29,10 @@ _GENERIC = re.compile(
 )
 """“You” in the sense of anybody."""
 _WE = {"we": "they", "us": "them", "our": "their", "ours": "theirs", "ourselves": "themselves"}
-_TOGETHER = re.compile(r"(?<![\w.'])(?:[Ww]e|us|[Oo]urs?|ourselves)(?![\w.])")
-_URGED = re.compile(r"\blet'?s\b", re.IGNORECASE)
-_LEFT = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'll|I'd|my|me|we|our)(?![\w'])")
-_LEANING = re.compile(
+_FIRST_PERSON_PLURAL = re.compile(r"(?<![\w.'])(?:[Ww]e|us|[Oo]urs?|ourselves)(?![\w.])")
+_LETS = re.compile(r"\blet'?s\b", re.IGNORECASE)
+_UNCONVERTED = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'll|I'd|my|me|we|our)(?![\w'])")
+_LEADING_PRONOUN = re.compile(
     r"^(?:it|it's|its|that|that's|they|they're|their|he|he's|his|she|she's|this|these|those|them|there|there's|which|such|so|"
     r"then|one|both|neither)\b|^(?:I|we) (?:\w+ ){1,3}(?:it|them|"
     r"him|her|one)(?:$| (?!who|that))|^(?:(?:really|also|just|totally|definitely|always) )?(?:made|makes|reminded|reminds|"
@@ -40,44 +40,44 @@ _LEANING = re.compile(
     r"gave|gives|means|meant|showed|shows|inspired|pushed|kept|keeps) (?:me|us)\b",
     re.IGNORECASE,
 )
-_ANNOUNCED = re.compile(
+_ANNOUNCEMENT = re.compile(
     r"^(?:[\w' ]{1,30}: |dear \w+, |[^.!?]{0,60}\bsince we(?:'ve)? (?:last )?(?:talked|spoke|chatted|met)(?: last)?\s*"
     r"(?:[-–—,:]+|\band\b)\s*)(?=(?:I|I've|I'm|my|we|we've)\b)",
     re.IGNORECASE,
 )
 """Announcement before the content: “Big news: I …”, “Things have been great since we last talked - I …”."""
-_SHOWN = re.compile(
+_SHOWN_MEDIA = re.compile(
     r"\b(?:(?:here's|here is|here are|check out|look at|this is|these are) (?:an? |the |this |my |some )?(?:\w+ )?"
     r"(?:pic|photo|picture|link|video|snap|shot)s?|here(?:'s| is| are) (?:what|how|the|some)|check (?:it|this|them) out|"
     r"take a look)\b",
     re.IGNORECASE,
 )
-_FINITE = re.compile(
+_FINITE_VERB = re.compile(
     r"\b(?:is|are|was|were|am|isn't|aren't|wasn't|weren't|does|do|did|has|have|had|will|would|can|could|should|might|must|may|"
     r"don't|doesn't|didn't|can't|won't|couldn't|hasn't|haven't|goes|gets|makes|says|came|means|helps|feels|looks|"
     r"seems|keeps)\b|"
     r"\b(?:it|he|she|that|there|here|what|who|where|how|everything|name)'s\b|'(?:re|ve|ll|m|d)\b",
     re.IGNORECASE,
 )
-_THIRD = frozenset(map(third_person_form, BASE_VERBS)) | VERBS_THIRD | (BASE_VERBS - VERBS_ALSO_NOUNS)
-_INVERTED = re.compile(
+_THIRD_FORMS = frozenset(map(third_person_form, BASE_VERBS)) | VERBS_THIRD | (BASE_VERBS - VERBS_ALSO_NOUNS)
+_INVERSION = re.compile(
     r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|"
     r"please|wish me|kindly|tell|show|give|help|myself|you|you're|your)\b",
     re.IGNORECASE,
 )
-_ONE_DOES = re.compile(r"^guess who (?=\w)", re.IGNORECASE)
+_GUESS_WHO = re.compile(r"^guess who (?=\w)", re.IGNORECASE)
 _FOR_ME = re.compile(r"^(?:as )?for me, (?=I\b)|^I(?:'ll| will) be honest, |^(?:but )?about \w+, (?=I\b)", re.IGNORECASE)
 _AND_I = re.compile(r",? and (?=I(?:'\w+)? )")
 _PICTOGRAM = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]|(?<=[\\s.!?])(?:[:;]-?[)(DPp]|<3|\\^\\^|xD)")
-_INNER_END = re.compile(r"\s*[!?]+ (?P<joined>(?=(?:and|but|so)\b))?(?=\w)")
-_CHAT = re.compile(r"[\s,]*\b(?:lol|lmao|haha+|xd|tho|tbh|imo|ngl|rn|pls|plz)\b(?=[\s,.!]|$)", re.IGNORECASE)
-_RELATED = re.compile(rf"\b(?P<who>[Mm]y (?:\w+ )?(?:{RELATIVES}|{ANIMALS})) (?P<name>[a-z]{{3,}})\b")
+_INNER_SENTENCE_END = re.compile(r"\s*[!?]+ (?P<joined>(?=(?:and|but|so)\b))?(?=\w)")
+_CHAT_ABBREVIATION = re.compile(r"[\s,]*\b(?:lol|lmao|haha+|xd|tho|tbh|imo|ngl|rn|pls|plz)\b(?=[\s,.!]|$)", re.IGNORECASE)
+_RELATION_AND_NAME = re.compile(rf"\b(?P<who>[Mm]y (?:\w+ )?{RELATIVE_OR_ANIMAL}) (?P<name>[a-z]{{3,}})\b")
 _GERUND = re.compile(
     r"^(?!(?:during|nothing|something|anything|everything|being|morning|evening|king|thing|bring|spring|ring|string)\b)"
     r"[a-z]{2,}ing\b",
     re.IGNORECASE,
 )
-_FEELS = re.compile(
+_FEELING_WITHOUT_SUBJECT = re.compile(
     r"(?:looking forward to|(?:(?:so|very|really|super|pretty|too) )?(?:busy|happy|glad|excited|tired|proud|grateful|thankful|"
     r"nervous|"
     r"scared|exhausted|relieved|ready))\b",
@@ -98,7 +98,7 @@ def retell(sentence: Sentence, listener: str) -> str | None:
     """
     text = _prepare_text(sentence, listener)
     if (
-        _WISHED.match(text)
+        _WISH_ME.match(text)
         or sentence.asks
         or text.isupper()
         or not is_statement(text)
@@ -116,10 +116,10 @@ def retell_joined(sentence: Sentence, earlier: Sentence, listener: str) -> str |
     """
     first = retell(earlier, listener)
     text = _prepare_text(sentence, listener)
-    if first is None or sentence.asks or not is_statement(text) or _URGED.search(text) or _SECOND.search(text):
+    if first is None or sentence.asks or not is_statement(text) or _LETS.search(text) or _SECOND_PERSON.search(text):
         return None
-    rest = _rewrite_in_third_person(text, sentence.name, listener) if _FIRST.search(text) else finish_sentence(text)
-    if not rest or _LEFT.search(rest) or len(first) + len(rest) > MAX_QUOTE_LENGTH:
+    rest = _rewrite_in_third_person(text, sentence.name, listener) if _FIRST_PERSON.search(text) else finish_sentence(text)
+    if not rest or _UNCONVERTED.search(rest) or len(first) + len(rest) > MAX_QUOTE_LENGTH:
         return None
     first_word = rest.partition(" ")[0]
     return f"{first.rstrip('.')}; {rest if first_word == sentence.name else rest[:1].lower() + rest[1:]}"
@@ -134,10 +134,12 @@ def retell_all(sentences: Sequence[Sentence]) -> str | None:
     for sentence in sentences:
         text = _prepare_text(sentence, "")
         statement, separator = retell(sentence, "") if has_subject(sentence.text) else None, " "
-        if statement is None and result and not sentence.asks and is_statement(text) and not _SECOND.search(text):
-            statement = _rewrite_in_third_person(text, sentence.name, "") if _FIRST.search(text) else finish_sentence(text)
+        if statement is None and result and not sentence.asks and is_statement(text) and not _SECOND_PERSON.search(text):
+            statement = (
+                _rewrite_in_third_person(text, sentence.name, "") if _FIRST_PERSON.search(text) else finish_sentence(text)
+            )
             result, separator = result.rstrip("."), "; "  # a pronoun stays with what it stands for
-        if not statement or _LEFT.search(statement):
+        if not statement or _UNCONVERTED.search(statement):
             return None
         is_name = statement.startswith(sentence.name)
         result = (
@@ -158,13 +160,13 @@ def is_statement(text: str) -> bool:
     found = [word.lower() for word in re.findall(r"[\w']+", text)]
     if len(found) < 3:
         return False
-    has_verb = bool(_FINITE.search(text)) or any(word in _THIRD or is_past(word) for word in found[1:])
+    has_verb = bool(_FINITE_VERB.search(text)) or any(word in _THIRD_FORMS or is_past(word) for word in found[1:])
     return has_verb or bool(_NO_SUBJECT.match(text)) or found[0] in {"i", "we", "they"} or is_past(found[0])
 
 
 def starts_with_pronoun(text: str) -> bool:
     """Return whether an English sentence begins with a pronoun whose noun is in the sentence before."""
-    return bool(_LEANING.match(strip_fillers(correct_spelling(remove_opener(text)))))
+    return bool(_LEADING_PRONOUN.match(strip_fillers(correct_spelling(remove_opener(text)))))
 
 
 def starts_with_he_or_she(text: str) -> bool:
@@ -174,20 +176,21 @@ def starts_with_he_or_she(text: str) -> bool:
 
 def is_showing_media(text: str) -> bool:
     """Return whether the sentence only hands over a picture or a link."""
-    return bool(_SHOWN.search(text))
+    return bool(_SHOWN_MEDIA.search(text))
 
 
 def _prepare_text(sentence: Sentence, listener: str) -> str:
     """Return the content of the sentence with corrected spelling, a subject, and its dates spelt out."""
     text = _remove_lead(correct_spelling(remove_opener(sentence.text)))
-    text = _PICTOGRAM.sub("", _ANNOUNCED.sub("", text)).replace("`", "'").strip(" \t,.!?;:-–—")
+    text = _PICTOGRAM.sub("", _ANNOUNCEMENT.sub("", text)).replace("`", "'").strip(" \t,.!?;:-–—")
     if listener:
         name = re.escape(listener.split(maxsplit=1)[0])
         text = re.sub(rf",? {name}$|^{name},? (?=(?:I|my)\b)", "", text, flags=re.IGNORECASE)
-    text = _RELATED.sub(
-        _capitalise_name, _INNER_END.sub(lambda end: "; " if end["joined"] is None else " ", _CHAT.sub("", text))
+    text = _RELATION_AND_NAME.sub(
+        _capitalise_name,
+        _INNER_SENTENCE_END.sub(lambda end: "; " if end["joined"] is None else " ", _CHAT_ABBREVIATION.sub("", text)),
     )
-    text = _TOGETHER.sub(lambda found: _third_plural(found[0]), _add_subject(text))
+    text = _FIRST_PERSON_PLURAL.sub(lambda found: _third_plural(found[0]), _add_subject(text))
     resolved = resolve.resolve_dates(text, sentence.day) if sentence.day is not None else text
     return shorten(resolved, MAX_QUOTE_LENGTH).rstrip("…")
 
@@ -205,7 +208,7 @@ def _capitalise_name(match: re.Match[str]) -> str:
     is_word = (
         name in NON_TOPIC_WORDS
         or name in STOP_WORDS
-        or name in _THIRD
+        or name in _THIRD_FORMS
         or name in BASE_VERBS
         or is_past(name)
         or name in RELATIVE_WORDS
@@ -215,20 +218,21 @@ def _capitalise_name(match: re.Match[str]) -> str:
 
 def _add_subject(text: str) -> str:
     """Add the missing “I” to “Had a wild week” or “Looking for a flat — it's hard”."""
-    text = _FOR_ME.sub("", _ONE_DOES.sub("I ", text))
+    text = _FOR_ME.sub("", _GUESS_WHO.sub("I ", text))
     first = text.partition(" ")[0].lower()
-    if first == "not" and not text.lower().startswith(("not only", "not just", "not everyone", "not all", "not many")):
-        return f"I'm {text[:1].lower()}{text[1:]}"
-    if _FEELS.match(text):
-        return f"I'm {text[:1].lower()}{text[1:]}"
-    if first in {"gonna", "going"} and text.lower().startswith(("gonna ", "going to ")):
-        return f"I'm {text[:1].lower()}{text[1:]}"
+    predicate = f"{text[:1].lower()}{text[1:]}"
+    is_negation = first == "not" and not predicate.lower().startswith(
+        ("not only", "not just", "not everyone", "not all", "not many")
+    )
+    if is_negation or _FEELING_WITHOUT_SUBJECT.match(text) or text.lower().startswith(("gonna ", "going to ")):
+        return f"I'm {predicate}"
     if _NO_SUBJECT.match(text) or is_past(first):
-        return f"I {text[:1].lower()}{text[1:]}"
+        return f"I {predicate}"
     if _GERUND.match(text):
         clause = re.split(r"\s+[-–—]+\s+|,? but |, (?=(?:it|so|I|they|he|she)\b)", text)[0]
-        if not _FINITE.search(clause) and not any(is_past(word) or word in _THIRD for word in clause.lower().split()):
-            return f"I'm {text[:1].lower()}{text[1:]}"
+        words = clause.lower().split()
+        if not _FINITE_VERB.search(clause) and not any(is_past(word) or word in _THIRD_FORMS for word in words):
+            return f"I'm {predicate}"
     return text
 
 
@@ -272,17 +276,18 @@ def replace_repeated_name(text: str, name: str) -> str:
 
 
 def _retell_text(text: str, name: str, listener: str) -> str | None:
-    if _GENERIC.search(text) or _INVERTED.match(text) or _URGED.search(text):
+    if _GENERIC_YOU.search(text) or _INVERSION.match(text) or _LETS.search(text):
         return None
-    if _SECOND.search(text) and not _FIRST.search(text):
+    if _SECOND_PERSON.search(text) and not _FIRST_PERSON.search(text):
         return None
-    if _FIRST.search(text):
+    if _FIRST_PERSON.search(text):
         statement = _rewrite_in_third_person(text, name, listener)
-        return statement if statement and not _LEFT.search(statement) and len(list(split_sentences(statement))) == 1 else None
+        is_whole = statement and not _UNCONVERTED.search(statement) and len(list(split_sentences(statement))) == 1
+        return statement if is_whole else None
     if not is_statement(_CLAUSE_END.split(text)[0]):
         return None
     first = fold(WORD.findall(text)[0])
-    if first == "been" or (first in VERBS_THIRD - RELATIVE_WORDS and not _FINITE.search(text)):
+    if first == "been" or (first in VERBS_THIRD - RELATIVE_WORDS and not _FINITE_VERB.search(text)):
         return None  # it lacks its subject
     is_common = (
         first in STOP_WORDS

@@ -31,8 +31,8 @@ _FIRST_PERSON_WORDS = frozenset(
 )
 _FIRST_UNSPACED = re.compile("[我私僕俺]|ฉัน|ผม|나는|저는")
 _HEDGE = r"(?:(?:so|and|but|yeah|yes|no|wow|oh|well),? )*"
-_SECOND = re.compile(_HEDGE + r"(?:you|your|you're|you've|that|that's|sounds?|looks?|what an?|how)\b", re.IGNORECASE)
-_DANGLING = re.compile(
+_COMMENT_START = re.compile(_HEDGE + r"(?:you|your|you're|you've|that|that's|sounds?|looks?|what an?|how)\b", re.IGNORECASE)
+_INCOMPLETE = re.compile(
     _HEDGE + r"(?:it|it's|its|that|that's|they|they're|he|he's|she|she's|this|these|those|them)\b", re.IGNORECASE
 )
 _GREETING = re.compile(
@@ -45,7 +45,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _ADDRESSED = frozenset({"you", "your", "yours", "yourself"})
-_EMPTY = re.compile(
+_ACKNOWLEDGEMENT = re.compile(
     _HEDGE + r"(?:i(?:'m| am)? (?:totally |really |just |so |also |can )?(?:sure|understand|agree|bet|hope (?:you|it|that)|"
     r"know (?:what|how|that|you)|see\b|guess|appreciate|glad|happy (?:for|to hear|you)|proud of you|here for|imagine|owe you|"
     r"will keep|feel you|hear you|love (?:that|it|your|how)|think (?:you|that's|so)|wish you|get (?:it|that|what))\b"
@@ -60,20 +60,24 @@ _NAME = re.compile(r"(?<=[^\s.!?…\"“:*] )[A-Z][a-zà-ÿ]+")
 class SentenceSignals:
     """Signs of salience of a sentence that do not depend on its session."""
 
-    own: bool = False
+    is_first_person: bool = False
     """True if the speaker refers to themselves."""
     plan: StatedPlan | None = None
-    feeling: bool = False
-    grave: bool = False
-    kin: bool = False
-    when: bool = False
-    named: bool = False
+    has_feeling: bool = False
+    has_life_event: bool = False
+    has_relative: bool = False
+    has_time: bool = False
+    has_name: bool = False
     """True if it names a person or place."""
 
     @property
     def is_informative(self) -> bool:
         """True if the sentence tells something about a life."""
-        return self.grave or self.plan is not None or (self.own and (self.feeling or self.kin or self.when or self.named))
+        return (
+            self.has_life_event
+            or self.plan is not None
+            or (self.is_first_person and (self.has_feeling or self.has_relative or self.has_time or self.has_name))
+        )
 
 
 def find_signals(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignals:
@@ -82,15 +86,17 @@ def find_signals(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignal
     """
     text, tokens = sentence.text, sentence.words
     return SentenceSignals(
-        own=not _FIRST_PERSON_WORDS.isdisjoint(tokens)
+        is_first_person=not _FIRST_PERSON_WORDS.isdisjoint(tokens)
         or tokens[:2] == ("guess", "who")
         or bool(not text.isascii() and _FIRST_UNSPACED.search(text)),
         plan=find_plan(sentence),
-        feeling=not FEELINGS.isdisjoint(tokens),
-        grave=not LIFE_EVENT_WORDS.isdisjoint(tokens) or not LIFE_EVENT_PAIRS.isdisjoint(pairwise(tokens)),
-        kin=not RELATIVE_WORDS.isdisjoint(tokens),
-        when=not TIME_WORDS.isdisjoint(tokens) or any(map(str.isdigit, tokens)),
-        named=any(name.casefold() not in speakers and name.casefold() not in NON_TOPIC_WORDS for name in _NAME.findall(text)),
+        has_feeling=not FEELINGS.isdisjoint(tokens),
+        has_life_event=not LIFE_EVENT_WORDS.isdisjoint(tokens) or not LIFE_EVENT_PAIRS.isdisjoint(pairwise(tokens)),
+        has_relative=not RELATIVE_WORDS.isdisjoint(tokens),
+        has_time=not TIME_WORDS.isdisjoint(tokens) or any(map(str.isdigit, tokens)),
+        has_name=any(
+            name.casefold() not in speakers and name.casefold() not in NON_TOPIC_WORDS for name in _NAME.findall(text)
+        ),
     )
 
 
@@ -98,7 +104,7 @@ def find_signals(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignal
 class ConversationVocabulary:
     """Weights of the words of one session."""
 
-    dull: frozenset[str]
+    stop_words: frozenset[str]
     """Normalised words that are never a topic in this session."""
     speakers: frozenset[str]
     """Normalised words of the speakers' names."""
@@ -115,13 +121,13 @@ class ConversationVocabulary:
             counts.update(sentence.words)
         name_words = {fold(word) for name in names for word in WORD.findall(name)}
         speakers = frozenset(name_words | {word for word in counts if _is_short_for(word, name_words)} - NON_TOPIC_WORDS)
-        dull = NON_TOPIC_WORDS if _is_english(counts) else NON_TOPIC_WORDS | FOREIGN_STOP_WORDS
-        return cls(dull, speakers, tuple(names), _word_weights(sentences, dull | speakers))
+        stop_words = NON_TOPIC_WORDS if _is_english(counts) else NON_TOPIC_WORDS | FOREIGN_STOP_WORDS
+        return cls(stop_words, speakers, tuple(names), _word_weights(sentences, stop_words | speakers))
 
     @property
     def is_english(self) -> bool:
         """True if the session is in English."""
-        return self.dull is NON_TOPIC_WORDS
+        return self.stop_words is NON_TOPIC_WORDS
 
     def listener_of(self, name: str) -> str:
         """Return the name of the listener of a speaker if there are two; empty if there are more."""
@@ -140,25 +146,27 @@ def salience(sentence: Sentence, signals: SentenceSignals, vocabulary: Conversat
     at the selection (brain/summary/selection).
     """
     informative = vocabulary.informative_words(sentence.words)
-    if not (informative or signals.grave) or (
+    if not (informative or signals.has_life_event) or (
         _GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signals.is_informative)
     ):
         return 0.0
-    value = 1 + 0.5 * signals.own + 0.5 * (signals.plan is not None) + 0.25 * signals.feeling + 1.0 * signals.grave
-    value += 0.35 * signals.kin + 0.25 * signals.when + 0.35 * signals.named
+    value = 1 + 0.5 * signals.is_first_person + 0.5 * (signals.plan is not None) + 0.25 * signals.has_feeling
+    value += signals.has_life_event
+    value += 0.35 * signals.has_relative + 0.25 * signals.has_time + 0.35 * signals.has_name
+    # Without any signal the sentence is general talk.
     if value == 1:
         value = 0.45
     if sentence.asks:
         value *= 0.25
-    if _SECOND.match(sentence.text):
+    if _COMMENT_START.match(sentence.text):
         value *= 0.4
-    if not signals.own and not _ADDRESSED.isdisjoint(sentence.words):
+    if not signals.is_first_person and not _ADDRESSED.isdisjoint(sentence.words):
         value *= 0.5
-    if _EMPTY.match(sentence.text):
+    if _ACKNOWLEDGEMENT.match(sentence.text):
         value *= 0.3
-    if _DANGLING.match(sentence.text):
+    if _INCOMPLETE.match(sentence.text):
         value *= 0.6
-    return value * min(1.0, 0.25 + 0.25 * (len(informative) + signals.grave + signals.kin))
+    return value * min(1.0, 0.25 + 0.25 * (len(informative) + signals.has_life_event + signals.has_relative))
 
 
 def _is_english(counts: Counter[str]) -> bool:
@@ -174,7 +182,7 @@ def _is_english(counts: Counter[str]) -> bool:
 
 def is_empty_answer(sentence: Sentence) -> bool:
     """Return whether the sentence only thanks or praises, whatever the question was."""
-    return bool(_GREETING.match(sentence.text) or _SECOND.match(sentence.text))
+    return bool(_GREETING.match(sentence.text) or _COMMENT_START.match(sentence.text))
 
 
 def _is_short_for(word: str, names: Collection[str]) -> bool:
@@ -182,12 +190,12 @@ def _is_short_for(word: str, names: Collection[str]) -> bool:
     return len(word) >= 2 and any(name.startswith(word) for name in names)
 
 
-def _word_weights(sentences: Sequence[Sentence], dull: frozenset[str]) -> dict[str, float]:
+def _word_weights(sentences: Sequence[Sentence], stop_words: frozenset[str]) -> dict[str, float]:
     line_counts: Counter[str] = Counter()
     last_line: dict[str, int] = {}
     for sentence in sentences:
         for word in sentence.words:
-            if word not in dull and last_line.get(word) != sentence.line:
+            if word not in stop_words and last_line.get(word) != sentence.line:
                 last_line[word] = sentence.line
                 line_counts[word] += 1
     return {word: 1 + math.log(count) for word, count in line_counts.items()}

@@ -12,16 +12,16 @@ from lethe_app.brain.summary.sentence_weights import ENOUGH_FACTS
 
 COVERED_WORD_WEIGHT = 0.1
 """Remaining weight of a word that a chosen report contains already."""
-STRETCH_FACTOR = 0.7
-"""Factor per chosen report for the others of its stretch of the session."""
+SECTION_FACTOR = 0.7
+"""Factor per chosen report for the others of its section of the session."""
 MESSAGE_FACTOR = 0.7
 """Factor per chosen report for the others of its message."""
 SPEAKER_FACTOR = 0.95
 """Factor per chosen report for the others of its speaker."""
-STRETCH_LENGTH = 130
-"""Characters of summary per stretch into which the session is divided."""
-MAX_STRETCHES = 12
-"""Maximum number of stretches into which the session is divided."""
+SECTION_LENGTH = 130
+"""Characters of summary per section into which the session is divided."""
+MAX_SECTIONS = 12
+"""Maximum number of sections into which the session is divided."""
 BASE_VALUE = 2.0
 """Base value of a report, in word weights, because a death may be told in a word that occurs only once."""
 LENGTH_EXPONENT = 0.5
@@ -50,7 +50,7 @@ def choose_reports(
 
     If there are `ENOUGH_FACTS`, the others take at most `OTHERS_SHARE` of the room.
     """
-    state = _State(weights, max(1, min(MAX_STRETCHES, max(max_length, max_facts_length) // STRETCH_LENGTH)))
+    state = _Selection(weights, max(1, min(MAX_SECTIONS, max(max_length, max_facts_length) // SECTION_LENGTH)))
     if others:
         max_facts_length = min(max_facts_length, int((1 - RESERVED_SHARE) * max(max_length, max_facts_length)))
     # One character more, because the last line has no line break.
@@ -70,12 +70,12 @@ def choose_reports(
     return sorted([*chosen, *state.choose(others, remaining)], key=lambda report: (report.position, report.sources))
 
 
-class _State:
-    """State of the selection: which words, stretches, messages and speakers the chosen reports cover."""
+class _Selection:
+    """State of the selection: which words, sections, messages and speakers the chosen reports cover."""
 
-    def __init__(self, weights: dict[str, float], stretches: int) -> None:
+    def __init__(self, weights: dict[str, float], sections: int) -> None:
         self._weights = weights
-        self._stretches = stretches
+        self._sections = sections
         self._covered: set[str] = set()
         self._counts: Counter[int | str] = Counter()
 
@@ -85,7 +85,7 @@ class _State:
         words = sum(weights.get(word, 1.0) * (COVERED_WORD_WEIGHT if word in covered else 1.0) for word in sorted(report.words))
         counts = self._counts
         penalty: float = (
-            STRETCH_FACTOR ** counts[int(report.position * self._stretches)] * SPEAKER_FACTOR ** counts[report.speaker]
+            SECTION_FACTOR ** counts[int(report.position * self._sections)] * SPEAKER_FACTOR ** counts[report.speaker]
         )
         penalty *= MESSAGE_FACTOR ** counts[f"message {report.quote.line}"]
         price = math.pow(max(report.cost, MIN_CHARGED_LENGTH), FACT_LENGTH_EXPONENT if report.is_fact else LENGTH_EXPONENT)
@@ -95,7 +95,7 @@ class _State:
         """Return candidates of at most `remaining` characters together.
 
         Greedy, by salience x weight of the words not yet covered / length ** `LENGTH_EXPONENT` (`FACT_LENGTH_EXPONENT` for
-        facts), reduced for stretches, messages and speakers already covered. The gain only falls as others are chosen, so that
+        facts), reduced for sections, messages and speakers already covered. The gain only falls as others are chosen, so that
         a stale value in the heap is an upper bound (Minoux 1978, accelerated greedy).
         """
         heap = [(-self.compute_gain(report), index) for index, report in enumerate(candidates)]
@@ -116,6 +116,6 @@ class _State:
 
     def mark_chosen(self, report: SummaryCandidate) -> None:
         self._covered |= report.words
-        self._counts[int(report.position * self._stretches)] += 1
+        self._counts[int(report.position * self._sections)] += 1
         self._counts[f"message {report.quote.line}"] += 1
         self._counts[report.speaker] += 1

@@ -103,7 +103,7 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
             index in stated
             or index in left_out
             or index == lone_story_sentence
-            or not sentence.standing
+            or not sentence.weight
             or is_uninformative(sentence.text)
         ):
             continue
@@ -126,7 +126,7 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
             if not (
                 is_user_question and FIRST_PERSON.search(sentence.text)
             ):  # what somebody asks about themselves tells nothing
-                (questions if is_user_question else weights)[index] = weight * sentence.standing * factor
+                (questions if is_user_question else weights)[index] = weight * sentence.weight * factor
     user_indexes = [index for index in weights if sentences[index].role is Role.USER]
     if len(user_indexes) + len(material.facts) >= ENOUGH_FACTS:
         weights = {index: weights[index] for index in user_indexes}
@@ -139,7 +139,7 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
 
 def _personal_weight(text: str, signal: SentenceSignals) -> float:
     """Return 1 for a sentence about the speaker's own life, and `GENERAL_WEIGHT` for one that is true of everybody."""
-    is_particular = signal.own or signal.kin or signal.named or signal.when
+    is_particular = signal.is_first_person or signal.has_relative or signal.has_name or signal.has_time
     return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL_WEIGHT
 
 

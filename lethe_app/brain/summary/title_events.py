@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.entities import ANIMALS
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.dates.words import MONTH, WEEKDAY
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
@@ -19,7 +20,7 @@ LIFE_EVENT_WEIGHT, LIFE_CHANGE_WEIGHT, SINGLE_ACTION_WEIGHT, ONGOING_ACTIVITY_WE
 OTHER_YEAR_FACTOR = 0.3
 """Factor for an event of another year."""
 _OWNER_PATTERN = (
-    rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS})),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
+    rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?{RELATIVE_OR_ANIMAL}),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
 )
 _SOMEBODY = (
     rf"(?:{_OWNER_PATTERN}|"
@@ -54,7 +55,7 @@ _LIFE_EVENTS = tuple(
     for pattern, title, share in (
         (_OWNER_PATTERN + _MARRYING, "{whose} wedding", 2.0),
         (_OWNER_PATTERN + r"(?:has )?(?:just )?(?:died|passed away|is dead)\b", "{whose} death", 2.0),
-        (rf"\bI (?:just )?lost my (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS}))\b", "{whose} death", 2.0),
+        (rf"\bI (?:just )?lost my (?P<kin>(?:\w+ )?{RELATIVE_OR_ANIMAL})\b", "{whose} death", 2.0),
         (_OWNER_PATTERN + r"(?:is|'s) (?:now )?(?:pregnant|expecting|having a baby)\b", "{whose} baby", 2.0),
         (r"\b(?!she\b|She\b|who\b|that\b)(?P<who>[A-Za-z]{3,})(?:'s| is) pregnant\b", "{whose} pregnancy", 2.0),
         (r"\b(?:she's|she is|She's|She is|we're|We're|we are|We are) (?:pregnant|expecting)\b", "The pregnancy", 1.5),
@@ -216,7 +217,7 @@ _DETERMINER = re.compile(
     re.IGNORECASE,
 )
 _OWN = re.compile(r"\b(?:my|our)(?: own)?\b", re.IGNORECASE)
-_RELATED = re.compile(rf"\b(?:my|our) (?:{RELATIVES}|{ANIMALS}) (?=[A-Z])")
+_RELATED = re.compile(rf"\b(?:my|our) {RELATIVE_OR_ANIMAL} (?=[A-Z])")
 """Relation before a name, which the title omits."""
 _OTHER_YEAR = re.compile(
     r"\b(?:19|20)\d\d\b|\b(?:years|yrs|months|mo|winters|summers|decades) ago\b|\b(?:since|after) (?:I|my|our|the)\b|"

@@ -10,7 +10,7 @@ from lethe_app.brain.summary.keywords import SummaryTopic
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS, RELATIVE_WORDS, VERBS_THIRD
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
@@ -67,7 +67,7 @@ _DETERMINED = re.compile(
 _INDEFINITE = re.compile(r"\b(?:an?) (?:(?P<kind>(?:new|old|big|little) )|(?!of\b|lot\b|few\b)[a-z]+ )?$", re.IGNORECASE)
 _OWNED = re.compile(
     rf"\b(?!(?:It|He|She|That|What|There|Here|Let|Who|How|Where|Everything|One)\b)(?P<owner>[A-Z][a-zà-ÿ]+|"
-    rf"(?:{RELATIVES}|{ANIMALS}))(?:'s|’s) (?:\w+ )?$"
+    rf"{RELATIVE_OR_ANIMAL})(?:'s|’s) (?:\w+ )?$"
 )
 _AFTER = re.compile(
     r"^ (?P<link>at|in|for|with|to|of) (?P<the>the |my |our |a |an )?(?P<kind>new "

@@ -23,7 +23,7 @@ from lethe_app.brain.vocabulary.common_words import LIFE_EVENT_WORDS
 
 MIN_SECOND_TOPIC_SHARE = 0.24
 """Share of the best topic's value that a second part needs."""
-MIN_SECOND_NEWS_SHARE = 0.35
+MIN_SECOND_EVENT_SHARE = 0.35
 """Share of the best event's value that a second event needs."""
 MAX_TOPICS_TRIED = 12
 """Number of topics tried."""
@@ -58,11 +58,11 @@ def compose_title(
     """
     if not is_english:
         return _join_names([topic.spelling for topic in select_distinct(topics, 2)])
-    order = sorted(range(len(sentences)), key=lambda place: -weights[place])
+    order = sorted(range(len(sentences)), key=lambda index: -weights[index])
     by_weight = [sentences[index] for index in order]
     weight_by_line: dict[int, float] = {}
-    for place in reversed(order):
-        weight_by_line[sentences[place].line] = weights[place]
+    for index in reversed(order):
+        weight_by_line[sentences[index].line] = weights[index]
     event_phrases = _event_phrases(sentences, weights, events)
     parts = [*event_phrases, *_topic_phrases(topics, by_weight, weight_by_line, event_phrases)]
     if subjects and not event_phrases and not any(map(_is_activity, parts)):
@@ -84,7 +84,7 @@ def _topic_phrases(
     values = {topic.key: _topic_value(topic, count, weight_by_line) for topic in topics}
     tried = heapq.nlargest(MAX_TOPICS_TRIED, filter(is_nominal, topics), key=lambda topic: values[topic.key])
     undenied = [(topic, build_phrase(topic, by_weight, is_first=True)) for topic in tried if not _is_denied(topic, by_weight)]
-    ranked = [(values[topic.key] * _clarity(phrase), topic) for topic, phrase in undenied]
+    ranked = [(values[topic.key] * _phrase_factor(phrase), topic) for topic, phrase in undenied]
     ranked.sort(key=lambda pair: -pair[0])
     if not event_phrases and (not ranked or ranked[0][0] < MIN_SECOND_TOPIC_SHARE * max(values.values())):
         return []
@@ -138,7 +138,7 @@ def _event_phrases(
     ranked = sorted(values.items(), key=lambda item: -item[1])
     for text, value in ranked:
         phrase = TitlePhrase(_inner_form(text) if parts else text, phrase_words(text))
-        if value < (MIN_SECOND_NEWS_SHARE * ranked[0][1] if parts else best) or len(parts) == 2:
+        if value < (MIN_SECOND_EVENT_SHARE * ranked[0][1] if parts else best) or len(parts) == 2:
             break
         if not any(phrase.words & other.words for other in parts) and _fits([*parts, phrase]):
             parts.append(phrase)
@@ -158,13 +158,13 @@ def _is_about_death(sentences: Sequence[Sentence], events: Sequence[TitleEvent |
     return sum(bool(_DEATH.search(text)) for text in texts) >= MIN_DEATH_SHARE * len(sentences)
 
 
-def _clarity(phrase: TitlePhrase) -> float:
+def _phrase_factor(phrase: TitlePhrase) -> float:
     """Return a factor that is higher for activities and life events, and lower for a mere name."""
     words = phrase.text.removeprefix("the ").split()
     if is_lone_name(phrase):
         return LONE_NAME_FACTOR
-    fullness = ACTIVITY_FACTOR if _is_activity(phrase) else PHRASE_FACTOR if len(words) > 1 else 1.0
-    return fullness * (1.0 if LIFE_EVENT_WORDS.isdisjoint(phrase.words) else LIFE_EVENT_FACTOR)
+    shape_factor = ACTIVITY_FACTOR if _is_activity(phrase) else PHRASE_FACTOR if len(words) > 1 else 1.0
+    return shape_factor * (1.0 if LIFE_EVENT_WORDS.isdisjoint(phrase.words) else LIFE_EVENT_FACTOR)
 
 
 def _topic_value(topic: SummaryTopic, count: int, weight_by_line: Mapping[int, float]) -> float:

@@ -89,7 +89,7 @@ class Sentence:
     """True if it ends with a question mark."""
     in_story: bool = False
     """True if it is uttered or done in character."""
-    standing: float = 1.0
+    weight: float = 1.0
     """Weight as a statement of the user, from 0 for mere context to 1 for the user's own words; see
     brain/summary/endorsed_lines.
     """

@@ -20,7 +20,8 @@ class StopStrings:
         if positions:
             self.is_matched, self._pending = True, ""
             return text[: min(positions)]
-        held_length = self._partial_match_length(text)
+        # The longest suffix that is a prefix of a stop string.
+        held_length = max((longest_overlap(text, stop) for stop in self._stops), default=0)
         self._pending = text[len(text) - held_length :]
         return text[: len(text) - held_length]
 
@@ -28,10 +29,6 @@ class StopStrings:
         """Return the text held back when the reply ended without a stop string."""
         pending, self._pending = self._pending, ""
         return pending
-
-    def _partial_match_length(self, text: str) -> int:
-        """Return the length of the longest suffix of `text` that is a prefix of a stop string."""
-        return max((longest_overlap(text, stop) for stop in self._stops), default=0)
 
 
 def longest_overlap(text: str, stop: str) -> int:

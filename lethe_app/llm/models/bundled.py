@@ -16,6 +16,7 @@ from lethe_app.errors import ModelMissing, ModelUnreadable
 
 CHAT_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CHAT_SIZE = 98_362_432
+"""Bytes of the bundled chat model, by which a complete copy is recognised."""
 CHAT_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDER_FILE = "all-minilm-l6-v2-q8_0-r1.gguf"
 """Name of the converted embedding model. Stored vectors are known by it, so it changes only when they would."""

@@ -75,10 +75,8 @@ class _StandardFolders:
 
     def from_environment(self, name: str) -> list[Path]:
         value = self.environ.get(name, "").strip()
-        return [self._expand(value)] if value else []
-
-    def _expand(self, value: str) -> Path:
-        return self.home / value[2:] if value.startswith(("~/", "~\\")) else Path(value)
+        expanded = self.home / value[2:] if value.startswith(("~/", "~\\")) else Path(value)
+        return [expanded] if value else []
 
     def _folder_from_environment(self, name: str, default: Path) -> Path:
         return next(iter(self.from_environment(name)), default)

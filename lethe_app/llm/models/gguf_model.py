@@ -49,6 +49,7 @@ def describe_model(path: Path, source: str = "", name: str = "") -> ModelFile:
         raise ModelUnreadable(f"“{path.name}” does not specify its architecture.")
     if architecture in PROJECTOR_ARCHITECTURES or header.text("general.type") in {"mmproj", "adapter", "imatrix"}:
         raise ModelUnreadable(f"“{path.name}” is a component for a model (a vision projector or an adapter), not a model.")
+    # A split model is complete only if every part is: a download may have ended between two parts.
     parts = [header, *(read_header(part) for part in _other_parts(path, header))]
     for part in parts:
         _check_complete(part)

@@ -94,6 +94,7 @@ class HuggingFaceHub:
                 await self._download_missing(model, part, remote, on_progress)
                 break
             except (httpx.HTTPError, httpx.InvalidURL) as error:
+                # Only tries without progress count, so that a slow and often broken connection finishes in the end.
                 tries = 0 if file_size(part) > size_before else tries + 1
                 if tries >= MAX_TRIES or not isinstance(error, RETRYABLE_ERRORS):
                     raise DownloadFailed(
@@ -136,6 +137,7 @@ class HuggingFaceHub:
         await asyncio.to_thread(part.unlink, missing_ok=True)
         if remote.was_restarted:
             raise DownloadFailed(f"The server does not report the size of “{model.name}”, so it was not used.")
+        # Once only: a server that never reports the size would start the download again for ever.
         remote.was_restarted = True
         raise httpx.ReadError("the server has less of it than was there already")
 
@@ -150,6 +152,7 @@ class HuggingFaceHub:
         """Write the response body, even if it breaks off; returns the number of bytes now in the file."""
         try:
             async for piece in response.aiter_raw():
+                # The login page of a hotel network is answered with status 200 as well; the magic number tells it apart.
                 if sink.bytes_done < len(MAGIC) and not sink.can_begin_with(MAGIC, piece):
                     raise DownloadFailed(
                         f"The server did not send a GGUF file for “{model.name}”.",

@@ -13,7 +13,7 @@ import tiktoken
 
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, AmbiguousMerges, MergeTable, decode_token, decode_tokens
-from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS, PreTokenizer
+from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS
 
 _TOKENS, _MERGES, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges", "tokenizer.ggml.token_type"
 _UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
@@ -119,11 +119,8 @@ def build_encoding(vocabulary: TokenizerVocabulary) -> TokenEncoding | None:
     numbers += merged_ids
     if pre_tokenizer.ignores_merges and not _add_unmergeable(vocabulary, merges, ranks, numbers):
         return None
-    return TokenEncoding(_build_tiktoken(pre_tokenizer, ranks), numbers, has_gaps=-1 in numbers)
-
-
-def _build_tiktoken(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken.Encoding:
-    return tiktoken.Encoding("gguf", pat_str=rules.pattern, mergeable_ranks=ranks, special_tokens={})
+    encoding = tiktoken.Encoding("gguf", pat_str=pre_tokenizer.pattern, mergeable_ranks=ranks, special_tokens={})
+    return TokenEncoding(encoding, numbers, has_gaps=-1 in numbers)
 
 
 def _add_unmergeable(vocabulary: TokenizerVocabulary, merges: MergeTable, ranks: dict[bytes, int], numbers: list[int]) -> bool:

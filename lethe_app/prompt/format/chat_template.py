@@ -141,7 +141,7 @@ class ChatTemplate:
 
 def _build_message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
     """Return the turn as the dictionary that templates expect; tool calls in the shape all of them support."""
-    content = _as_content_parts(turn.content) if parts else turn.content
+    content = [{"type": "text", "text": turn.content}] if parts else turn.content
     if turn.role == "tool":
         identity, _, name = turn.name.partition(" ")
         return {"role": "tool", "content": content, "name": name, "tool_call_id": identity}
@@ -152,10 +152,6 @@ def _build_message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
             return {"role": "assistant", "content": content}
         return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", **call} for call in calls]}
     return {"role": turn.role, "content": content}
-
-
-def _as_content_parts(content: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": content}]
 
 
 def _template_error(error: BaseException) -> TemplateUnusable:

@@ -191,6 +191,7 @@ def can_use_tools(
         or text(render_with_tools, used, opening=True) is None
     ):
         return False
+    # A template that prints the names without being given the tools proves nothing by printing them.
     has_tool_names = all(name in before for name in names) and not all(
         name in (text(render_plain, question) or "") for name in names
     )

@@ -50,6 +50,7 @@ COLLECTION_FILTERS = frozenset({"dictsort", "groupby", "join", "max", "min", "so
 MAX_TEXT = 8_000_000
 """Maximum characters of any string a template creates, and of its output."""
 MAX_NUMBER = 2**63
+"""Maximum absolute value of an integer, because powers of larger ones take unbounded time and memory."""
 _BASE_UNITS = 16_000_000
 _UNITS_PER_CHARACTER = 50
 _CHARACTERS_PER_UNIT = 16
@@ -137,6 +138,7 @@ class RenderBudget:
 
 
 MAX_RANGE = 10_000
+"""Maximum length of a `range` in a template."""
 _LOADERS: tuple[type[nodes.Node], ...] = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 _DATE_FORMAT = re.compile(r"(?:[^%]|%[-#]?[A-Za-z%])*")
 

@@ -94,6 +94,7 @@ async def nearest_origins(
     if not query_vectors:
         return []
     embedding = TextEmbedding(query_vectors[text], b"", ())
+    # Stored vectors include the date, which shifts their distances, so more candidates are read than are returned.
     numbers = _find_candidates(view, embedding, owner_and_kind, count * OVERSAMPLING + OVERSAMPLING)
     candidates = list((await passages.read(numbers)).values())
     vectors = await undated.embed_passages(candidates)

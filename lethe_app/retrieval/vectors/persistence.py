@@ -28,6 +28,7 @@ KIND = "Graph"
 CHECK_SIZE = 256
 """Vectors compared with storage per step."""
 CHUNK = 1 << 23
+"""Bytes read at a time when the checksum of an index file is computed."""
 
 
 @dataclass(frozen=True)

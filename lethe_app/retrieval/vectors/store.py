@@ -31,6 +31,7 @@ READ_SIZE = 2_000
 THREADS = max(1, (os.cpu_count() or 1) // 2)
 """Threads that build a whole graph; the other cores are left to the language model."""
 SAVE_SHARE = 0.1
+"""Share of an index that must have changed before it is written to its file again."""
 RETUNE_GROWTH = 1.5
 """Growth factor since the last measurement of the search width above which it is measured again."""
 MIN_UNSAVED = 1_000

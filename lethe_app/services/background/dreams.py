@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from lethe_app.brain.dreams.consolidation import DREAM, record_text, signature
+from lethe_app.brain.dreams.consolidation import DREAM, signature
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import DREAM_KINDS, ChangedRecord, ChangedRecords
+from lethe_app.domain.changes import DREAM_KINDS, ChangedRecord, ChangedRecords, record_text
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.recall.objections import Objection, apply_objections, create_objection, to_not_recalled
+from lethe_app.brain.recall.objections import Objection, apply_objections, create_objection, to_blocked_memory
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory
@@ -113,7 +113,7 @@ class ObjectionService:
             return
         await self._app_state.set(scope_of(persona_id), _removed_key(memory, user_message), removed.model_dump(mode="json"))
         recalled = [one for one in turn.recalled if one is not removed]
-        blocked = [to_not_recalled(removed), *turn.blocked]
+        blocked = [to_blocked_memory(removed), *turn.blocked]
         await self._turn_memories.save_turn(user_message, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw_objection(self, persona_id: str, memory: UUID, user_message: UUID) -> None:

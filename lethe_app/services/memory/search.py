@@ -109,7 +109,7 @@ class MemorySearch:
         hits = [hit for hit in found.hits if hit.is_sure or not only_sure or topic]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
         hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
-        on_topic = {hit.source for hit in hits if topic and topic.is_met(lead.text for lead in leads_of(hit, texts))}
+        on_topic = {hit.source for hit in hits if topic and topic.is_covered_by(lead.text for lead in leads_of(hit, texts))}
         if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
             hits = [hit for hit in hits if hit.is_sure or hit.source in on_topic]
         recollections: list[RecalledMemory] = []

@@ -170,7 +170,7 @@ class TimeSearch:
         )
         texts = await self._passages.read([lead.passage for hit in found.hits for lead in hit.leads])
         leads = {hit.source: leads_of(hit, texts) for hit in found.hits}
-        return {guid: lines for guid, lines in leads.items() if request.topic.is_met(line.text for line in lines)}
+        return {guid: lines for guid, lines in leads.items() if request.topic.is_covered_by(line.text for line in lines)}
 
     # Text of the results
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lethe_app.brain.text.scan_window import is_visible_speech
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SystemPreset
@@ -246,9 +247,9 @@ class PromptAssembler:
         known = turn.rows.scope.first_message
         if turn.rows.messages_before is None or prefix.first not in ids or (known is not None and known not in ids):
             first = await self._session_store.message(prefix.first)
-            return (await self._session_store.standing_of(first.id)).messages - is_spoken(first)
+            return (await self._session_store.standing_of(first.id)).messages - is_visible_speech(first)
         begin = ids.index(known) if known is not None else 0
-        return turn.rows.messages_before + sum(map(is_spoken, turn.messages[begin : ids.index(prefix.first)]))
+        return turn.rows.messages_before + sum(map(is_visible_speech, turn.messages[begin : ids.index(prefix.first)]))
 
     async def _history(self, turn: TurnContext, prefix: StablePrefix, context: int) -> list[Message]:
         """Return the messages of the prefix's earlier sessions, then those of this one from the start of its history,
@@ -281,11 +282,6 @@ class PromptAssembler:
         if not settings.turn_cap or len(asked) <= settings.turn_cap:
             return 0
         return asked[-max(1, int(settings.turn_cap * settings.history_target))]
-
-
-def is_spoken(message: Message) -> bool:
-    """Return whether a message is spoken: not hidden, and by the user or a persona."""
-    return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}
 
 
 def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:

@@ -73,7 +73,7 @@ class WebLookupService:
         self, session: ChatSession, participants: Participants, message: Message
     ) -> AsyncGenerator[WebSearchStarted | NoteAdded]:
         """Search for what the user's message asks for, and insert the result before it as a hidden message."""
-        if not self.is_enabled(participants) or detect_web_intent(message.content) is WebIntent.NO:
+        if not self.is_enabled(participants) or detect_web_intent(message.content) is WebIntent.NONE:
             return
         topic = await self._choose_topic(session, participants, message)
         if not topic:
@@ -93,7 +93,7 @@ class WebLookupService:
 
     async def _choose_topic(self, session: ChatSession, participants: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""
-        is_explicit = detect_web_intent(message.content) is WebIntent.PLAINLY
+        is_explicit = detect_web_intent(message.content) is WebIntent.EXPLICIT
         if not self._is_trusted():
             return extract_query(message.content) if is_explicit else ""
         utterances = to_utterances(await self._session_store.newest_messages(session.guid, MAX_LINES, message.id))

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import ChangedRecord, ChangedRecords
+from lethe_app.domain.changes import ChangedRecord, ChangedRecords, record_text
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.dreams.labels import (
@@ -19,7 +19,6 @@ from lethe_app.ui.pages.dreams.labels import (
     format_feedback,
     format_state,
     record_metadata,
-    record_text,
     source_messages,
     tr,
 )

@@ -68,11 +68,6 @@ def source_messages(change: RecordedChange) -> list[str]:
     return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
 
 
-def record_text(record: ChangedRecord) -> str:
-    """Return the text of a memory or fact."""
-    return record.content if isinstance(record, MemoryUnit) else record.fact
-
-
 def record_metadata(record: ChangedRecord) -> str:
     """Return the metadata of a memory or fact in one line: date, number of recalls or mentions, category and tags."""
     if not isinstance(record, MemoryUnit):

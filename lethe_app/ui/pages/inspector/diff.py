@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from lethe_app.domain.prompt import PromptPart, PromptSpan
+from lethe_app.domain.prompt import PromptPart, PromptSpan, join_spans
 
 CONTEXT_LINES = 2
 """Unchanged lines of context shown on either side of a change."""
@@ -56,11 +56,6 @@ def split_lines(spans: Sequence[PromptSpan]) -> PromptLines:
 
 def _heaviest(weights: dict[PromptPart, int], default: PromptPart) -> PromptPart:
     return max(weights, key=lambda part: weights[part]) if weights else default
-
-
-def join_spans(spans: Sequence[PromptSpan]) -> str:
-    """Return the concatenated text of the spans."""
-    return "".join(span.text for span in spans)
 
 
 def common_prefix_length(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> int:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.domain.prompt import PartTokens, PromptPart
+from lethe_app.domain.prompt import PartTokens, PromptPart, join_spans
 from lethe_app.errors import StorageError
 from lethe_app.services.chat.prompt_inspector import PromptInspection, PromptInspector
 from lethe_app.services.sessions.service import SessionService
@@ -21,7 +21,7 @@ from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.inspector.colours import section_title
-from lethe_app.ui.pages.inspector.diff import common_prefix_length, compare_prompts, join_spans, part_at
+from lethe_app.ui.pages.inspector.diff import common_prefix_length, compare_prompts, part_at
 from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary
 from lethe_app.ui.pages.inspector.text import PromptText
 from lethe_app.ui.pages.page import Page

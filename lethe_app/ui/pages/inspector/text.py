@@ -21,12 +21,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
-from lethe_app.domain.prompt import PromptPart, PromptSpan
+from lethe_app.domain.prompt import PromptPart, PromptSpan, join_spans
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_3, Palette
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.pages.inspector.colours import TINT_STRENGTH, section_colours, section_tints
-from lethe_app.ui.pages.inspector.diff import DiffLine, LineChange, join_spans
+from lethe_app.ui.pages.inspector.diff import DiffLine, LineChange
 
 STRIPE_WIDTH = 3
 MAX_HIGHLIGHTED = 500
