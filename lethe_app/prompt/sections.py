@@ -154,6 +154,7 @@ def _titled_sections(
             return PromptSection(part, text=f"{heading}\n{texts[0]}")
         return PromptSection(part, "", heading, texts, bullets=bullets, newest_first=part is PromptPart.SUMMARIES)
 
+    # What the preset inserts by a macro gets no section of its own, or the prompt would contain it twice.
     scenario = [] if "scenario" in included_macros else [macro_context.texts["scenario"]]
     examples = [] if "examples" in included_macros else persona.example_dialogs
     thoughts = [] if "selfedit" in included_macros else [persona.self_edit_field]

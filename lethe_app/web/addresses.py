@@ -60,6 +60,7 @@ def check_address(address: str, *, allow_private: bool = False) -> httpx.URL:
         )
     if not allow_private:
         check_host(host)
+        # Services of the local network usually listen on other ports.
         if port not in PORTS.values():
             raise NotAllowed(
                 f"“{host}” is addressed at port {port}, but only ports 80 and 443 are allowed.", LOCAL_ADDRESS_ADVICE

@@ -170,9 +170,9 @@ def _parse_sentence(sentence: str) -> Correction | None:
 def _parse_prohibition(sentence: str, match: re.Match[str]) -> Correction:
     groups = {name: text.strip() for name, text in match.groupdict().items() if text and text.strip(" .!?…")}
     name, phrase = next(iter(groups.items()), ("what", ""))
-    bare = phrase.rstrip(" .!?…")
-    instead_match = _INSTEAD.search(bare)
-    unwanted = (bare[: instead_match.start()] if instead_match else bare).strip(" ,;:–—-")
+    clean_phrase = phrase.rstrip(" .!?…")
+    instead_match = _INSTEAD.search(clean_phrase)
+    unwanted = (clean_phrase[: instead_match.start()] if instead_match else clean_phrase).strip(" ,;:–—-")
     instead = _LEADING.sub("", instead_match.group()).strip().removesuffix(" instead") if instead_match else ""
     if not unwanted or unwanted.lower() in {"it", "that", "this", "doing that", "doing this", "doing it"}:
         unwanted = UNNAMED_BEHAVIOUR

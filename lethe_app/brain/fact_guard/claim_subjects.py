@@ -96,6 +96,7 @@ def _check_clause(case: LocatedClaim, clause: MessageClause) -> Outcome:
         )
     if subject is ClauseSubject.LISTENER:
         return SupportLevel.DOUBTFUL if _is_listener_named(case) else SupportLevel.NONE, "it is said of the listener"
+    # Without a pronoun, a clause that begins with the name of another person may be about that one.
     first_words = split_words(clause.text)[:1]
     if subject is ClauseSubject.UNSPOKEN and first_words and first_words[0] in find_names(case.fact, case.speakers_by_name):
         return SupportLevel.DOUBTFUL, "it is said of somebody else"

@@ -189,6 +189,7 @@ def find_facts(
             continue
         if is_answer and is_plausible:
             yield _build_fact(message, group, message.replied_to, previous_message)
+        # Without a plausible question the sentence is quoted alone, unless it would then say something else.
         elif not (is_answer and _is_misleading_alone(group[0], message.question)):
             antecedent_message = (
                 previous_message if start <= first_content_index and _refers_to_previous_message(message, group[0]) else None

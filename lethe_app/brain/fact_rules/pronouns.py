@@ -141,9 +141,9 @@ def _pronouns_of(relation: str) -> str:
 def resolve_pronoun(pronoun: str, *referent_groups: Sequence[Referent]) -> Referent | None:
     """Return the only referent of the pronoun in the first group that has any; None if there is none or more than one."""
     for referents in referent_groups:
-        fitting = {one.relation: one for one in referents if pronoun in one.pronouns.split()}
+        matching = {one.relation: one for one in referents if pronoun in one.pronouns.split()}
         most_specific = [
-            one for who, one in fitting.items() if not any(other != who and other.endswith(f" {who}") for other in fitting)
+            one for who, one in matching.items() if not any(other != who and other.endswith(f" {who}") for other in matching)
         ]
         if most_specific:
             return most_specific[0] if len(most_specific) == 1 and most_specific[0].relation else None

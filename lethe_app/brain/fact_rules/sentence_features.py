@@ -70,6 +70,7 @@ def extract_features(sentence: str, question: str = "", index: int = 0) -> dict[
     names.add(f"place {min(index, 3)}")
     if question:
         names |= _question_features(question, is_short=len(words) < 6)
+    # Word vectors carry the features over to words that the training sentences did not contain.
     vector = word_vectors.mean_vector(lowercase_words(text))
     return dict.fromkeys(names, 1.0) | {f"meaning {axis}": _VECTOR_FACTOR * float(value) for axis, value in enumerate(vector)}
 

@@ -52,6 +52,7 @@ def merge_fact(
     current = next((duplicate for duplicate in duplicates if not duplicate.superseded), None)
     if current is not None:
         return _confirm(current, new, is_new_source=is_new_source)
+    # The same session was archived again: what was superseded since must not come back.
     if duplicates and not is_new_source:
         return []
     nearest = find_nearest_current(neighbours)

@@ -43,8 +43,8 @@ def clean_answer_text(text: str) -> str:
     space.
     """
     plain = _SPACE.sub(" ", _FENCE.sub("", text)).strip()
-    bare = _PREAMBLE.sub("", _LIST_MARKERS.sub("", plain)).strip()
-    return bare[:1].upper() + bare[1:] if bare != plain else bare
+    content = _PREAMBLE.sub("", _LIST_MARKERS.sub("", plain)).strip()
+    return content[:1].upper() + content[1:] if content != plain else plain
 
 
 def keep_complete_sentences(text: str) -> str:

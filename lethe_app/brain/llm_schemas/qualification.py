@@ -115,8 +115,8 @@ def score_summary(dialogue: QualificationDialogue, summary: str) -> Qualificatio
 def _count_matching_groups(text: str, needs: Sequence[Sequence[str]]) -> int:
     """Return the number of groups with a prefix that occurs among the words of the text."""
     words = text.casefold().replace("’", "'").replace("n't", " n't").replace("'s", " ").split()
-    bare = [word.strip('.,;:!?"“”()') for word in words]
-    return sum(any(word.startswith(tuple(group)) for word in bare) for group in needs)
+    stripped_words = [word.strip('.,;:!?"“”()') for word in words]
+    return sum(any(word.startswith(tuple(group)) for word in stripped_words) for group in needs)
 
 
 def has_already_failed(

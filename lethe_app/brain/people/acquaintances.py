@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from lethe_app.brain.vocabulary.kin_words import fitting_pronouns
+from lethe_app.brain.vocabulary.kin_words import possible_pronouns
 from lethe_app.retrieval.query_terms import fold, split_words
 
 _TITLED = re.compile(r"(?:(?P<man>mr)|mrs|ms|miss)\b", re.IGNORECASE)
@@ -59,4 +59,4 @@ def pronouns_of(person: Person) -> frozenset[str]:
     """Return which of “he” and “she” can refer to the person."""
     if title_match := _TITLED.match(person.name):
         return frozenset({"he" if title_match["man"] else "she"})
-    return fitting_pronouns(person.relation.rsplit("'s ", 1)[-1])
+    return possible_pronouns(person.relation.rsplit("'s ", 1)[-1])

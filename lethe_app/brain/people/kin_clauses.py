@@ -153,10 +153,8 @@ def extract_predicate(text: str, *, is_verb_optional: bool = True) -> str:
         or len(predicate) > 110
         or _MOMENTARY_WORD.search(predicate)
         or _DANGLING.search(predicate)
-        or predicate.endswith((" a", " the", " to", " of", " in", " at", " and", " with", " these", " those", " this"))
+        or predicate.endswith((" a", " the", " to", " of", " in", " at", " and", " with", " these", " those", " this", "born"))
     ):
-        return ""
-    if predicate.endswith("born"):
         return ""
     if any(pattern.match(predicate) for pattern in (_NOUN_PREDICATE, _VERB, _STATE)) and (
         " " in predicate or predicate in _ONE_WORD_PREDICATES

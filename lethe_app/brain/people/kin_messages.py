@@ -215,6 +215,7 @@ class MessageReading:
             ),
             key=lambda one: one.start,
         )
+        # Each part of the sentence, up to the next introduction, is about the person introduced before it.
         starts = [0, *(one.end for one in introduced_here)]
         ends = [*(one.start for one in introduced_here), len(sentence)]
         people = [None, *(self.people.people_by_name[fold(one.name)] for one in introduced_here)]
@@ -340,15 +341,15 @@ class MessageReading:
         if none has.
         """
         for people in (self.mentioned_people, self.earlier_people if self.can_look_back else []):
-            fitting = list({id(one): one for one in people if not one.relation or pronoun in pronouns_of(one)}.values())
-            if len(fitting) == 1:
-                return fitting[0]
-            if fitting:
-                unambiguous = [one for one in fitting if one.relation and len(pronouns_of(one)) == 1]
+            matching = list({id(one): one for one in people if not one.relation or pronoun in pronouns_of(one)}.values())
+            if len(matching) == 1:
+                return matching[0]
+            if matching:
+                unambiguous = [one for one in matching if one.relation and len(pronouns_of(one)) == 1]
                 last = people[-1]
                 if unambiguous:
                     return last if unambiguous == [last] else None
-                return last if people is self.mentioned_people and last in fitting and last.relation else None
+                return last if people is self.mentioned_people and last in matching and last.relation else None
         return None
 
     def _is_unambiguous(self, person: Person, text: str) -> bool:

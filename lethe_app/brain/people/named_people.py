@@ -181,6 +181,7 @@ def _build_named(match: re.Match[str], *, is_certain: bool) -> NamedPerson | Non
     name = parse_name(groups["name"], is_certain=is_certain)
     if not name or re.fullmatch(rf"(?:{ROLES})s?", name, re.IGNORECASE) or (relation.endswith("s") and relation != "boss"):
         return None
+    # A lowercase word is a name only if neither the relation nor what follows it leaves another reading.
     is_lowercase = not groups["name"][0].isupper()
     if (
         is_lowercase

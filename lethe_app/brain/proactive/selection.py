@@ -44,7 +44,7 @@ class ChosenMemory:
 
 
 @dataclass(frozen=True)
-class _Relevant:
+class _RankedMemory:
     """Waiting memory with its relevance to the message."""
 
     memory: MemoryUnit
@@ -119,22 +119,22 @@ def _choose_relevant(
 ) -> ChosenMemory | None:
     message_words = content_words(message)
     candidates = [_weigh_memory(memory, evidence[memory.guid], message_words) for memory in waiting if memory.guid in evidence]
-    fitting = [each for each in candidates if each.keyword or each.distance <= rules.natural_limit]
-    if not fitting:
+    relevant = [each for each in candidates if each.keyword or each.distance <= rules.natural_limit]
+    if not relevant:
         return None
-    best = min(fitting, key=lambda each: each.rank)
+    best = min(relevant, key=lambda each: each.rank)
     return ChosenMemory(best.memory, RecallWay.NATURAL, tuple(_reasons(best, rules)))
 
 
-def _weigh_memory(memory: MemoryUnit, evidence: ProactiveEvidence, message_words: frozenset[str]) -> _Relevant:
+def _weigh_memory(memory: MemoryUnit, evidence: ProactiveEvidence, message_words: frozenset[str]) -> _RankedMemory:
     shared = content_words(memory.name) & message_words
     distance = inf if evidence.distance is None or isnan(evidence.distance) else evidence.distance
     is_forced = memory.insertion is MemoryInsertion.NATURAL_FORCED
     bonus = SHARED_WORD_BONUS * len(shared) + FORCED_BONUS * is_forced
-    return _Relevant(memory, evidence.keyword, distance - bonus, distance, shared)
+    return _RankedMemory(memory, evidence.keyword, distance - bonus, distance, shared)
 
 
-def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Reason]:
+def _reasons(best: _RankedMemory, rules: ProactiveRules) -> Iterable[Reason]:
     if best.keyword:
         yield Reason(kind=ReasonKind.KEY, values={"key": best.keyword, "before": 0})
     if best.distance <= rules.natural_limit:

@@ -133,10 +133,10 @@ def _resolve_owner(owner: str, previous_text: str) -> str:
     if owner.lower() not in {"he", "she", "it", "they"}:
         return owner
     relation_matches = list(OWN_RELATION.finditer(previous_text.lower()))
-    fitting_relations = [
+    matching_relations = [
         match["who"]
         for match in relation_matches
         if not match["who"].endswith("s")
         and (owner.lower() not in _OTHER_GENDER or not _OTHER_GENDER[owner.lower()].search(match["who"]))
     ]
-    return f"my {fitting_relations[-1]}" if fitting_relations else ""
+    return f"my {matching_relations[-1]}" if matching_relations else ""

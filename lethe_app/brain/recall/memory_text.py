@@ -87,8 +87,8 @@ def _add_title(name: str, date_suffix: str, content: str, title: TitleStyle) -> 
         case TitleStyle.NAME:
             return f"{name}{date_suffix}: {content}".rstrip()
         case TitleStyle.BOLD:
-            bare = name.replace("**", "")
-            return f"**{bare}**{date_suffix}: {content}".rstrip()
+            plain_name = name.replace("**", "")
+            return f"**{plain_name}**{date_suffix}: {content}".rstrip()
         case TitleStyle.H2:
             return f"## {name}{date_suffix}\n{content}".rstrip()
         case TitleStyle.H3:

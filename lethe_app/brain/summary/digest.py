@@ -236,7 +236,7 @@ def _main_subjects(material: _DigestMaterial) -> str:
     kinds = Counter(_SUBJECT_BY_KIND[fact.kind] for fact in material.facts if fact.kind in _SUBJECT_BY_KIND)
     if sum(kinds.values()) < MIN_FACTS_FOR_SUBJECTS:
         return ""
-    return f"{possessive(material.facts[0].speaker)} {' and '.join(matter for matter, _count in kinds.most_common(2))}"
+    return f"{possessive(material.facts[0].speaker)} {' and '.join(subject for subject, _count in kinds.most_common(2))}"
 
 
 def _opening_words(line: Utterance) -> str:

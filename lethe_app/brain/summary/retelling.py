@@ -197,8 +197,8 @@ def _prepare_text(sentence: Sentence, listener: str) -> str:
 
 def _remove_lead(text: str) -> str:
     """Remove the fillers before the content."""
-    bare = strip_fillers(text)
-    start = text.find(bare[:12]) if bare else -1
+    content = strip_fillers(text)
+    start = text.find(content[:12]) if content else -1
     return text[start:] if start >= 0 else text
 
 
@@ -249,8 +249,8 @@ def _rewrite_in_third_person(text: str, name: str, listener: str) -> str | None:
     statement = replace_repeated_name(statement.replace(" & ", " and "), name)
     if not listener:
         return statement
-    bare = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(listener)} \w{{3,}}?)s\b")
-    return bare.sub(lambda found: found["let"], statement)
+    wrong_form = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(listener)} \w{{3,}}?)s\b")
+    return wrong_form.sub(lambda found: found["let"], statement)
 
 
 def _third_plural(word: str) -> str:

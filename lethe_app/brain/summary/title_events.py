@@ -285,14 +285,14 @@ def _cut_object(rest: str) -> str:
 def _word_activity(verb: _Verb, verb_object: str) -> str:
     """Return verb and object as a part of a title; empty if the object says nothing."""
     plain = _OWN.sub("the", _RELATED.sub("", verb_object))
-    bare = _DETERMINER.sub("", _TIME_HAD.sub("", plain)) if verb.title == "{}" else plain
-    ends = {fold(bare.split()[0]), fold(bare.split()[-1])} if bare else _EMPTY_OBJECTS
-    is_short = verb.title == "{}" and " " not in bare
-    if not bare or ends & _EMPTY_OBJECTS or is_short or not any(len(word) > 2 for word in bare.split()):
+    phrase = _DETERMINER.sub("", _TIME_HAD.sub("", plain)) if verb.title == "{}" else plain
+    ends = {fold(phrase.split()[0]), fold(phrase.split()[-1])} if phrase else _EMPTY_OBJECTS
+    is_short = verb.title == "{}" and " " not in phrase
+    if not phrase or ends & _EMPTY_OBJECTS or is_short or not any(len(word) > 2 for word in phrase.split()):
         return ""
-    if verb.title == "Starting {}" and bare.split()[0].endswith("ing"):
-        return bare
-    return verb.title.format(bare)
+    if verb.title == "Starting {}" and phrase.split()[0].endswith("ing"):
+        return phrase
+    return verb.title.format(phrase)
 
 
 def _time_factor(text: str) -> float:

@@ -208,7 +208,7 @@ def find_breed(pet_word: str) -> str:
     return match[0] if match and match[0] not in {"lab", "rescue mutt"} else ""
 
 
-def fitting_pronouns(relation: str) -> frozenset[str]:
+def possible_pronouns(relation: str) -> frozenset[str]:
     """Return which of “he” and “she” can refer to this relative or pet."""
     last_word = relation.rsplit(" ", 1)[-1]
     if _FEMALE.match(last_word):

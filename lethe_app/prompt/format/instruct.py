@@ -179,6 +179,7 @@ def choose_renderer(
         try:
             return RendererChoice(_build_template(model, moment, thinking), "model", problem)
         except TemplateUnusable as error:
+            # An unusable template is no reason to refuse the model: a preset takes its place and the problem is shown.
             problem = error.message
     else:
         problem = problem or "The model has no chat template."

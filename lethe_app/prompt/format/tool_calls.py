@@ -142,20 +142,20 @@ class ToolCallDetector:
         key = _KEY.match(text)
         if key:
             return key[1] in _KEYS if key[2] else any(known.startswith(key[1]) for known in _KEYS)
-        bare = text.removeprefix("[").lstrip()
-        name = next((name for name in self._spellings if bare.startswith(name)), None)
-        return name is not None and _ARGUMENTS_START.match(bare, len(name)) is not None
+        call = text.removeprefix("[").lstrip()
+        name = next((name for name in self._spellings if call.startswith(name)), None)
+        return name is not None and _ARGUMENTS_START.match(call, len(name)) is not None
 
     def _can_become_bare_call(self, text: str) -> bool:
-        named = text.removeprefix("[").lstrip()
-        name = next((name for name in self._spellings if named.startswith(name)), None)
-        if name is None and any(one.startswith(named) for one in self._spellings):
+        call = text.removeprefix("[").lstrip()
+        name = next((name for name in self._spellings if call.startswith(name)), None)
+        if name is None and any(one.startswith(call) for one in self._spellings):
             return True
-        if name is not None and any(one.startswith("".join(named.removeprefix(name).split())) for one in _ARGUMENT_STARTS):
+        if name is not None and any(one.startswith("".join(call.removeprefix(name).split())) for one in _ARGUMENT_STARTS):
             return True
-        bare = text.removeprefix(f"{_FENCE}json").removeprefix(_FENCE).lstrip() if text.startswith(_FENCE) else text
-        is_fence_only = f"{_FENCE}json".startswith(text) or not bare
-        return is_fence_only or not bare.lstrip("[ \n\t") or re.fullmatch(r"(?:\[\s*)?\{\s*", bare) is not None
+        content = text.removeprefix(f"{_FENCE}json").removeprefix(_FENCE).lstrip() if text.startswith(_FENCE) else text
+        is_fence_only = f"{_FENCE}json".startswith(text) or not content
+        return is_fence_only or not content.lstrip("[ \n\t") or re.fullmatch(r"(?:\[\s*)?\{\s*", content) is not None
 
 
 def with_tools(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:

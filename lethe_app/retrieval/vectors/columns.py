@@ -151,6 +151,7 @@ class PassageColumns:
         records_by_owner = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), RECORD) for owner in owners}
         records = np.concatenate([np.zeros(0, RECORD), *records_by_owner.values()])
         owner_indices = np.repeat(np.arange(len(records_by_owner)), [len(owned) for owned in records_by_owner.values()])
+        # Sorted by number, because rows are looked up by binary search.
         order = np.argsort(records["number"], kind="stable")
         records, owner_indices = records[order], owner_indices[order]
         self._sources, source = number_sources(records["high"].astype(np.uint64), records["low"].astype(np.uint64))
