@@ -121,14 +121,14 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
     history = conversation(1)
     cut = 0
     cuts, kept = [], 0
-    summarised_messages: Prompt | None = None
+    earlier: Prompt | None = None
     for number in range(120):
         prompt = await build_prompt(request(history, context=1000, previous_cut=cut), Count())
-        if summarised_messages and prompt.receipt.dropped_messages == cut:
-            kept += prompt.text.startswith(summarised_messages.text.removesuffix("<|im_start|>assistant\n"))
+        if earlier and prompt.receipt.dropped_messages == cut:
+            kept += prompt.text.startswith(earlier.text.removesuffix("<|im_start|>assistant\n"))
         else:
             cuts.append(number)
-        summarised_messages, cut = prompt, prompt.receipt.dropped_messages
+        earlier, cut = prompt, prompt.receipt.dropped_messages
         history = [*history, PromptTurn("assistant", f"reply{number} " + "word " * 20), PromptTurn("user", f"question{number}")]
 
     assert cut > 100

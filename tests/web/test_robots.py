@@ -35,7 +35,7 @@ def allowed(text: str, path: str) -> bool:
         ("User-agent: *\nDisallow: /%7Etomas", "/~tomas/a", False),
         ("User-agent: *\nDisallow:", "/a", True),
         ("User-agent: *\nDisallow: / # everything", "/a", False),
-        ("USER-USER_AGENT : *\nDISALLOW : /a", "/a", False),
+        ("USER-AGENT : *\nDISALLOW : /a", "/a", False),
         ("User-agent: Greedy\nUser-agent: Lethe\nDisallow: /a", "/a", False),
         ("User-agent: lethe\nDisallow: /a\nUser-agent: *\nDisallow: /", "/b", True),
         ("User-agent: *\nDisallow: /a\nUser-agent: Greedy\nDisallow:\nUser-agent: *\nDisallow: /b", "/b", False),
