@@ -64,24 +64,14 @@ class ObjectionService:
         return [await self._describe(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
 
     async def _describe(self, persona_id: str, one: Objection) -> ObjectionDetails:
-        removed, turn = (
-            await self._load_removed(persona_id, one.memory, one.message),
-            await self._turn_memories.get(one.message),
-        )
-        blocked_memory = (
-            next((blocked_memory for blocked_memory in turn.blocked if blocked_memory.memory == one.memory), None)
-            if turn
-            else None
-        )
-        named = (
-            blocked_memory.title
-            if blocked_memory is not None
-            and (blocked_memory.world or not await self._turn_memories.deleted_among([blocked_memory.memory]))
-            else ""
-        )
+        removed = await self._load_removed(persona_id, one.memory, one.message)
+        turn, title = await self._turn_memories.get(one.message), ""
+        blocked = next((each for each in turn.blocked if each.memory == one.memory), None) if turn else None
+        if blocked is not None and (blocked.world or not await self._turn_memories.deleted_among([one.memory])):
+            title = blocked.title
         # A stored copy may outlive the memory; forgotten text must not be displayed again.
         remaining = await self._without_forgotten(removed) if removed is not None else None
-        what = (remaining.title, remaining.text) if remaining is not None else ("" if removed is not None else named, "")
+        what = (remaining.title, remaining.text) if remaining is not None else ("" if removed is not None else title, "")
         with suppress(StorageError):
             message = await self._session_store.message(one.message)
             return ObjectionDetails(one, *what, message.content, message.session_id)

@@ -158,10 +158,7 @@ class ConstantRecaller:
         ]
         sessions = [
             to_recalled_memory(session, RecallWay.CONSTANT, why).model_copy(
-                update={
-                    "text": format_session(session, (), shows_dates=context.shows_dates, omits_summary=False),
-                    "position_index": DEPTH,
-                }
+                update={"text": format_session(session, (), shows_dates=context.shows_dates), "position_index": DEPTH}
             )
             for session in context.sessions
             if session.sticky and session.content.strip() and session.guid not in context.summarised_sessions
@@ -177,12 +174,8 @@ class StickyRecaller:
         if not spans:
             return RecallCandidates()
         why = [Reason(kind=ReasonKind.STAYS)]
-        memories_by_guid = context.memories.select(spans)
-        memories = [
-            to_recalled_memory(memory, RecallWay.ACTIVE, why)
-            for memory in memories_by_guid
-            if is_recallable(memory, context.moment)
-        ]
+        active = [memory for memory in context.memories.select(spans) if is_recallable(memory, context.moment)]
+        memories = [to_recalled_memory(memory, RecallWay.ACTIVE, why) for memory in active]
         found = [entry for guid in spans if (entry := context.bound.entry(guid)) is not None]
         entries = [lore.recall_entry(*one, RecallWay.ACTIVE, why) for one in found if is_recallable(one[1], context.moment)]
         return RecallCandidates([*memories, *entries])
@@ -220,11 +213,8 @@ def active_spans(context: RecallContext, recalled: Iterable[RecalledMemory]) -> 
     kept = {guid: span for guid, span in _spans(context).items() if span[1] > number}
     for one in recalled:
         entry = context.bound.entry(one.memory) if one.world and one.way is RecallWay.MEANING else None
-        duration = (
-            entry[1].duration
-            if entry is not None
-            else (memories_by_guid[one.memory].duration if one.memory in memories_by_guid else 1)
-        )
+        unit = entry[1] if entry is not None else memories_by_guid.get(one.memory)
+        duration = unit.duration if unit is not None else 1
         if one.way not in LASTING and duration > 1:
             kept[one.memory] = (number, number + duration - 1)
     return {str(guid): span for guid, span in kept.items()}

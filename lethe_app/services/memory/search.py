@@ -211,7 +211,7 @@ def recall_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], 
     )
 
 
-def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_dates: bool, omits_summary: bool) -> str:
+def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_dates: bool, omits_summary: bool = False) -> str:
     """Return title, date, summary and the lines that led to the session; with `omits_summary` without the summary, which is
     in the prompt.
     """

@@ -181,7 +181,7 @@ class TimeSearch:
             memory=record.guid,
             category=MemoryType.CHAT_SESSION,
             title=record.name,
-            text=format_session(record, leads, shows_dates=True, omits_summary=False),
+            text=format_session(record, leads, shows_dates=True),
             way=RecallWay.TIME,
             because=[Reason(kind=ReasonKind.ASKED_TIME, values={"words": words})],
             leads=leads,
