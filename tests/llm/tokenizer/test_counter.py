@@ -19,7 +19,7 @@ from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, AmbiguousMerge
 from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate_tokens
 from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS
 from tests.llm.gguf_factory import write_vocabulary
-from tests.sweep import examples
+from tests.sweep import examples, exhaustive
 
 CORPUS = Path(__file__).parents[1] / "data" / "corpus.txt"
 PASSAGES = dict(block.removeprefix("%% ").split("\n", 1) for block in CORPUS.read_bytes().decode().split("\n%%%%\n"))
@@ -29,6 +29,8 @@ FAMILIES = (
     "smollm", "gpt-2", "llama-bpe", "dbrx", "qwen2", "qwen35", "tekken", "gpt-4o", "minicpm5", "bailingmoe", "seed-coder", "",
     "falcon", "deepseek-v3",
 )  # fmt: skip
+TYPICAL_FAMILIES = {"smollm", "llama-bpe", "qwen2", "gpt-4o", "deepseek-v3"}
+"""Of the starter model and of most models that people have; the others are swept."""
 
 # Every kind of sign that some rule treats in its own way.
 KINDS = [
@@ -120,7 +122,9 @@ def test_a_joiner_inside_a_control_tokens_spelling_disarms_it(starter_counter: T
         assert control[0] not in starter_counter.encode(text)
 
 
-@pytest.mark.parametrize("pre", FAMILIES, ids=[pre or "none" for pre in FAMILIES])
+@pytest.mark.parametrize(
+    "pre", [pytest.param(pre, id=pre or "none", marks=() if pre in TYPICAL_FAMILIES else exhaustive) for pre in FAMILIES]
+)
 def test_each_family_cuts_words_where_the_engine_does(pre: str, tmp_path: Path):
     vocabulary = probe(pre)
     engine, counter = Engine(write_vocabulary(tmp_path / "v.gguf", vocabulary)), counter_for(vocabulary)

@@ -25,6 +25,7 @@ from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import StablePrefix
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from tests.services.past_sessions import NUTS, chats_of, copy_home, hold, opened, trusted
+from tests.sweep import exhaustive
 
 DAY = timedelta(days=1)
 
@@ -115,7 +116,7 @@ async def test_only_the_present_conversation_if_the_user_wants_it_so(services: A
     assert again == before
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=exhaustive) for seed in range(3, 12))])
 async def test_a_conversation_is_there_or_told_never_both_and_never_neither(services: AppServices, tmp_path: Path, seed: int):
     dice = random.Random(seed)
     context = dice.choice([768, 1024, 2048, 4096])
