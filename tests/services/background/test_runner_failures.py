@@ -13,10 +13,17 @@ from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import use_clock
+from lethe_app.services.background import runner
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from tests.conftest import Silence
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
 from tests.services.turns import until
+
+
+@pytest.fixture(autouse=True)
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runner looks for the next task at once, not every five seconds."""
+    monkeypatch.setattr(runner, "LOOK_AGAIN", 0.05)
 
 
 @pytest.fixture
