@@ -65,7 +65,7 @@ class RecordTrash:
         more.
         """
         await self._session_store.restore_message(*map(UUID, await self._listing.ids_with_hidden_notes(str(guid))))
-        await self._session_editing.retold([(await self._session_store.message(guid)).session_id])
+        await self._session_editing.invalidate([(await self._session_store.message(guid)).session_id])
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Delete records permanently."""

@@ -129,7 +129,7 @@ class SearchService:
         if any(entry.id == message for entry in await self._session_store.outline(session)):
             return False
         await self._session_store.set_leaf(session, await self._texts.end_of_branch(message))
-        await self._session_editing.retold([session])
+        await self._session_editing.invalidate([session])
         return True
 
     async def find_fact_source(self, guid: UUID) -> tuple[UUID, UUID] | None:

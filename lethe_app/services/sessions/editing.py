@@ -18,7 +18,7 @@ from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
-from lethe_app.services.sessions.service import SessionService, opening
+from lethe_app.services.sessions.service import SessionService, create_greeting
 from lethe_app.storage.chats.archive_jobs import ArchivePartUndo
 from lethe_app.storage.chats.session_list import SessionLines
 from lethe_app.storage.chats.session_reshaping import SessionReshaping
@@ -87,15 +87,15 @@ class SessionEditing:
     # Summary, title and the other parts
 
     async def part_of(self, guid: UUID, part: SessionPart) -> PartValue:
-        """Return the present value of a part, for undo with `tell_as`."""
+        """Return the present value of a part, for undo with `restore_part`."""
         return await self._retelling.part_of(guid, part)
 
-    async def tell_as(self, told: PartValue) -> None:
+    async def restore_part(self, value: PartValue) -> None:
         """Restore the value of a part and its maker."""
-        await self._retelling.restore_part(told)
-        if told.part is SessionPart.ROLEPLAY:
-            await self._archiver.sort_facts(told.session)
-        await self._changed((await self._session_store.session(told.session)).persona_id)
+        await self._retelling.restore_part(value)
+        if value.part is SessionPart.ROLEPLAY:
+            await self._archiver.sort_facts(value.session)
+        await self._changed((await self._session_store.session(value.session)).persona_id)
 
     async def mark(self, guid: UUID, **fields: bool) -> ChatSession:
         """Set `sticky` or `protected`."""
@@ -103,7 +103,7 @@ class SessionEditing:
         await self._changed(session.persona_id)
         return session
 
-    async def again(self, guid: UUID, part: SessionPart) -> None:
+    async def remake_part(self, guid: UUID, part: SessionPart) -> None:
         """Make a part again, by rules now and by a qualified model later; a text by the user is discarded.
 
         Raise LetheError, with nothing changed, if the session is too short.
@@ -130,9 +130,9 @@ class SessionEditing:
             time=moment,
             alternatives=[Alternative(content=text.strip(), created=moment)],
         )
-        return await self.put_in(message, above)
+        return await self.insert_message(message, above)
 
-    async def greet_anew(self, before: Persona, after: Persona) -> None:
+    async def replace_greeting(self, before: Persona, after: Persona) -> None:
         """Replace the greeting of the persona's newest session after the persona was edited, if nobody has answered it yet.
 
         A greeting that was edited in the session itself is kept.
@@ -143,7 +143,9 @@ class SessionEditing:
         session = await self._session_store.session(newest.guid)
         said = await self._session_store.page(newest.guid, 0, 2)
         user = (await self._participants.of_session(session)).user
-        old, new = (opening(who, session, Participants(who, user).scene(session, session.added)) for who in (before, after))
+        old, new = (
+            create_greeting(who, session, Participants(who, user).scene(session, session.added)) for who in (before, after)
+        )
         if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
             return
         await self.stop_replies([session.guid])
@@ -151,20 +153,20 @@ class SessionEditing:
             await self._reshaping.erase_inserted(message.id)
         if new is not None:
             await self._reshaping.insert(new, None)
-        await self.retold([session.guid])
+        await self.invalidate([session.guid])
 
-    async def put_in(self, message: Message, above: UUID | None) -> Message:
+    async def insert_message(self, message: Message, above: UUID | None) -> Message:
         """Insert a message unchanged."""
         await self.stop_replies([message.session_id])
         stored = await self._reshaping.insert(message, above)
-        await self.retold([message.session_id])
+        await self.invalidate([message.session_id])
         return stored
 
-    async def take_out(self, message: Message) -> None:
+    async def remove_inserted(self, message: Message) -> None:
         """Undo an insertion."""
         await self.stop_replies([message.session_id])
         await self._reshaping.erase_inserted(message.id)
-        await self.retold([message.session_id])
+        await self.invalidate([message.session_id])
 
     async def split(self, message_id: UUID) -> SessionSnapshot:
         """Move all messages from this one on to a new session; return the state for `undo`."""
@@ -173,7 +175,7 @@ class SessionEditing:
         fresh = ChatSession(added=message.time, last_trigger=message.time, **old.model_dump(include=COPIED))
         await self.stop_replies([old.guid])
         before = await self._reshaping.split(message_id, fresh)
-        await self.retold(before.resulting)
+        await self.invalidate(before.resulting)
         if old.archived:
             await self._archive_queue.archive_session(fresh.guid)
             await self._archive_queue.update(old.guid)
@@ -183,7 +185,7 @@ class SessionEditing:
         """Merge several sessions into one, in the order in which they began; return the state for `undo`."""
         await self.stop_replies(guids)
         before = await self._reshaping.merge(guids)
-        await self.retold(before.resulting, gone=[guid for guid in before.sessions if guid != before.kept])
+        await self.invalidate(before.resulting, gone=[guid for guid in before.sessions if guid != before.kept])
         if await self._archive_queue.parts(before.kept):
             await self._archive_queue.update(before.kept)
         return before
@@ -192,7 +194,7 @@ class SessionEditing:
         """Restore sessions as they were before a split or merge."""
         await self.stop_replies(before.resulting)
         await self._reshaping.undo(before)
-        await self.retold(before.sessions, gone=before.created)
+        await self.invalidate(before.sessions, gone=before.created)
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, also if it is displayed in a window."""
@@ -209,7 +211,7 @@ class SessionEditing:
             return message.time
         return (await self._session_store.message(above)).time if above is not None else session.added
 
-    async def retold(self, guids: Sequence[UUID], gone: Sequence[UUID] = (), reworded: Sequence[UUID] = ()) -> None:
+    async def invalidate(self, guids: Sequence[UUID], gone: Sequence[UUID] = (), reworded: Sequence[UUID] = ()) -> None:
         """Invalidate everything derived from the messages of these sessions, and emit `reshaped`."""
         for guid in (*guids, *gone):
             self._cache_state.forget_session(guid)

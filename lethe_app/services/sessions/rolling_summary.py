@@ -35,7 +35,7 @@ class RollingSummary:
         self._priority = priority
         self._waiting: dict[UUID, None] = {}
         self.background = BackgroundLoop(self.finish)
-        self._unsubscribe = stable_prefixes.cuts.add(self._was_cut)
+        self._unsubscribe = stable_prefixes.cuts.add(self._on_cut)
 
     async def close(self) -> None:
         """Stop the background loop; a summary under way is discarded."""
@@ -48,23 +48,23 @@ class RollingSummary:
             session_id = next(iter(self._waiting))
             del self._waiting[session_id]
             with suppress(LetheError):  # the rules' words stand
-                await self._tell(session_id)
+                await self._summarise(session_id)
 
-    async def _tell(self, session_id: UUID) -> None:
+    async def _summarise(self, session_id: UUID) -> None:
         """Summarise the messages before the first one of the history; earlier ones are represented by their previous
         summary.
         """
         await self._priority.wait_for_turn_end()
-        frame, verdict = await self._stable_prefixes.load(session_id), self._qualification.verdict
-        if frame is None or frame.first is None or verdict is None or not verdict.may_write_summaries:
+        prefix, verdict = await self._stable_prefixes.load(session_id), self._qualification.verdict
+        if prefix is None or prefix.first is None or verdict is None or not verdict.may_write_summaries:
             return
-        if frame.recapped == frame.first:
+        if prefix.recapped == prefix.first:
             return
-        lines = await self._stable_prefixes.read_utterances(session_id, frame.recapped, frame.first)
+        lines = await self._stable_prefixes.read_utterances(session_id, prefix.recapped, prefix.first)
         if lines:
-            text = await self._extraction.recap(frame.recap if frame.recapped else "", lines)
-            await self._stable_prefixes.set_recap(session_id, frame.first, text)
+            text = await self._extraction.recap(prefix.recap if prefix.recapped else "", lines)
+            await self._stable_prefixes.set_recap(session_id, prefix.first, text)
 
-    def _was_cut(self, session_id: UUID) -> None:
+    def _on_cut(self, session_id: UUID) -> None:
         self._waiting[session_id] = None
         self.background.wake()

@@ -102,7 +102,7 @@ class SessionService:
         await self.wait_until_archived(persona_id)
         session = await self._session_store.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
         scene = await self._fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
-        if greeting := opening(cast.persona, session, scene):
+        if greeting := create_greeting(cast.persona, session, scene):
             await self._session_store.add_message(greeting)
         self._begin_ending(persona_id)
         self.changed.notify(persona_id)
@@ -211,7 +211,7 @@ class SessionService:
         return await self._session_store.message(message_id)
 
 
-def opening(persona: Persona, session: ChatSession, scene: MacroContext) -> Message | None:
+def create_greeting(persona: Persona, session: ChatSession, scene: MacroContext) -> Message | None:
     """Return the greeting of a session: one of the persona's at random, with the others as alternatives; None if there are
     none.
     """

@@ -101,7 +101,7 @@ async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(service
     before = await services.session_editing.part_of(session.guid, SessionPart.ROLEPLAY)
     await tick(services, session, True)
 
-    await services.session_editing.tell_as(before)
+    await services.session_editing.restore_part(before)
 
     assert set((await sides(services)).values()) == {False}
 

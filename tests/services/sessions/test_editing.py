@@ -57,7 +57,7 @@ async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: App
     reported = await services.session_editing.part_of(session.guid, SessionPart.SUMMARY)
 
     await services.archive_queue.write(session.guid, SessionPart.SUMMARY, "In my words.")
-    await services.session_editing.tell_as(reported)
+    await services.session_editing.restore_part(reported)
 
     assert was
     assert (await services.sessions.open(session.guid)).content == was
@@ -70,7 +70,7 @@ async def test_a_part_is_made_again_and_no_other(services: AppServices):
     for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
         await services.archive_queue.write(session.guid, part, words)
 
-    await services.session_editing.again(session.guid, SessionPart.SUMMARY)
+    await services.session_editing.remake_part(session.guid, SessionPart.SUMMARY)
 
     after, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
     assert after.content not in {"", "Mine."}
@@ -84,7 +84,7 @@ async def test_what_is_too_short_to_be_told_keeps_the_users_words(services: AppS
     await services.archive_queue.write(session.guid, SessionPart.TITLE, "Mine")
 
     with pytest.raises(LetheError, match="too short"):
-        await services.session_editing.again(session.guid, SessionPart.TITLE)
+        await services.session_editing.remake_part(session.guid, SessionPart.TITLE)
 
     assert (await services.sessions.open(session.guid)).name == "Mine"
     assert (await services.archive_queue.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
@@ -98,7 +98,7 @@ async def test_a_message_is_inserted_with_the_date_of_the_one_before(services: A
 
     assert await said(services, session) == [LINES[0], "It was dark.", *LINES[1:]]
     assert (made.time, made.role, made.speaker_name) == (lines[0].time, Role.ASSISTANT, "Mira")
-    await services.session_editing.take_out(made)
+    await services.session_editing.remove_inserted(made)
     assert await said(services, session) == list(LINES)
 
 
@@ -157,7 +157,7 @@ async def test_replies_are_ended_before_a_conversation_changes(services: AppServ
 async def rewritten(services: AppServices, *greetings: str, name: str = "Mira") -> None:
     before = await services.library.persona(MIRA)
     after = await services.library.save_persona(before.model_copy(update={"first_messages": list(greetings), "name": name}))
-    await services.session_editing.greet_anew(before, after)
+    await services.session_editing.replace_greeting(before, after)
 
 
 async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(services: AppServices):

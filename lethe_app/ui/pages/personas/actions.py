@@ -113,7 +113,7 @@ class PersonaActions(QObject):
         else:
             saved = await library.save_persona(draft, keeps_other=self._external_changes.is_contested)
         if (before := self._page.saved) is not None and not saved.is_user:
-            await self._services.session_editing.greet_anew(before, saved)
+            await self._services.session_editing.replace_greeting(before, saved)
         preferences = self._services.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)

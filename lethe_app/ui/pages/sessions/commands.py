@@ -115,7 +115,7 @@ class SessionEdits(QObject):
             history.append((stored, await self._session_editing.part_of(guid, part)))
         old_part = next((told for old, told in history if old == value), None)
         if old_part is not None:
-            await self._session_editing.tell_as(old_part)
+            await self._session_editing.restore_part(old_part)
         else:
             await self._archive_queue.write(guid, part, _normalised(value))
         self._stored[key] = value
@@ -131,12 +131,12 @@ class SessionEdits(QObject):
             previous[:] = [await self._session_editing.part_of(guid, part)]
             self._drop_stored_values(guid)
             self._session_to_select = guid
-            await self._session_editing.again(guid, part)
+            await self._session_editing.remake_part(guid, part)
 
         async def undo_step() -> None:
             self._drop_stored_values(guid)
             self._session_to_select = guid
-            await self._session_editing.tell_as(previous[0])
+            await self._session_editing.restore_part(previous[0])
 
         self._commands.run_command(self.tr("regenerating “{part}”").format(part=format_part(part)), redo_step, undo_step)
 
@@ -182,13 +182,13 @@ class SessionEdits(QObject):
 
         async def redo_step() -> None:
             if inserted:
-                await self._session_editing.put_in(inserted[0], above)
+                await self._session_editing.insert_message(inserted[0], above)
             else:
                 inserted.append(await self._session_editing.insert(guid, text, by_user=by_user, above=above))
             self._session_to_select = guid
 
         async def undo_step() -> None:
-            await self._session_editing.take_out(inserted[0])
+            await self._session_editing.remove_inserted(inserted[0])
             self._session_to_select = guid
 
         self._commands.run_command(self.tr("inserting a message"), redo_step, undo_step)
@@ -201,7 +201,7 @@ class SessionEdits(QObject):
             async def run_edit() -> None:
                 await self._session_editing.stop_replies([message.session_id])
                 await self._services.message_editing.edit(message.id, new_text)
-                await self._session_editing.retold([message.session_id], reworded=[message.id])
+                await self._session_editing.invalidate([message.session_id], reworded=[message.id])
                 self._session_to_select = message.session_id
 
             return run_edit
@@ -214,7 +214,7 @@ class SessionEdits(QObject):
         async def redo_step() -> None:
             await self._session_editing.stop_replies([message.session_id])
             await self._services.message_editing.delete(message.session_id, message.id)
-            await self._session_editing.retold([message.session_id])
+            await self._session_editing.invalidate([message.session_id])
             self._session_to_select = message.session_id
             self._notify_with_undo(self.tr("The message was deleted."), undo_step)
 
