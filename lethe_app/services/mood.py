@@ -149,7 +149,7 @@ class MoodService:
 
     # Changes
 
-    def felt(
+    def compute_effect(
         self, session: ChatSession, cast: Participants, message: Message, history: Sequence[Message], state: MoodState
     ) -> MoodEffect | None:
         """Return the effect of a message on the persona's mood after `history`; None if the persona has no moods.

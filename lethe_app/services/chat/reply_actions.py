@@ -76,7 +76,7 @@ class ReplyActions:
 
     async def _restore_memory(self, before: MemoryUnit) -> None:
         present = await self._memory_store.get(before.guid)
-        await self._memory.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
+        await self._memory.edit(present.model_copy(update={"content": before.content}), editor=before.made_by)
 
     async def forget_memory(self, one: ReplyMemory, persona_id: str) -> None:
         """Move the memory to the trash, so that it is no longer recalled; `restore` undoes that. Raise LetheError for a

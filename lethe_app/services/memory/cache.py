@@ -55,8 +55,8 @@ class MemoryCache:
         """Store memories; one with a known guid replaces the stored one."""
         cached = (await self.memories_of(persona_id)).by_guid
         await self._memory_store.save_memories(persona_id, *memories)
-        self._mark_stale(persona_id, [one.guid for one in memories])
-        if any(cached[one.guid].content not in one.content for one in memories if one.guid in cached):
+        self._mark_stale(persona_id, [memory.guid for memory in memories])
+        if any(cached[memory.guid].content not in memory.content for memory in memories if memory.guid in cached):
             self.forgotten.notify(persona_id)
 
     async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
@@ -82,7 +82,7 @@ class MemoryCache:
         """Update the cache with the changes to memories that a turn has stored together with its other effects."""
         self._apply_recalls(effects.persona_id, effects.recalled, effects.moment)
         if effects.changed or effects.deleted:
-            self._mark_stale(effects.persona_id, [*(one.guid for one in effects.changed), *effects.deleted])
+            self._mark_stale(effects.persona_id, [*(memory.guid for memory in effects.changed), *effects.deleted])
         if effects.deleted:
             self.forgotten.notify(effects.persona_id)
 

@@ -82,7 +82,7 @@ class FactService:
     async def learn(
         self,
         persona_id: str,
-        new: Sequence[ExtractedFact],
+        new_facts: Sequence[ExtractedFact],
         judge: Judge | None = None,
         ends: Mapping[UUID, Sequence[str]] | None = None,
     ) -> int:
@@ -93,9 +93,10 @@ class FactService:
         """
         async with self._learning:
             working_set = FactWorkingSet()
-            await self._memory_index.prepare_texts([fact.fact for fact in new])
+            await self._memory_index.prepare_texts([fact.fact for fact in new_facts])
             changes = [
-                await self._merge_fact(persona_id, fact, judge, working_set, (ends or {}).get(fact.guid, ())) for fact in new
+                await self._merge_fact(persona_id, fact, judge, working_set, (ends or {}).get(fact.guid, ()))
+                for fact in new_facts
             ]
             if any(changes):
                 await self._indexing.follow(sum(changes))
@@ -108,35 +109,35 @@ class FactService:
     ) -> Sequence[ExtractedFact]:
         """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
-            found = decide(await self._fact_store.learnt_facts_of(persona_id))
-            if found.changed:
-                await self._fact_store.save_facts(persona_id, *found.changed)
-            if found.removed:
-                await self._fact_store.erase_facts(persona_id, found.removed)
-        if found.removed:
+            withdrawal = decide(await self._fact_store.learnt_facts_of(persona_id))
+            if withdrawal.changed:
+                await self._fact_store.save_facts(persona_id, *withdrawal.changed)
+            if withdrawal.removed:
+                await self._fact_store.erase_facts(persona_id, withdrawal.removed)
+        if withdrawal.removed:
             await self.renew(persona_id)  # prompts may still tell it
-        return found.moved
+        return withdrawal.moved
 
     async def add(self, persona_id: str, text: str, *, pinned: bool = False) -> ExtractedFact:
         """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
         fact = ExtractedFact(fact=require_text(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._user_change(persona_id):
-            twin = next(iter(find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id))), None)
-            if twin is not None:
-                values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
-                fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
+            duplicate = next(iter(find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id))), None)
+            if duplicate is not None:
+                values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or duplicate.pinned, "last_seen": now()}
+                fact = duplicate.model_copy(update={**values, "superseded": False, "superseded_by": None})
             await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
         return fact
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
         """Change the text of a fact, which becomes the user's own; the old text is not learnt from the same messages again."""
-        wording, persona_id = require_text(text), await self._fact_store.owner_of(guid)
+        new_text, persona_id = require_text(text), await self._fact_store.owner_of(guid)
         async with self._user_change(persona_id):
             old = await self._fact_store.get(guid)
-            fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
+            fact = old.model_copy(update={"fact": new_text, "made_by": MadeBy.USER, "last_seen": now()})
             # A tombstone for the old text, without moving the fact to the trash.
-            if fingerprint_digest(old.fact) != fingerprint_digest(wording) and old.source_messages:
+            if fingerprint_digest(old.fact) != fingerprint_digest(new_text) and old.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
             await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
@@ -151,27 +152,32 @@ class FactService:
         await self.renew(persona_id)
         return fact
 
-    async def restore(self, guid: UUID, *, instead: bool = False) -> None:
-        """Make a superseded fact hold again, beside the fact that replaced it or `instead` of it; or restore a forgotten
-        fact.
+    async def restore(self, guid: UUID, *, replaces_successor: bool = False) -> None:
+        """Restore a superseded fact, beside its successor or with `replaces_successor` in its place; or a forgotten fact.
 
         Raise LetheError, with nothing changed, if all sessions it was learnt from are in the trash, because it would not be
         listed.
         """
         persona_id = await self._fact_store.owner_of(guid)
         async with self._user_change(persona_id):
-            gone = next((fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
-            if gone is not None:
-                await self._fact_store.restore_fact(persona_id, guid, fingerprint_digest(gone.fact))
-            everything = await self._fact_store.facts_of(persona_id)
-            fact = next((fact for fact in everything if fact.guid == guid), None)
+            deleted_fact = next(
+                (fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid == guid), None
+            )
+            if deleted_fact is not None:
+                await self._fact_store.restore_fact(persona_id, guid, fingerprint_digest(deleted_fact.fact))
+            all_facts = await self._fact_store.facts_of(persona_id)
+            fact = next((fact for fact in all_facts if fact.guid == guid), None)
             if fact is None:
-                if gone is not None:
-                    await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(gone)])
+                if deleted_fact is not None:
+                    await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(deleted_fact)])
                 raise LetheError(
                     "The conversation this fact was learnt from is in the Trash.", "Restore that conversation first."
                 )
-            records = facts_merge.restore_fact(fact, everything, supersede_successor=instead) if gone is None else [fact]
+            records = (
+                facts_merge.restore_fact(fact, all_facts, supersede_successor=replaces_successor)
+                if deleted_fact is None
+                else [fact]
+            )
             for record in records[1:]:
                 await self._fact_store.save_facts(persona_id, record)
             if records:
@@ -192,40 +198,44 @@ class FactService:
         It has the earliest first mention, and the counts and sources of all. It keeps the guid of the fact with the same
         text, or else of the oldest. Raise LetheError if the facts are not of one persona.
         """
-        wording, persona_id = require_text(text), await self._fact_store.owner_of(guids[0])
+        merged_text, persona_id = require_text(text), await self._fact_store.owner_of(guids[0])
         async with self._user_change(persona_id):
-            several = sorted(
-                [await self._fact_store.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen
+            facts = sorted(
+                [await self._fact_store.get(guid) for guid in dict.fromkeys(guids)], key=lambda fact: fact.first_seen
             )
-            if len(several) < 2 or {await self._fact_store.owner_of(each.guid) for each in several} != {persona_id}:
+            if len(facts) < 2 or {await self._fact_store.owner_of(fact.guid) for fact in facts} != {persona_id}:
                 raise LetheError("Only facts of the same persona can be merged.")
-            kept = next((each for each in several if each.fact == wording), several[0])
-            others = [each for each in several if each.guid != kept.guid]
-            gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
-            if fingerprint_digest(kept.fact) != fingerprint_digest(wording) and kept.source_messages:
-                await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(kept)])
-            await self._fact_store.save_facts(persona_id, *gone)
-            await self._save_without_duplicates(persona_id, facts_merge.combine_facts(kept, others, wording))
+            merged_fact = next((fact for fact in facts if fact.fact == merged_text), facts[0])
+            others = [fact for fact in facts if fact.guid != merged_fact.guid]
+            superseded_facts = [
+                fact.model_copy(update={"superseded": True, "superseded_by": merged_fact.guid}) for fact in others
+            ]
+            if fingerprint_digest(merged_fact.fact) != fingerprint_digest(merged_text) and merged_fact.source_messages:
+                await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(merged_fact)])
+            await self._fact_store.save_facts(persona_id, *superseded_facts)
+            await self._save_without_duplicates(persona_id, facts_merge.combine_facts(merged_fact, others, merged_text))
         await self.renew(persona_id)
-        return await self._fact_store.get(kept.guid)
+        return await self._fact_store.get(merged_fact.guid)
 
-    async def restore_facts(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
-        """Undo a user's change: store these facts as they were before it, and move the facts in `gone` to the trash.
+    async def restore_facts(self, facts: Sequence[ExtractedFact], deleted: Sequence[UUID] = ()) -> None:
+        """Undo a user's change: store these facts as they were before it, and move the facts in `deleted` to the trash.
 
         Tombstones that prevent their texts from being learnt again are removed.
         """
         owners = {
-            guid: await self._fact_store.owner_of(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])
+            guid: await self._fact_store.owner_of(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *deleted])
         }
         for persona_id in dict.fromkeys(owners.values()):
-            own = [fact for fact in facts if owners[fact.guid] == persona_id]
+            persona_facts = [fact for fact in facts if owners[fact.guid] == persona_id]
             async with self._user_change(persona_id):
-                guids = {fact.guid for fact in own}
-                forgotten = [fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in guids]
-                for fact in (*own, *forgotten):
+                guids = {fact.guid for fact in persona_facts}
+                deleted_facts = [
+                    fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in guids
+                ]
+                for fact in (*persona_facts, *deleted_facts):
                     await self._fact_store.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
-                await self._fact_store.save_facts(persona_id, *own)
-                await self._fact_store.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
+                await self._fact_store.save_facts(persona_id, *persona_facts)
+                await self._fact_store.forget_facts(persona_id, [guid for guid in deleted if owners[guid] == persona_id], [])
             await self.renew(persona_id)
 
     async def renew(self, persona_id: str) -> None:
@@ -246,8 +256,8 @@ class FactService:
             if facts_merge.is_forgotten(fact, working_set.tombstones) or is_paraphrase(fact, working_set.decided_by_user):
                 return 0
             peers = {guid: known for guid, known in working_set.known.items() if are_comparable(known, fact)}
-            settled = await self._find_changed_records(persona_id, fact, peers, judge, working_set.unindexed)
-            records = replace_outdated(settled, fact, peers.values(), ends)
+            merged_records = await self._find_changed_records(persona_id, fact, peers, judge, working_set.unindexed)
+            records = replace_outdated(merged_records, fact, peers.values(), ends)
             async with self._writing:
                 # The write lock is not held while a model judges, so the user may have changed a fact meanwhile; that change
                 # wins.
@@ -263,8 +273,8 @@ class FactService:
     async def _load_working_set(self, persona_id: str, working_set: FactWorkingSet) -> None:
         working_set.known = {fact.guid: fact for fact in await self._fact_store.learnt_facts_of(persona_id)}
         working_set.tombstones = await self._fact_store.tombstones_of(persona_id)
-        own = [fact for fact in working_set.known.values() if fact.made_by is MadeBy.USER]
-        working_set.decided_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *own]
+        user_facts = [fact for fact in working_set.known.values() if fact.made_by is MadeBy.USER]
+        working_set.decided_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *user_facts]
 
     async def _find_changed_records(
         self,
@@ -276,23 +286,23 @@ class FactService:
     ) -> list[ExtractedFact]:
         """Return the records that change because of this fact."""
         digest = fingerprint_digest(fact.fact)
-        near = [(other, 0.0) for other in known.values() if _digest(other.fact) == digest]
+        nearest_facts = [(other, 0.0) for other in known.values() if _digest(other.fact) == digest]
         for guid, distance in await self._memory_index.nearest_origins(
             persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed
         ):
-            if guid in known and guid not in {other.guid for other, _distance in near}:
-                near.append((known[guid], distance))
-        limits = await self._calibration.thresholds()
+            if guid in known and guid not in {other.guid for other, _distance in nearest_facts}:
+                nearest_facts.append((known[guid], distance))
+        thresholds = await self._calibration.thresholds()
         restated = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
-        if restated is not None and not any(distance == 0.0 for _other, distance in near):
+        if restated is not None and not any(distance == 0.0 for _other, distance in nearest_facts):
             shorter = fact.model_copy(update={"made_by": restated.made_by})  # whoever says less does not word it
             return facts_merge.merge_fact(shorter, [(restated, 0.0)], FactRelation.SAME)
-        found = facts_merge.find_nearest_current(near)
+        nearest = facts_merge.find_nearest_current(nearest_facts)
         relation = None
-        if found is not None and 0 < found[1] <= limits.update and not is_name_in_only_one(found[0], fact):
-            relation = await judge(found[0].fact, fact.fact) if judge is not None else None
-            relation = relation or classify_relation(found[0].fact, fact.fact, found[1], limits)
-        return facts_merge.merge_fact(fact, near, relation, FactDistances(limits.duplicate, limits.update))
+        if nearest is not None and 0 < nearest[1] <= thresholds.update and not is_name_in_only_one(nearest[0], fact):
+            relation = await judge(nearest[0].fact, fact.fact) if judge is not None else None
+            relation = relation or classify_relation(nearest[0].fact, fact.fact, nearest[1], thresholds)
+        return facts_merge.merge_fact(fact, nearest_facts, relation, FactDistances(thresholds.duplicate, thresholds.update))
 
     @asynccontextmanager
     async def _user_change(self, persona_id: str) -> AsyncIterator[None]:
@@ -307,18 +317,22 @@ class FactService:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
         counts.
         """
-        same = find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id)) if not fact.superseded else []
-        beside = [each for each in same if not each.superseded]
-        gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
-        lists = {
-            name: list(dict.fromkeys(id_ for each in (fact, *beside) for id_ in getattr(each, name)))
+        duplicates = find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id)) if not fact.superseded else []
+        current_duplicates = [duplicate for duplicate in duplicates if not duplicate.superseded]
+        superseded_duplicates = [
+            duplicate.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for duplicate in current_duplicates
+        ]
+        merged_sources = {
+            name: list(dict.fromkeys(id_ for duplicate in (fact, *current_duplicates) for id_ in getattr(duplicate, name)))
             for name in ("source_memories", "source_messages")
         }
-        values = {
-            "reference_count": max(each.reference_count for each in (fact, *beside)),
-            "pinned": any(each.pinned for each in (fact, *beside)),
+        merged_values = {
+            "reference_count": max(duplicate.reference_count for duplicate in (fact, *current_duplicates)),
+            "pinned": any(duplicate.pinned for duplicate in (fact, *current_duplicates)),
         }
-        await self._fact_store.save_facts(persona_id, *gone, fact.model_copy(update={**lists, **values}))
+        await self._fact_store.save_facts(
+            persona_id, *superseded_duplicates, fact.model_copy(update={**merged_sources, **merged_values})
+        )
 
     def _notify_changed(self, persona_id: str) -> None:
         self.changed.notify(persona_id)

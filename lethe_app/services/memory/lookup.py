@@ -61,7 +61,7 @@ class MemoryLookup:
             persona_id=persona_id,
             text=text,
             moment=now(),
-            bound=await self._lore.bound(participants, None),
+            session_worlds=await self._lore.load_worlds(participants, None),
             memories={memory.guid: memory for memory in await self._memory_cache.memories_of(persona_id)},
             shows_dates=participants.persona.dates_in_session_summaries,
         )
@@ -83,5 +83,5 @@ class MemoryLookup:
 
     async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
         """Replace the notes on a session by the user's; later messages add to them."""
-        kept = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
-        await self._session_state.set(session_id, SCRATCH, kept or None)
+        valid_notes = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
+        await self._session_state.set(session_id, SCRATCH, valid_notes or None)

@@ -24,7 +24,7 @@ from lethe_app.storage.key_value import SessionState
 
 CONTEXT_SHARE = 0.2
 """Share of the context that World Info entries may use together if the user set no token budget."""
-WAYS = {
+RECALL_WAYS = {
     ActivationCause.KEY: RecallWay.KEYWORD,
     ActivationCause.ABSENCE: RecallWay.WOKEN,
     ActivationCause.CONSTANT: RecallWay.CONSTANT,
@@ -44,7 +44,7 @@ class LoreService:
         self._session_state = session_state
         self._index_cache = LoreIndexCache()
 
-    async def bound(self, participants: Participants, session_id: UUID | None) -> SessionWorlds:
+    async def load_worlds(self, participants: Participants, session_id: UUID | None) -> SessionWorlds:
         """Return the worlds of a session, or of a session that is about to begin."""
         session_names = await self._session_state.get(session_id, BOUND) if session_id is not None else None
         names = bound_names(participants, session_names, self._preferences.current.global_worlds)
@@ -55,21 +55,21 @@ class LoreService:
         await self._session_state.set(session_id, BOUND, names or None)
 
     async def evaluate(
-        self, bound: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int
+        self, session_worlds: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int
     ) -> Evaluation:
         """Evaluate the worlds for a turn; `state` is the stored state of the last evaluation, `context` the context size in
         tokens.
         """
-        lore = await self._compile(bound, turn)
+        lore = await self._compile(session_worlds, turn)
         settings = self._preferences.current
         limits = LoreLimits(
             token_budget=settings.world_tokens or int(context * CONTEXT_SHARE), max_rounds=settings.world_rounds
         )
         run_evaluation = partial(evaluate, lore, window, lore_state(state), turn, limits)
-        return await offload_if_large(sum(len(world.entries) for world in bound.worlds.values()), run_evaluation)
+        return await offload_if_large(sum(len(world.entries) for world in session_worlds.worlds.values()), run_evaluation)
 
-    async def _compile(self, bound: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
-        worlds = list(bound.worlds.values())
+    async def _compile(self, session_worlds: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
+        worlds = list(session_worlds.worlds.values())
         return await offload_if_large(
             sum(len(world.entries) for world in worlds), partial(self._index_cache.get_compiled, worlds, turn.expand)
         )
@@ -86,9 +86,9 @@ def lore_state(stored: object) -> LoreState:
 def recalled_entries(evaluation: Evaluation) -> list[RecalledMemory]:
     """Return the activated entries, each with its reason."""
     return [
-        recall_entry(activated.world, activated.entry, WAYS[activated.cause], [activation_reason(activated)])
-        for activated in evaluation.activated
-        if activated.entry.content.strip()
+        recall_entry(activation.world, activation.entry, RECALL_WAYS[activation.cause], [activation_reason(activation)])
+        for activation in evaluation.activated
+        if activation.entry.content.strip()
     ]
 
 
@@ -109,24 +109,28 @@ def recall_entry(world: World, entry: WorldEntry, way: RecallWay, because: list[
     )
 
 
-def activation_reason(activated: ActivatedEntry) -> Reason:
+def activation_reason(activation: ActivatedEntry) -> Reason:
     """Return why an entry was activated."""
-    match activated.cause:
+    match activation.cause:
         case ActivationCause.KEY:
-            return Reason(kind=ReasonKind.KEY, values={"key": activated.key, "before": activated.message_index or 0})
+            return Reason(kind=ReasonKind.KEY, values={"key": activation.key, "before": activation.message_index or 0})
         case ActivationCause.ABSENCE:
             return Reason(kind=ReasonKind.NO_KEY)
         case ActivationCause.CONSTANT:
             return Reason(kind=ReasonKind.ALWAYS)
         case ActivationCause.ACTIVE:
-            return Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": activated.active_until})
+            return Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": activation.active_until})
         case ActivationCause.RECURSION:
-            return Reason(kind=ReasonKind.ENTRY, values={"key": activated.key, "entry": activated.activated_by})
+            return Reason(kind=ReasonKind.ENTRY, values={"key": activation.key, "entry": activation.activated_by})
 
 
 def blocked_entries(evaluation: Evaluation) -> Iterator[BlockedMemory]:
     """Yield the entries that matched and were kept back. It is a generator, because in a large world there are thousands."""
-    for each in evaluation.blocked:
+    for blocked in evaluation.blocked:
         yield BlockedMemory(
-            memory=each.entry.guid, title=each.entry.name, world=each.world.name, why=each.reason, values=dict(each.values)
+            memory=blocked.entry.guid,
+            title=blocked.entry.name,
+            world=blocked.world.name,
+            why=blocked.reason,
+            values=dict(blocked.values),
         )

@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 NEAR_END = 64
 """Messages from the end of a session among which the user's newest message is looked for."""
-_TITLED = re.compile(r"\{\{\s*memory\s*(?:::?|\s)\s*([^{}]+?)\s*\}\}", re.IGNORECASE)
-_IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
+_MEMORY_MACRO = re.compile(r"\{\{\s*memory\s*(?:::?|\s)\s*([^{}]+?)\s*\}\}", re.IGNORECASE)
+_IDLE_MACRO = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
 
 
 class MacroValues:
@@ -39,70 +39,87 @@ class MacroValues:
         self._memory_cache = memory_cache
         self._lore = lore
         self._untrusted_memories = untrusted_memories
-        self._begun: dict[UUID, timedelta] = {}
+        self._opening_idle_times: dict[UUID, timedelta] = {}
         """Idle time before each session as its first prompt had it, by session, so that the stable prefix does not change."""
 
-    async def fill(self, scene: MacroContext, place: MacroPosition, texts: Iterable[str]) -> MacroContext:
+    async def fill(self, macro_context: MacroContext, position: MacroPosition, texts: Iterable[str]) -> MacroContext:
         """Return the macro context with the memories that the texts name, and the time since the user's previous message."""
-        whole = "\n".join(texts)
-        titles = list(dict.fromkeys(_TITLED.findall(whole)))
+        combined_text = "\n".join(texts)
+        titles = list(dict.fromkeys(_MEMORY_MACRO.findall(combined_text)))
         if titles:
-            scene = replace(scene, memory=await self._memories(place.session, place.cast, titles))
-        if _IDLE.search(whole):
-            known = self._begun.get(place.session.guid) if place.at_beginning else None
-            scene = replace(scene, idle=await self._idle(place) if known is None else known)
-            if place.at_beginning:
-                self._begun[place.session.guid] = scene.idle
-        return scene
+            macro_context = replace(macro_context, memory=await self._memory_lookup(position.session, position.cast, titles))
+        if _IDLE_MACRO.search(combined_text):
+            cached_idle = self._opening_idle_times.get(position.session.guid) if position.at_beginning else None
+            macro_context = replace(
+                macro_context, idle=await self._measure_idle_time(position) if cached_idle is None else cached_idle
+            )
+            if position.at_beginning:
+                self._opening_idle_times[position.session.guid] = macro_context.idle
+        return macro_context
 
-    async def _idle(self, place: MacroPosition) -> timedelta:
+    async def _measure_idle_time(self, position: MacroPosition) -> timedelta:
         """Return the time since the user's message before this one, in any session with the persona; zero if there is none."""
-        session = place.session
-        asked = None if place.at_beginning else await self._newest(session, place.before)
-        if asked is not None and place.is_answer:
-            before, until = (await self._session_store.standing_of(asked.id)).previous_user_time, asked.time
-        elif asked is not None:
-            before, until = asked.time, now()
+        session = position.session
+        user_message = None if position.at_beginning else await self._newest_user_message(session, position.before)
+        if user_message is not None and position.is_answer:
+            previous_time, end = (
+                (await self._session_store.turn_position_of(user_message.id)).previous_user_time,
+                user_message.time,
+            )
+        elif user_message is not None:
+            previous_time, end = user_message.time, now()
         else:
-            earlier = [
-                await self._newest(await self._session_store.session(one.guid))
-                for one in await self._session_store.sessions_before(session, 1)
+            earlier_messages = [
+                await self._newest_user_message(await self._session_store.session(summary.guid))
+                for summary in await self._session_store.sessions_before(session, 1)
             ]
-            times = [message.time for message in earlier if message is not None]
-            before, until = max(times, default=None), session.added
-        return max(timedelta(), elapsed(before, until)) if before is not None else timedelta()
+            times = [message.time for message in earlier_messages if message is not None]
+            previous_time, end = max(times, default=None), session.added
+        return max(timedelta(), elapsed(previous_time, end)) if previous_time is not None else timedelta()
 
-    async def _newest(self, session: ChatSession, before: UUID | None = None) -> Message | None:
+    async def _newest_user_message(self, session: ChatSession, before: UUID | None = None) -> Message | None:
         """Return the user's newest message above `before`; None if it is not near the end."""
-        said = await self._session_store.newest_messages(session.guid, NEAR_END, before) if session.leaf_id is not None else []
-        return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
+        messages = (
+            await self._session_store.newest_messages(session.guid, NEAR_END, before) if session.leaf_id is not None else []
+        )
+        return next((message for message in reversed(messages) if message.role is Role.USER and not message.hidden), None)
 
-    async def _memories(self, session: ChatSession, cast: Participants, titles: Sequence[str]) -> Callable[[str], str | None]:
+    async def _memory_lookup(
+        self, session: ChatSession, participants: Participants, titles: Sequence[str]
+    ) -> Callable[[str], str | None]:
         """Return a function that finds a memory's text by a part of its title: of several the oldest, so that a new one does
         not change existing prompts.
         """
-        bound = await self._lore.bound(cast, session.guid)
-        entries = [entry for world in bound.worlds.values() for entry in world.entries]
-        held = [*entries, *reversed(await self._memory_cache.memories_of(session.persona_id))]
-        talks = [one for one in await self._session_store.sessions(session.persona_id) if one.guid != session.guid]
+        session_worlds = await self._lore.load_worlds(participants, session.guid)
+        entries = [entry for world in session_worlds.worlds.values() for entry in world.entries]
+        memories = [*entries, *reversed(await self._memory_cache.memories_of(session.persona_id))]
+        sessions = [
+            session_summary
+            for session_summary in await self._session_store.sessions(session.persona_id)
+            if session_summary.guid != session.guid
+        ]
         found: dict[str, str] = {}
         for title in titles:
-            wanted = title.casefold()
-            memory = _best(wanted, [(one.name, one) for one in held])
-            talk = _best(wanted, [(one.title, one) for one in reversed(talks)])
+            title_key = title.casefold()
+            memory = _find_by_title(title_key, [(memory.name, memory) for memory in memories])
+            matched_session = _find_by_title(
+                title_key, [(session_summary.title, session_summary) for session_summary in reversed(sessions)]
+            )
             # A session with exactly that title takes precedence over a memory whose title only contains it.
-            is_nearer = memory is None or (talk is not None and talk.title.casefold() == wanted != memory.name.casefold())
-            if talk is not None and is_nearer:
-                found[wanted] = (await self._session_store.session(talk.guid)).content
+            is_session_preferred = memory is None or (
+                matched_session is not None and matched_session.title.casefold() == title_key != memory.name.casefold()
+            )
+            if matched_session is not None and is_session_preferred:
+                found[title_key] = (await self._session_store.session(matched_session.guid)).content
             elif memory is not None:
-                found[wanted] = await self._told(memory)
+                found[title_key] = await self._text_of(memory)
         return lambda title: found.get(title.casefold())
 
-    async def _told(self, memory: MemoryUnit) -> str:
+    async def _text_of(self, memory: MemoryUnit) -> str:
         return await self._untrusted_memories.quoted_text(memory) if memory.is_from_web else memory.content
 
 
-def _best(wanted: str, named: Sequence[tuple[str, T]]) -> T | None:
+def _find_by_title(title_key: str, named_items: Sequence[tuple[str, T]]) -> T | None:
     """Return the item with exactly that title, or else the first whose title contains it."""
-    same = (one for name, one in named if name.casefold() == wanted)
-    return next(same, next((one for name, one in named if wanted in name.casefold()), None))
+    exact_matches = (item for name, item in named_items if name.casefold() == title_key)
+    return next(exact_matches, next((item for name, item in named_items if title_key in name.casefold()), None))

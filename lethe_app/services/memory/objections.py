@@ -61,54 +61,64 @@ class ObjectionService:
 
     async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
-        return [await self._describe(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
+        return [await self._describe(persona_id, objection) for objection in reversed(await self.objections_of(persona_id))]
 
-    async def _describe(self, persona_id: str, one: Objection) -> ObjectionDetails:
-        removed = await self._load_removed(persona_id, one.memory, one.message)
-        turn, title = await self._turn_memories.get(one.message), ""
-        blocked = next((each for each in turn.blocked if each.memory == one.memory), None) if turn else None
-        if blocked is not None and (blocked.world or not await self._turn_memories.deleted_among([one.memory])):
+    async def _describe(self, persona_id: str, objection: Objection) -> ObjectionDetails:
+        removed = await self._load_removed(persona_id, objection.memory, objection.message)
+        turn, title = await self._turn_memories.get(objection.message), ""
+        blocked = (
+            next((candidate for candidate in turn.blocked if candidate.memory == objection.memory), None) if turn else None
+        )
+        if blocked is not None and (blocked.world or not await self._turn_memories.deleted_among([objection.memory])):
             title = blocked.title
         # A stored copy may outlive the memory; forgotten text must not be displayed again.
         remaining = await self._without_forgotten(removed) if removed is not None else None
-        what = (remaining.title, remaining.text) if remaining is not None else ("" if removed is not None else title, "")
+        title_and_text = (
+            (remaining.title, remaining.text) if remaining is not None else ("" if removed is not None else title, "")
+        )
         with suppress(StorageError):
-            message = await self._session_store.message(one.message)
-            return ObjectionDetails(one, *what, message.content, message.session_id)
-        return ObjectionDetails(one, *what, "", None)
+            message = await self._session_store.message(objection.message)
+            return ObjectionDetails(objection, *title_and_text, message.content, message.session_id)
+        return ObjectionDetails(objection, *title_and_text, "", None)
 
     async def _without_forgotten(self, removed: RecalledMemory) -> RecalledMemory | None:
         """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
-        named = [removed.memory, *(lead.origin for lead in removed.leads)]
-        return without_forgotten(removed, await self._turn_memories.deleted_among(named))
+        origins = [removed.memory, *(lead.origin for lead in removed.leads)]
+        return without_forgotten(removed, await self._turn_memories.deleted_among(origins))
 
     async def add_objection(self, persona_id: str, memory: UUID, user_message: Message) -> None:
         """Object to a memory in the turn of the user's message `user_message`; regenerated replies do not get it."""
         await self.save_objection(persona_id, create_objection(memory, user_message.id, user_message.content, now()))
 
-    async def save_objection(self, persona_id: str, new: Objection) -> None:
+    async def save_objection(self, persona_id: str, objection: Objection) -> None:
         """Store an objection again, for redo; one for the same memory and message is replaced."""
-        memory, user_message = new.memory, new.message
-        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, user_message)]
+        memory, user_message = objection.memory, objection.message
+        others = [
+            other for other in await self.objections_of(persona_id) if (other.memory, other.message) != (memory, user_message)
+        ]
         for old in others[: len(others) + 1 - MAX_OBJECTIONS]:
             await self._app_state.set(scope_of(persona_id), _removed_key(old.memory, old.message), None)
-        await self._save_all(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MAX_OBJECTIONS:])
+        await self._save_all(persona_id, sorted([*others, objection], key=lambda other: other.moment)[-MAX_OBJECTIONS:])
         await self._remove_from_turn(persona_id, memory, user_message)
         self.changed.notify(persona_id)
 
     async def _remove_from_turn(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
         turn = await self._turn_memories.get(user_message)
-        removed = next((one for one in turn.recalled if one.memory == memory), None) if turn else None
+        removed = (
+            next((recollection for recollection in turn.recalled if recollection.memory == memory), None) if turn else None
+        )
         if turn is None or removed is None:
             return
         await self._app_state.set(scope_of(persona_id), _removed_key(memory, user_message), removed.model_dump(mode="json"))
-        recalled = [one for one in turn.recalled if one is not removed]
+        recalled = [recollection for recollection in turn.recalled if recollection is not removed]
         blocked = [to_blocked_memory(removed), *turn.blocked]
         await self._turn_memories.save_turn(user_message, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw_objection(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
         """Withdraw an objection and restore the memory in its turn."""
-        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, user_message)]
+        others = [
+            other for other in await self.objections_of(persona_id) if (other.memory, other.message) != (memory, user_message)
+        ]
         await self._save_all(persona_id, others)
         await self._restore_memory(persona_id, memory, user_message)
         self.changed.notify(persona_id)
@@ -118,7 +128,11 @@ class ObjectionService:
         turn = await self._turn_memories.get(user_message)
         if removed is None or turn is None:
             return
-        blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, BlockReason.UNWANTED)]
+        blocked = [
+            blocked_memory
+            for blocked_memory in turn.blocked
+            if (blocked_memory.memory, blocked_memory.why) != (memory, BlockReason.UNWANTED)
+        ]
         await self._turn_memories.save_turn(
             user_message, turn.model_copy(update={"recalled": [*turn.recalled, removed], "blocked": blocked})
         )

@@ -27,7 +27,7 @@ from lethe_app.services.mood import MoodEffect, MoodService
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.truncation import short_line, short_memory, short_note
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.chats.messages import MessageStanding
+from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.key_value import AppState
 
 SCAN_INTERVAL = timedelta(hours=1)
@@ -49,7 +49,7 @@ class ProactiveInsertion:
     message: Message
     recalled: tuple[RecalledMemory, ...]
     changed: tuple[MemoryUnit, ...] = ()
-    gone: tuple[UUID, ...] = ()
+    deleted: tuple[UUID, ...] = ()
     announced_notes: tuple[UUID, ...] = ()
     """Return notes that are in it and are to be removed from the queue."""
 
@@ -63,16 +63,16 @@ class ProactiveTurn:
     """Pace to store with the session; None leaves it unchanged."""
     prunable: tuple[UUID, ...] = ()
     """Memories to prune, because they have decayed or ended."""
-    felt: MoodEffect | None = None
+    mood_effect: MoodEffect | None = None
     """Effect of the message on the persona's mood; None if the persona has no moods."""
 
     @property
     def mood(self) -> str:
         """Change of mood to state in the prompt; empty if the hidden message already states the mood."""
         line = self.announced.message.content if self.announced else ""
-        if self.felt is None or (self.felt.sentence and self.felt.sentence in line):
+        if self.mood_effect is None or (self.mood_effect.sentence and self.mood_effect.sentence in line):
             return ""
-        return self.felt.said
+        return self.mood_effect.said
 
     @property
     def recalled(self) -> tuple[RecalledMemory, ...]:
@@ -85,9 +85,9 @@ class ProactiveTurn:
         return self.announced.changed if self.announced else ()
 
     @property
-    def gone(self) -> tuple[UUID, ...]:
+    def deleted(self) -> tuple[UUID, ...]:
         """Memories to move to the trash afterwards."""
-        return (*self.prunable, *(self.announced.gone if self.announced else ()))
+        return (*self.prunable, *(self.announced.deleted if self.announced else ()))
 
 
 @dataclass(frozen=True)
@@ -123,42 +123,44 @@ class ProactiveMemory:
         """Return the queued notes of a persona."""
         return parse_notes(await self._app_state.get(NOTES, persona_id))
 
-    def felt(self, context: RecallContext, message: Message) -> MoodEffect | None:
+    def compute_mood_effect(self, context: RecallContext, message: Message) -> MoodEffect | None:
         """Return the effect of a message on the persona's mood; None if the persona has no moods."""
-        return self._moods.felt(context.session, context.participants, message, context.history, context.app_state)
+        return self._moods.compute_effect(context.session, context.participants, message, context.history, context.app_state)
 
     async def build_return_insertion(
-        self, context: RecallContext, standing: MessageStanding, rules: ProactiveRules, felt: MoodEffect | None = None
+        self, context: RecallContext, turn_position: TurnPosition, rules: ProactiveRules, mood_effect: MoodEffect | None = None
     ) -> ProactiveInsertion | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
-        session, cast, moment = context.session, context.participants, context.moment.astimezone()
+        session, participants, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.awaiting_return
         quoted = await self._untrusted_memories.quoted_texts(memories)
         absence = UserAbsence(
-            last_message=standing.previous_user_time,
+            last_message=turn_position.previous_user_time,
             moment=moment,
-            persona=cast.persona,
-            user_name=cast.user.name,
-            is_latest_session=standing.is_latest,
+            persona=participants.persona,
+            user_name=participants.user.name,
+            is_latest_session=turn_position.is_latest,
             previous_is_system=bool(context.history) and context.history[-1].role is Role.SYSTEM,
-            notes=[short_note(note) for note in parse_notes(context.app_state.get((NOTES, session.persona_id)))],
+            notes=[short_note(return_note) for return_note in parse_notes(context.app_state.get((NOTES, session.persona_id)))],
             memories=[short_memory(memory) for memory in memories],
-            mood=felt.sentence if felt is not None else "",
+            mood=mood_effect.sentence if mood_effect is not None else "",
             quoted=quoted,
         )
-        note = user_return.build_return_note(absence, rules)
-        if note is None:
+        return_note = user_return.build_return_note(absence, rules)
+        if return_note is None:
             return None
-        told_memories = [memory for memory in memories if memory.guid in note.used]
+        announced_memories = [memory for memory in memories if memory.guid in return_note.used]
         recalled = [
-            to_recalled_memory(memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, note.because)
-            for memory in told_memories
+            to_recalled_memory(
+                memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, return_note.because
+            )
+            for memory in announced_memories
         ]
         return ProactiveInsertion(
-            build_hidden_message(session, short_line(note.text, quoted.values()), moment, RETURN),
-            tuple(recalled) or (_recall_note(session, note.text, note.because),),
-            tuple(user_return.mark_announced(memory, moment) for memory in told_memories),
-            announced_notes=note.used,
+            build_hidden_message(session, short_line(return_note.text, quoted.values()), moment, RETURN),
+            tuple(recalled) or (_recall_note(session, return_note.text, return_note.because),),
+            tuple(user_return.mark_announced(memory, moment) for memory in announced_memories),
+            announced_notes=return_note.used,
         )
 
     async def choose_waiting_memory(
@@ -168,10 +170,10 @@ class ProactiveMemory:
         evidence: Mapping[UUID, ProactiveEvidence],
         rules: ProactiveRules,
         *,
-        tagged: bool,
+        is_tagged: bool,
     ) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
-        session, cast, moment = context.session, context.participants, context.moment
+        session, participants, moment = context.session, context.participants, context.moment
         text, pace = (
             strip_addressing(context.text, context.speaker_names),
             parse_pace(context.states.get(PACE), moment).count_message(),
@@ -183,13 +185,13 @@ class ProactiveMemory:
             return ProactiveTurn(pace=pace)
         memory = chosen.memory
         quoted = await self._untrusted_memories.quoted_text(memory) if memory.is_from_web else ""
-        line = build_hidden_line(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
-        after = selection.mark_used(memory, moment)
+        hidden_text = build_hidden_line(short_memory(memory), participants.persona.name, tagged=is_tagged, quoted=quoted)
+        used_memory = selection.mark_used(memory, moment)
         announced = ProactiveInsertion(
-            build_hidden_message(session, line, moment, f"{MEMORY} {memory.guid}"),
-            (to_recalled_memory(memory, line, chosen.way, chosen.because),),
-            (after,) if after is not None else (),
-            () if after is not None else (memory.guid,),
+            build_hidden_message(session, hidden_text, moment, f"{MEMORY} {memory.guid}"),
+            (to_recalled_memory(memory, hidden_text, chosen.way, chosen.because),),
+            (used_memory,) if used_memory is not None else (),
+            () if used_memory is not None else (memory.guid,),
         )
         return ProactiveTurn(announced, ProactivePace.start(moment))
 
@@ -197,16 +199,20 @@ class ProactiveMemory:
         """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
         an hour.
         """
-        known = self._last_scans.get(persona_id)
-        if known is not None:
-            before, at, by = known
+        last_scan = self._last_scans.get(persona_id)
+        if last_scan is not None:
+            scanned_memories, scanned_at, scan_rules = last_scan
             # Recall counters change every turn and do not make the scan necessary.
-            if memories.differs_only_in_recalls(before) and by == rules and abs(moment - at) < SCAN_INTERVAL:
+            if (
+                memories.differs_only_in_recalls(scanned_memories)
+                and scan_rules == rules
+                and abs(moment - scanned_at) < SCAN_INTERVAL
+            ):
                 return ()
         scan = partial(find_prunable, memories, moment, rules)
-        found = await offload_if_large(len(memories), scan)
+        prunable_ids = await offload_if_large(len(memories), scan)
         self._last_scans[persona_id] = (memories, moment, rules)
-        return found
+        return prunable_ids
 
     async def changes_of(self, context: RecallContext, initiative: ProactiveTurn) -> ProactiveChanges:
         """Return what to store once an initiative was taken: announced notes leave the queue, and the pace is updated."""
@@ -215,12 +221,12 @@ class ProactiveMemory:
         app_state: dict[tuple[str, str], object] = {}
         if initiative.announced is not None and initiative.announced.announced_notes:
             # Read again, because a note that came while this one was announced still waits.
-            left = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced.announced_notes))
-            app_state[NOTES, persona_id] = _NOTES.dump_python(left, mode="json") or None
+            remaining_notes = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced.announced_notes))
+            app_state[NOTES, persona_id] = _NOTES.dump_python(remaining_notes, mode="json") or None
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
-        if initiative.felt is not None:
-            app_state |= self._moods.traces(persona_id, initiative.felt.mood, context.app_state)
+        if initiative.mood_effect is not None:
+            app_state |= self._moods.traces(persona_id, initiative.mood_effect.mood, context.app_state)
         return ProactiveChanges(states, app_state)
 
 

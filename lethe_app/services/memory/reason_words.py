@@ -72,9 +72,9 @@ def reason_template(reason: Reason) -> str:
     """Return the template of a reason."""
     match reason.kind:
         case ReasonKind.KEY:
-            return KEYS[_place(reason.values)]
+            return KEYS[_template_index(reason.values)]
         case ReasonKind.NAME:
-            return NAMES[_place(reason.values)]
+            return NAMES[_template_index(reason.values)]
         case ReasonKind.SIGNAL:
             return SIGNALS.get(str(reason.values.get("signal", "")), "{signal}")
         case ReasonKind.SHARED_WORDS:
@@ -83,9 +83,9 @@ def reason_template(reason: Reason) -> str:
             return REASONS[kind]
 
 
-def block_template(why: BlockReason, values: Mapping[str, Parameter]) -> str:
+def block_template(block_reason: BlockReason, values: Mapping[str, Parameter]) -> str:
     """Return the template of the reason why a memory was kept back."""
-    match why:
+    match block_reason:
         case BlockReason.GROUP if "more" in values:
             return GROUP_BY_KEYS
         case BlockReason.NOT_DUE:
@@ -98,15 +98,15 @@ def block_template(why: BlockReason, values: Mapping[str, Parameter]) -> str:
 
 def reason_in_english(reason: Reason) -> str:
     """Return a reason in English."""
-    return filled(reason_template(reason), reason.values)
+    return fill_template(reason_template(reason), reason.values)
 
 
-def block_in_english(one: BlockedMemory) -> str:
+def block_in_english(blocked: BlockedMemory) -> str:
     """Return in English why a memory was kept back."""
-    return filled(block_template(one.why, one.values), one.values)
+    return fill_template(block_template(blocked.why, blocked.values), blocked.values)
 
 
-def filled(template: str, values: Mapping[str, Parameter]) -> str:
+def fill_template(template: str, values: Mapping[str, Parameter]) -> str:
     """Return a template with its values inserted; a missing one, as in a record of an older version, becomes “…”."""
     return template.format_map(_Values(values))
 
@@ -121,7 +121,7 @@ def block_templates() -> list[str]:
     return [*BLOCKS.values(), GROUP_BY_KEYS, BEGINS, ENDED, ROUND, ROUNDS]
 
 
-def _place(values: Mapping[str, Parameter]) -> int:
+def _template_index(values: Mapping[str, Parameter]) -> int:
     return min(max(int(values.get("before", 0)), 0), 2)
 
 

@@ -81,12 +81,12 @@ class RecallService:
             await self._indexing.index_pending()
         context, question = await self._recall_contexts.build_for_turn(turn, model.context), turn.user_message
         assert question is not None
-        self._indexing.notice(context.bound.worlds)
+        self._indexing.notice(context.session_worlds.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
             memory = (await self._select(replace(context, states={}))).memory
             await self._turn_memories.save_turn(question.id, memory)
             return RecallOutcome(memory)
-        initiative = await self._initiative.choose(context, question, turn.rows.standing)
+        initiative = await self._initiative.choose(context, question, turn.rows.turn_position)
         if initiative.prunable:
             context = replace(context, memories=context.memories.exclude(initiative.prunable))
         result = await self._select(context)
@@ -112,16 +112,16 @@ class RecallService:
     ) -> RecallOutcome:
         """Store the hidden message, the recalled memories and every change of state in one transaction."""
         announced, session = initiative.announced, context.session
-        line = _expand_macros(announced.message, context) if announced else None
+        hidden_message = _expand_macros(announced.message, context) if announced else None
         states: dict[str, object] = {}
         notes_block = ""
         if self._preferences.current.scratch:
             stored_notes = parse_notes(context.states.get(SCRATCH))
             notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
             notes_block, states = build_notes_block(notes), {SCRATCH: notes} if notes != stored_notes else {}
-        if line is not None:
-            recalled = [one.memory for one in initiative.recalled]
-            states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, line.id)
+        if hidden_message is not None:
+            recalled = [memory.memory for memory in initiative.recalled]
+            states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, hidden_message.id)
         changes = await self._initiative.proactive.changes_of(context, initiative)
         effects = TurnEffects(
             persona_id=session.persona_id,
@@ -135,9 +135,9 @@ class RecallService:
                 }
             ),
             moment=context.moment,
-            hidden_line=line,
+            hidden_line=hidden_message,
             changed=initiative.changed,
-            deleted=initiative.gone,
+            deleted=initiative.deleted,
             recalled=result.newly_recalled,
             states={**states, **changes.states, **changed_states(result.states, context.states)},
             app_state=changes.app_state,
@@ -152,10 +152,12 @@ def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -
     return {key: value for key, value in states.items() if value != before.get(key) and (value or before.get(key))}
 
 
-def without_deleted(memory: TurnMemory, gone: Collection[UUID]) -> TurnMemory:
+def without_deleted(memory: TurnMemory, deleted_ids: Collection[UUID]) -> TurnMemory:
     """Return the recalled memories without those deleted since."""
-    left = [one for each in memory.recalled if (one := without_forgotten(each, gone))]
-    return memory.model_copy(update={"recalled": left, "forgotten": len(memory.recalled) - len(left)})
+    recollections = [
+        remaining for recollection in memory.recalled if (remaining := without_forgotten(recollection, deleted_ids))
+    ]
+    return memory.model_copy(update={"recalled": recollections, "forgotten": len(memory.recalled) - len(recollections)})
 
 
 def parse_notes(state: object) -> dict[str, str]:
@@ -163,7 +165,7 @@ def parse_notes(state: object) -> dict[str, str]:
     return {str(key): str(value) for key, value in state.items()} if isinstance(state, dict) else {}
 
 
-def _expand_macros(line: Message, context: RecallContext) -> Message:
+def _expand_macros(hidden_message: Message, context: RecallContext) -> Message:
     """Return a hidden message with its macros expanded."""
-    text = expand(line.content, context.participants.scene(context.session, context.moment))
-    return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})
+    text = expand(hidden_message.content, context.participants.scene(context.session, context.moment))
+    return hidden_message.model_copy(update={"alternatives": [Alternative(content=text, created=hidden_message.time)]})

@@ -49,7 +49,7 @@ class RecallContext:
     memories: MemorySet
     sessions: Sequence[ChatSession]
     """Sessions that are sticky or have keywords."""
-    bound: SessionWorlds
+    session_worlds: SessionWorlds
     context: int
     """Context size in tokens."""
     prefix: StablePrefix | None = None
@@ -69,12 +69,12 @@ class RecallContext:
     @property
     def summarised_sessions(self) -> set[UUID]:
         """Ids of sessions whose summaries are in the prompt."""
-        return {one.guid for one in self.prefix.summaries} if self.prefix else set()
+        return {session.guid for session in self.prefix.summaries} if self.prefix else set()
 
     @property
     def facts_in_prompt(self) -> set[UUID]:
         """Ids of facts that are in the prompt."""
-        return {one.guid for one in self.prefix.facts} if self.prefix else set()
+        return {fact.guid for fact in self.prefix.facts} if self.prefix else set()
 
     @property
     def speaker_names(self) -> tuple[str, ...]:
@@ -113,20 +113,24 @@ class RecallContexts:
         """Return the recall context of a turn that has a question."""
         question = turn.user_message
         assert question is not None
-        above = turn.messages[: next(index for index, one in enumerate(turn.messages) if one.id == question.id)]
-        history = above[-max(WINDOW, 2 * min(turn.files.worlds.depth, MAX_SCAN_DEPTH)) :]
-        standing = turn.rows.standing
-        built = RecallContext(
+        earlier_messages = turn.messages[
+            : next(index for index, message in enumerate(turn.messages) if message.id == question.id)
+        ]
+        history = earlier_messages[-max(WINDOW, 2 * min(turn.files.worlds.depth, MAX_SCAN_DEPTH)) :]
+        turn_position = turn.rows.turn_position
+        recall_context = RecallContext(
             session=turn.session,
             participants=turn.participants,
             text=question.content,
             moment=question.time,
-            turn=_evaluation_turn(turn.participants, turn.session, question, standing.messages, standing.user_messages),
+            turn=_build_evaluation_turn(
+                turn.participants, turn.session, question, turn_position.messages, turn_position.user_messages
+            ),
             window=ScanWindow.from_history(history, question),
             history=history,
             memories=await self._memory_cache.memories_of(turn.session.persona_id),
             sessions=turn.rows.recallable_sessions,
-            bound=turn.files.worlds,
+            session_worlds=turn.files.worlds,
             context=context,
             prefix=turn.prefix,
             states=turn.states,
@@ -134,37 +138,37 @@ class RecallContexts:
             notebooks=turn.files.notebooks,
             announced=announced_in_view(turn),
         )
-        return await self._with_embedding(built)
+        return await self._with_embedding(recall_context)
 
     async def build_for_next_message(self, session_id: UUID, text: str) -> RecallContext:
         """Return the recall context of a message that is not sent yet. Raise StorageError and FileError."""
         turn = await self._turn_loader.load(session_id, None, adds_user_message=True)
         if turn.files.problem is not None:
             raise turn.files.problem
-        turn = replace(turn.with_user_message(_unsent(session_id, text)), prefix=stored_prefix(turn.states))
+        turn = replace(turn.with_user_message(_build_unsent_message(session_id, text)), prefix=stored_prefix(turn.states))
         return await self.build_for_turn(turn, USUAL_CONTEXT)
 
     async def build_for_new_session(self, persona_id: str, text: str) -> RecallContext:
         """Return the recall context of a session that would begin with a message. Raise FileError."""
         participants = await self._participants.of_persona(persona_id)
         session = ChatSession(persona_id=persona_id)
-        question = _unsent(session.guid, text)
-        built = RecallContext(
+        question = _build_unsent_message(session.guid, text)
+        recall_context = RecallContext(
             session=session,
             participants=participants,
             text=question.content,
             moment=question.time,
-            turn=_evaluation_turn(participants, session, question, 1, 1),
+            turn=_build_evaluation_turn(participants, session, question, 1, 1),
             window=ScanWindow.from_history((), question),
             history=(),
             memories=await self._memory_cache.memories_of(session.persona_id),
             sessions=await self._session_store.recallable_sessions(persona_id),
-            bound=await self._lore.bound(participants, None),
+            session_worlds=await self._lore.load_worlds(participants, None),
             context=USUAL_CONTEXT,
             app_state=await self._turn_loader.app_state_of(persona_id),
             notebooks=await self._turn_loader.notebooks_of(persona_id),
         )
-        return await self._with_embedding(built)
+        return await self._with_embedding(recall_context)
 
     async def _with_embedding(self, context: RecallContext) -> RecallContext:
         if not self._preferences.current.rag_enabled or not context.text.strip():
@@ -192,25 +196,25 @@ def announced_in_view(turn: TurnContext) -> frozenset[UUID]:
     ids, prefix = [message.id for message in turn.messages], turn.prefix
     first = prefix.first if prefix is not None else None
     visible = set(ids[ids.index(first) if first in ids else 0 :])
-    here = {memory for memory, line in announced_lines(turn.states.get(ANNOUNCED)).items() if line in visible}
-    earlier = prefix.earlier if prefix is not None else ()
-    states = (turn.rows.past_states.get(guid, {}) for guid in earlier)
-    return frozenset(here.union(*(announced_lines(state.get(ANNOUNCED)) for state in states)))
+    announced = {memory for memory, line in announced_lines(turn.states.get(ANNOUNCED)).items() if line in visible}
+    earlier_sessions = prefix.earlier if prefix is not None else ()
+    states = (turn.rows.past_states.get(guid, {}) for guid in earlier_sessions)
+    return frozenset(announced.union(*(announced_lines(state.get(ANNOUNCED)) for state in states)))
 
 
-def _unsent(session_id: UUID, text: str) -> Message:
+def _build_unsent_message(session_id: UUID, text: str) -> Message:
     return Message(session_id=session_id, role=Role.USER, alternatives=[Alternative(content=text)])
 
 
-def _evaluation_turn(
+def _build_evaluation_turn(
     participants: Participants, session: ChatSession, question: Message, message_count: int, user_message_count: int
 ) -> EvaluationTurn:
-    scene = participants.scene(session, session.added)
+    macro_context = participants.scene(session, session.added)
     return EvaluationTurn(
         id=str(question.id),
         number=user_message_count,
         message_count=message_count,
         moment=question.time,
         seed=str(session.guid),
-        expand=lambda text: expand(text, scene),
+        expand=lambda text: expand(text, macro_context),
     )

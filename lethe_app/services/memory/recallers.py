@@ -28,14 +28,14 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, shortened
 
-LORE, POOL, STAYING = "lore", "pool", "staying"
+LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "pool", "staying"
 """Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
 turns.
 """
-STATES = (LORE, POOL, STAYING)
+STATES = (LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS)
 LASTING = frozenset({RecallWay.ACTIVE, RecallWay.CONSTANT})
 """Ways of recall that do not depend on the newest message."""
-_STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
+_ACTIVE_SPANS = TypeAdapter(dict[UUID, tuple[int, int]])
 """By memory: the turn in which it was recalled, and the last turn in which it stays active."""
 
 
@@ -53,7 +53,7 @@ class RecallCandidates:
     """World Info entries that may not be recalled by meaning either, because a rule of their world keeps them back."""
     first: Sequence[RecalledMemory] = ()
     """Recollections that precede all others and are exempt from objections, such as a notebook."""
-    covers: Callable[[RecalledMemory], bool] = lambda _one: False
+    covers: Callable[[RecalledMemory], bool] = lambda _recollection: False
     """Predicate: True for a memory that is left out because `first` contains it."""
 
 
@@ -71,14 +71,14 @@ class LoreRecaller:
         self._lore = lore
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        stored = lore_state(context.states.get(LORE))
-        if not context.bound.worlds and not stored.entries:
+        stored = lore_state(context.states.get(LORE_STATE))
+        if not context.session_worlds.worlds and not stored.entries:
             return RecallCandidates()
-        evaluation = await self._lore.evaluate(context.bound, context.window, stored, context.turn, context.context)
+        evaluation = await self._lore.evaluate(context.session_worlds, context.window, stored, context.turn, context.context)
         return RecallCandidates(
             lore.recalled_entries(evaluation),
             lore.blocked_entries(evaluation),
-            {LORE: evaluation.state.model_dump(mode="json")},
+            {LORE_STATE: evaluation.state.model_dump(mode="json")},
             closed_entries=closed_entries(context, stored, evaluation),
         )
 
@@ -92,9 +92,9 @@ class KeywordRecaller:
         self._one_at_a_time = asyncio.Lock()
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        settings, state = self._preferences.current, lore_state(context.states.get(POOL))
+        settings, state = self._preferences.current, lore_state(context.states.get(KEYWORD_STATE))
         if not settings.keyword_retrieval:
-            return RecallCandidates(states={POOL: LoreState().model_dump(mode="json")})
+            return RecallCandidates(states={KEYWORD_STATE: LoreState().model_dump(mode="json")})
         in_prompt = context.in_view | context.summarised_sessions
         sessions = [session for session in context.sessions if session.guid not in in_prompt]
         triggers = [memory for memory in context.memories.triggers if memory.guid not in context.announced]
@@ -102,15 +102,16 @@ class KeywordRecaller:
             return RecallCandidates()
 
         def scan() -> KeywordRecallResult:
-            most = settings.keyword_max_entries
-            return self._pool.find_mentioned(triggers, sessions, context.window, state, context.turn, max_recalled=most)
+            max_recalled = settings.keyword_max_entries
+            return self._pool.find_mentioned(triggers, sessions, context.window, state, context.turn, max_recalled=max_recalled)
 
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
             found = await offload_if_large(len(context.memories) + len(sessions), scan)
         recalled = [
-            truncate(build_recollection(one, dates=context.shows_dates, session_depth=DEPTH)) for one in found.mentioned
+            truncate(build_recollection(mentioned, dates=context.shows_dates, session_depth=DEPTH))
+            for mentioned in found.mentioned
         ]
-        return RecallCandidates(recalled, found.blocked, {POOL: found.state.model_dump(mode="json")})
+        return RecallCandidates(recalled, found.blocked, {KEYWORD_STATE: found.state.model_dump(mode="json")})
 
 
 class SemanticRecaller:
@@ -124,12 +125,12 @@ class SemanticRecaller:
         settings = self._preferences.current
         if not settings.rag_enabled or not context.text.strip():
             return RecallCandidates()
-        closed = {guid for one in earlier for guid in one.closed_entries}
+        closed_ids = {guid for candidates in earlier for guid in candidates.closed_entries}
         query = MemoryQuery(
             persona_id=context.session.persona_id,
             text=context.text[:MAX_QUESTION_CHARACTERS],
             moment=context.moment,
-            bound=context.bound,
+            session_worlds=context.session_worlds,
             memories=context.memories.by_guid,
             in_view=context.in_view,
             summarised_sessions=context.summarised_sessions,
@@ -139,7 +140,7 @@ class SemanticRecaller:
             persona_names=context.participants.names,
             shows_dates=context.shows_dates,
             embedding=context.embedding,
-            may_recall_entry=lambda entry: entry.guid not in closed and entry.delay <= context.turn.message_count,
+            may_recall_entry=lambda entry: entry.guid not in closed_ids and entry.delay <= context.turn.message_count,
         )
         found = await self._time_search.search(query, settings.rag_entries, session=context.session)
         return RecallCandidates(found.recollections, remark=found.remark)
@@ -149,15 +150,15 @@ class ConstantRecaller:
     """Recall what is in every prompt: sticky memories and sessions, and firm preferences."""
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        why = [Reason(kind=ReasonKind.ALWAYS)]
-        firm_ones = strong_pattern_ids(context.memories.sticky_or_filed)  # what must never happen again
+        reasons = [Reason(kind=ReasonKind.ALWAYS)]
+        strong_pattern_guids = strong_pattern_ids(context.memories.sticky_or_filed)  # what must never happen again
         memories = [
-            to_recalled_memory(memory, RecallWay.CONSTANT, why)
+            to_recalled_memory(memory, RecallWay.CONSTANT, reasons)
             for memory in context.memories.sticky_or_filed
-            if (memory.sticky or memory.guid in firm_ones) and is_recallable(memory, context.moment)
+            if (memory.sticky or memory.guid in strong_pattern_guids) and is_recallable(memory, context.moment)
         ]
         sessions = [
-            to_recalled_memory(session, RecallWay.CONSTANT, why).model_copy(
+            to_recalled_memory(session, RecallWay.CONSTANT, reasons).model_copy(
                 update={"text": format_session(session, (), shows_dates=context.shows_dates), "position_index": DEPTH}
             )
             for session in context.sessions
@@ -170,14 +171,18 @@ class StickyRecaller:
     """Recall memories, and entries found by meaning, that an earlier turn recalled and whose duration has not ended."""
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        spans = _spans(context)
+        spans = _load_active_spans(context)
         if not spans:
             return RecallCandidates()
-        why = [Reason(kind=ReasonKind.STAYS)]
+        reasons = [Reason(kind=ReasonKind.STAYS)]
         active = [memory for memory in context.memories.select(spans) if is_recallable(memory, context.moment)]
-        memories = [to_recalled_memory(memory, RecallWay.ACTIVE, why) for memory in active]
-        found = [entry for guid in spans if (entry := context.bound.entry(guid)) is not None]
-        entries = [lore.recall_entry(*one, RecallWay.ACTIVE, why) for one in found if is_recallable(one[1], context.moment)]
+        memories = [to_recalled_memory(memory, RecallWay.ACTIVE, reasons) for memory in active]
+        world_entries = [entry for guid in spans if (entry := context.session_worlds.entry(guid)) is not None]
+        entries = [
+            lore.recall_entry(*world_entry, RecallWay.ACTIVE, reasons)
+            for world_entry in world_entries
+            if is_recallable(world_entry[1], context.moment)
+        ]
         return RecallCandidates([*memories, *entries])
 
 
@@ -188,45 +193,51 @@ async def recall_at_opening(
     if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
         return []
     settings = preferences.current
-    choose = partial(
-        _most_important, context, recalled, settings.recall_without_match, memory_types_named(settings.silent_types)
+    select_memories = partial(
+        _select_most_important, context, recalled, settings.recall_without_match, memory_types_named(settings.silent_types)
     )
-    best = await offload_if_large(len(context.memories), choose)
-    why = [Reason(kind=ReasonKind.OPENING)]
-    return [to_recalled_memory(memory, RecallWay.OPENING, why) for memory in best]
+    memories = await offload_if_large(len(context.memories), select_memories)
+    reasons = [Reason(kind=ReasonKind.OPENING)]
+    return [to_recalled_memory(memory, RecallWay.OPENING, reasons) for memory in memories]
 
 
-def _most_important(
-    context: RecallContext, recalled: Collection[UUID], most: int, silent: Collection[MemoryType]
+def _select_most_important(
+    context: RecallContext, recalled: Collection[UUID], limit: int, silent: Collection[MemoryType]
 ) -> list[MemoryUnit]:
-    open_now = (
+    candidates = (
         memory
         for memory in context.memories
         if is_recallable(memory, context.moment) and memory.category not in silent and memory.guid not in recalled
     )
-    return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
+    return nsmallest(limit, candidates, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 
 
 def active_spans(context: RecallContext, recalled: Iterable[RecalledMemory]) -> dict[str, tuple[int, int]]:
     """Return the recalled memories that stay active after this turn: since which turn and until which."""
-    number, memories_by_guid = context.turn.number, context.memories.by_guid
-    kept = {guid: span for guid, span in _spans(context).items() if span[1] > number}
-    for one in recalled:
-        entry = context.bound.entry(one.memory) if one.world and one.way is RecallWay.MEANING else None
-        unit = entry[1] if entry is not None else memories_by_guid.get(one.memory)
-        duration = unit.duration if unit is not None else 1
-        if one.way not in LASTING and duration > 1:
-            kept[one.memory] = (number, number + duration - 1)
-    return {str(guid): span for guid, span in kept.items()}
+    turn_number, memories_by_guid = context.turn.number, context.memories.by_guid
+    spans = {guid: span for guid, span in _load_active_spans(context).items() if span[1] > turn_number}
+    for recollection in recalled:
+        entry = (
+            context.session_worlds.entry(recollection.memory)
+            if recollection.world and recollection.way is RecallWay.MEANING
+            else None
+        )
+        source = entry[1] if entry is not None else memories_by_guid.get(recollection.memory)
+        duration = source.duration if source is not None else 1
+        if recollection.way not in LASTING and duration > 1:
+            spans[recollection.memory] = (turn_number, turn_number + duration - 1)
+    return {str(guid): span for guid, span in spans.items()}
 
 
 def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evaluation) -> set[UUID]:
     """Return the entries that a rule of their world keeps back: the blocked ones, and those in their cooldown."""
-    number = context.turn.number
-    resting = {
-        guid for guid, record in stored.entries.items() if record.is_relevant_in(number) and record.is_cooling_down(number)
+    turn_number = context.turn.number
+    cooling_down = {
+        guid
+        for guid, record in stored.entries.items()
+        if record.is_relevant_in(turn_number) and record.is_cooling_down(turn_number)
     }
-    return {blocked.entry.guid for blocked in evaluation.blocked} | resting
+    return {blocked.entry.guid for blocked in evaluation.blocked} | cooling_down
 
 
 def to_recalled_memory(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> RecalledMemory:
@@ -248,12 +259,12 @@ def truncate(recollection: RecalledMemory) -> RecalledMemory:
     return recollection.model_copy(update={"text": shortened(recollection.text, MAX_MEMORY_CHARACTERS)})
 
 
-def _spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
+def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
     """Return the memories that stay active in this turn. Records of this or a later turn are ignored; they occur when a turn
     was undone and is run again.
     """
     try:
-        spans = _STAYING.validate_python(context.states.get(STAYING) or {})
+        spans = _ACTIVE_SPANS.validate_python(context.states.get(ACTIVE_SPANS) or {})
     except ValidationError:
         return {}
     return {guid: span for guid, span in spans.items() if span[0] < context.turn.number <= span[1]}

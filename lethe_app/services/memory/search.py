@@ -46,7 +46,7 @@ class MemoryQuery:
     persona_id: str
     text: str
     moment: datetime
-    bound: SessionWorlds
+    session_worlds: SessionWorlds
     memories: Mapping[UUID, MemoryUnit]
     """Memories of the persona by guid, without sessions, facts and World Info entries."""
     in_view: Collection[UUID] = field(default_factory=tuple)
@@ -93,8 +93,8 @@ class MemorySearch:
         """
         if count == 0:
             return []
-        owners = [query.persona_id, *map(owner_of_world, query.bound.worlds)]
-        found = await self._memory_index.search(
+        owners = [query.persona_id, *map(owner_of_world, query.session_worlds.worlds)]
+        results = await self._memory_index.search(
             owners,
             query.text,
             limit=count + EXTRA_HITS,
@@ -106,7 +106,7 @@ class MemorySearch:
         )
         topic = find_requested_topic(query.text, query.speaker_names)
         # Uncertain hits are dropped before their passages are read, unless the message asks about a topic they may contain.
-        hits = [hit for hit in found.hits if hit.is_sure or not only_sure or topic]
+        hits = [hit for hit in results.hits if hit.is_sure or not only_sure or topic]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
         hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
         on_topic = {hit.source for hit in hits if topic and topic.is_covered_by(lead.text for lead in leads_of(hit, texts))}
@@ -114,42 +114,48 @@ class MemorySearch:
             hits = [hit for hit in hits if hit.is_sure or hit.source in on_topic]
         recollections: list[RecalledMemory] = []
         for hit in hits:
-            recollection = await self._recollection(query, hit, texts)
+            recollection = await self._recall_hit(query, hit, texts)
             if recollection is not None and len(recollections) < count:
-                why = [Reason(kind=ReasonKind.ASKED_FOR), *recollection.because]
-                asked_for = recollection.model_copy(update={"because": why})
+                reasons = [Reason(kind=ReasonKind.ASKED_FOR), *recollection.because]
+                asked_for = recollection.model_copy(update={"because": reasons})
                 recollections.append(asked_for if hit.source in on_topic else recollection)
         return recollections
 
-    async def _recollection(self, query: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> RecalledMemory | None:
+    async def _recall_hit(self, query: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> RecalledMemory | None:
         """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
-        leads, because = await self._with_successors(leads_of(hit, texts)), reasons_of(hit)
+        leads, because = await self._add_successors(leads_of(hit, texts)), reasons_of(hit)
         if hit.source in query.memories:
             memory = query.memories[hit.source]
-            may_come = memory.category not in query.silent_types and is_recallable(memory, query.moment)
-            return recall_memory(memory, hit, because, leads) if may_come else None
-        world_entry = query.bound.entry(hit.source)
+            is_allowed = memory.category not in query.silent_types and is_recallable(memory, query.moment)
+            return recall_memory(memory, hit, because, leads) if is_allowed else None
+        world_entry = query.session_worlds.entry(hit.source)
         if world_entry is not None:
             recollection = recall_entry(*world_entry, RecallWay.MEANING, because)
-            found = recollection.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
-            return found if is_recallable(world_entry[1], query.moment) and query.may_recall_entry(world_entry[1]) else None
+            entry_recollection = recollection.model_copy(
+                update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood}
+            )
+            return (
+                entry_recollection
+                if is_recallable(world_entry[1], query.moment) and query.may_recall_entry(world_entry[1])
+                else None
+            )
         with suppress(StorageError):
-            return self._session(query, await self._session_store.session(hit.source), hit, because, leads)
-        return await self._fact(query, hit, because, leads)
+            return self._recall_session(query, await self._session_store.session(hit.source), hit, because, leads)
+        return await self._recall_fact(query, hit, because, leads)
 
-    async def _with_successors(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
+    async def _add_successors(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, outdated ones last, after the facts that superseded them."""
-        changed = await self._fact_store.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
-        holding = [lead for lead in leads if lead.origin not in changed]
+        successors = await self._fact_store.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        current_leads = [lead for lead in leads if lead.origin not in successors]
         origins = {lead.origin for lead in leads}
-        new = {fact.guid: fact for fact in changed.values() if fact.guid not in origins}
+        successor_facts = {fact.guid: fact for fact in successors.values() if fact.guid not in origins}
         return [
-            *holding,
-            *(RecallLead(kind=PassageKind.FACT.value, text=fact.fact, origin=guid) for guid, fact in new.items()),
-            *(lead.model_copy(update={"is_outdated": True}) for lead in leads if lead.origin in changed),
+            *current_leads,
+            *(RecallLead(kind=PassageKind.FACT.value, text=fact.fact, origin=guid) for guid, fact in successor_facts.items()),
+            *(lead.model_copy(update={"is_outdated": True}) for lead in leads if lead.origin in successors),
         ]
 
-    async def _fact(
+    async def _recall_fact(
         self, query: MemoryQuery, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
     ) -> RecalledMemory | None:
         """Return the recollection of a fact without a session; None if it is in the prompt already or deleted."""
@@ -168,7 +174,7 @@ class MemorySearch:
                 )
         return None
 
-    def _session(
+    def _recall_session(
         self, query: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
     ) -> RecalledMemory:
         by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
@@ -217,43 +223,43 @@ def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_d
     """
     summary = "" if omits_summary else shortened(session.content, MAX_SUMMARY_CHARACTERS)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
-    lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
+    lines = [_format_lead(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if omits_summary:
-        lines = lines or [_line(lead) for lead in leads[:1]]
+        lines = lines or [_format_lead(lead) for lead in leads[:1]]
     return "\n".join([format_memory(head, text_form(MemoryType.CHAT_SESSION, dates=shows_dates)), *lines])
 
 
-def _line(lead: RecallLead) -> str:
+def _format_lead(lead: RecallLead) -> str:
     """Return a lead as a line of the recollection."""
     return f"- {one_line(lead.text)}{OUTDATED if lead.is_outdated else ''}"
 
 
-def without_forgotten(recollection: RecalledMemory, gone: Collection[UUID]) -> RecalledMemory | None:
+def without_forgotten(recollection: RecalledMemory, deleted_ids: Collection[UUID]) -> RecalledMemory | None:
     """Return the recollection without leads that were forgotten since; None if the memory itself was forgotten.
 
     A recollection that was written into the history stays complete, because its text is still there.
     """
     if recollection.way in LOGGED or recollection.world:
         return recollection
-    if recollection.memory in gone:
+    if recollection.memory in deleted_ids:
         return None
-    forgotten = [lead for lead in recollection.leads if lead.origin in gone]
+    forgotten = [lead for lead in recollection.leads if lead.origin in deleted_ids]
     if not forgotten:
         return recollection
-    lines = set(map(_line, forgotten))
+    lines = set(map(_format_lead, forgotten))
     text = "\n".join(line for line in recollection.text.splitlines() if line not in lines)
     leads = [lead for lead in recollection.leads if lead not in forgotten]
     return recollection.model_copy(update={"text": text, "leads": leads})
 
 
-def is_within(hit: RankedSource, texts: Mapping[int, Passage], settings: Settings) -> bool:
+def is_within(hit: RankedSource, passages: Mapping[int, Passage], settings: Settings) -> bool:
     """Return whether a lead of the hit is within the distances that the user set, if any.
 
     A hit found by words alone has no distance and passes.
     """
 
     def is_near(lead: Evidence) -> bool:
-        passage = texts.get(lead.passage)
+        passage = passages.get(lead.passage)
         is_fact = passage is not None and passage.kind is PassageKind.FACT
         farthest = settings.fact_retrieval_distance if is_fact else settings.rag_distance
         return not farthest or not lead.cosine or 1 - lead.cosine <= farthest

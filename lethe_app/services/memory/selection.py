@@ -10,7 +10,14 @@ from uuid import UUID
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recall_context import RecallContext
-from lethe_app.services.memory.recallers import LASTING, STAYING, RecallCandidates, Recaller, active_spans, recall_at_opening
+from lethe_app.services.memory.recallers import (
+    ACTIVE_SPANS,
+    LASTING,
+    RecallCandidates,
+    Recaller,
+    active_spans,
+    recall_at_opening,
+)
 from lethe_app.services.preferences import Preferences
 
 MAX_BLOCKED = 40
@@ -28,9 +35,9 @@ class RecallResult:
     def newly_recalled(self) -> list[UUID]:
         """Memories that this message recalled, without those that are only still active and those that open a session."""
         return [
-            one.memory
-            for one in self.memory.recalled
-            if one.way not in LASTING and one.way is not RecallWay.OPENING and not one.world
+            memory.memory
+            for memory in self.memory.recalled
+            if memory.way not in LASTING and memory.way is not RecallWay.OPENING and not memory.world
         ]
 
 
@@ -44,33 +51,39 @@ class MemorySelection:
 
     async def select(self, context: RecallContext) -> RecallResult:
         """Return what a turn recalls."""
-        found: list[RecallCandidates] = []
+        all_candidates: list[RecallCandidates] = []
         for recaller in self._recallers:
-            found.append(await recaller.candidates(context, found))
-        candidates = deduplicate(chain.from_iterable(one.recollections for one in found), without=context.in_view)
+            all_candidates.append(await recaller.candidates(context, all_candidates))
+        candidates = deduplicate(
+            chain.from_iterable(candidate_set.recollections for candidate_set in all_candidates), without=context.in_view
+        )
         recalled, unwanted = self._objections.filter_candidates(context, candidates)
-        if all(one.way is RecallWay.CONSTANT for one in recalled):
+        if all(recollection.way is RecallWay.CONSTANT for recollection in recalled):
             recalled += await recall_at_opening(
-                context, {one.memory for one in recalled} | context.announced, self._preferences
+                context, {recollection.memory for recollection in recalled} | context.announced, self._preferences
             )
-        states = {key: value for one in found for key, value in one.states.items()}
-        states[STAYING] = active_spans(context, recalled)
-        recalled_ids = {one.memory for one in recalled}
-        kept_back = chain(unwanted, *(one.blocked for one in found))
-        blocked = islice((one for one in kept_back if one.memory not in recalled_ids), MAX_BLOCKED)
-        kept = [one for one in recalled if not any(each.covers(one) for each in found)]
-        remark = " ".join(one.remark for one in found if one.remark)
-        recalled = [*chain.from_iterable(one.first for one in found), *kept]
+        states = {key: value for candidate_set in all_candidates for key, value in candidate_set.states.items()}
+        states[ACTIVE_SPANS] = active_spans(context, recalled)
+        recalled_ids = {recollection.memory for recollection in recalled}
+        kept_back = chain(unwanted, *(candidate_set.blocked for candidate_set in all_candidates))
+        blocked = islice((memory for memory in kept_back if memory.memory not in recalled_ids), MAX_BLOCKED)
+        uncovered = [
+            recollection
+            for recollection in recalled
+            if not any(candidate_set.covers(recollection) for candidate_set in all_candidates)
+        ]
+        remark = " ".join(candidate_set.remark for candidate_set in all_candidates if candidate_set.remark)
+        recalled = [*chain.from_iterable(candidate_set.first for candidate_set in all_candidates), *uncovered]
         return RecallResult(TurnMemory(recalled=recalled, blocked=list(blocked), remark=remark), states)
 
 
-def deduplicate(found: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:
+def deduplicate(recollections: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:
     """Return each memory once, by the first way in which it was recalled.
 
     Memories that are in the prompt in full are left out, unless their time was asked for.
     """
-    chosen: dict[UUID, RecalledMemory] = {}
-    for one in found:
-        if one.memory not in without or one.way is RecallWay.TIME:
-            chosen.setdefault(one.memory, one)
-    return list(chosen.values())
+    first_recollections: dict[UUID, RecalledMemory] = {}
+    for recollection in recollections:
+        if recollection.memory not in without or recollection.way is RecallWay.TIME:
+            first_recollections.setdefault(recollection.memory, recollection)
+    return list(first_recollections.values())

@@ -59,41 +59,45 @@ class MemoryService:
         memory: MemoryUnit,
         *,
         check: bool = True,
-        tell: Callable[[MemoryUnit], Awaitable[None]] | None = None,
+        before_store: Callable[[MemoryUnit], Awaitable[None]] | None = None,
     ) -> DeduplicatedMemory:
         """Store a memory. It replaces a known memory with the same content, and takes over its guid, sources and counts.
 
         With `check=False` it is stored beside the others. A memory made by a task or tool never replaces one of the user.
-        `tell` is called with the record before it is stored. Raise LetheError for a session.
+        `before_store` is called with the record before it is stored. Raise LetheError for a session.
         """
         if memory.category is MemoryType.CHAT_SESSION:
             raise LetheError("A conversation cannot be stored as a memory.", "Archive it instead.")
         await self._indexing.index_all_pending()
-        held = {
-            each.guid: each for each in await self._memory_cache.memories_of(persona_id) if each.made_by or not memory.made_by
+        known_memories = {
+            known.guid: known
+            for known in await self._memory_cache.memories_of(persona_id)
+            if known.made_by or not memory.made_by
         }
-        if not check or memory.guid in held:
-            kept = duplicates.deduplicate(memory, None, None)
+        if not check or memory.guid in known_memories:
+            deduplicated = duplicates.deduplicate(memory, None, None)
         else:
             limits = await self._calibration.thresholds()
-            nearest = await self._nearest(persona_id, memory, held)
-            if nearest is not None and says_another_thing(nearest[0], memory, nearest[1], limits):
+            nearest = await self._find_nearest(persona_id, memory, known_memories)
+            if nearest is not None and is_unrelated(nearest[0], memory, nearest[1], limits):
                 nearest = None
-            kept = duplicates.deduplicate(memory, self._namesake(memory, held), nearest, limits.same_memory)
-        if tell is not None:
-            await tell(kept.record)
-        await self._memory_cache.save_memories(persona_id, kept.record)
+            deduplicated = duplicates.deduplicate(
+                memory, self._find_namesake(memory, known_memories), nearest, limits.same_memory
+            )
+        if before_store is not None:
+            await before_store(deduplicated.record)
+        await self._memory_cache.save_memories(persona_id, deduplicated.record)
         await self._indexing.follow()
-        return kept
+        return deduplicated
 
-    async def edit(self, memory: MemoryUnit, by: str = "") -> None:
+    async def edit(self, memory: MemoryUnit, editor: str = "") -> None:
         """Replace the content of a memory. Raise StorageError if it does not exist or is in the trash.
 
-        `by` is the task or tool that edits; empty is the user, to whom the memory belongs from then on.
+        `editor` is the task or tool that edits; empty is the user, to whom the memory belongs from then on.
         """
         await self._memory_store.get(memory.guid)
         persona_id = await self._memory_store.owner_of(memory.guid)
-        await self._memory_cache.save_memories(persona_id, memory.model_copy(update={"made_by": by}))
+        await self._memory_cache.save_memories(persona_id, memory.model_copy(update={"made_by": editor}))
         await self._indexing.follow()
 
     async def forget_memory(self, guid: UUID) -> None:
@@ -123,40 +127,48 @@ class MemoryService:
         for persona in await self._library.personas():
             self._renewed.notify(persona.unique_name)
 
-    def _namesake(self, memory: MemoryUnit, held: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
+    def _find_namesake(self, memory: MemoryUnit, known_memories: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
         """Return the memory of a person or place with the same name; None for other types."""
         if memory.category not in TYPES_MERGED_BY_NAME:
             return None
         name = memory.name.strip().casefold()
-        same = (one for one in held.values() if one.category is memory.category and one.name.strip().casefold() == name)
-        return next(same, None)
+        matches = (
+            known
+            for known in known_memories.values()
+            if known.category is memory.category and known.name.strip().casefold() == name
+        )
+        return next(matches, None)
 
-    async def _nearest(
-        self, persona_id: str, memory: MemoryUnit, held: dict[UUID, MemoryUnit]
+    async def _find_nearest(
+        self, persona_id: str, memory: MemoryUnit, known_memories: dict[UUID, MemoryUnit]
     ) -> tuple[MemoryUnit, float] | None:
         """Return the nearest memory of the same type that may be replaced, memories waiting to be brought up included, with
         its distance.
         """
-        rivals = {guid: one for guid, one in held.items() if one.category is memory.category and not one.protected}
-        said = words(memory)
-        if said and (same := next((one for one in rivals.values() if words(one) == said), None)):
-            return same, 0.0  # known without any embedder
+        replaceable = {
+            guid: known for guid, known in known_memories.items() if known.category is memory.category and not known.protected
+        }
+        content_words = normalize_content(memory)
+        if content_words and (
+            exact_match := next((known for known in replaceable.values() if normalize_content(known) == content_words), None)
+        ):
+            return exact_match, 0.0  # known without any embedder
         text = f"{memory.name}: {memory.content}" if memory.name else memory.content
-        found: list[tuple[float, MemoryUnit]] = []
+        nearest_by_owner: list[tuple[float, MemoryUnit]] = []
         # Waiting memories are indexed under another owner, so that ordinary searches do not find them.
         for owner in (persona_id, owner_of_waiting(persona_id)):
             for guid, distance in await self._memory_index.nearest_origins(owner, text, PassageKind.MEMORY, NEAREST):
-                if guid in rivals:
-                    found.append((distance, rivals[guid]))
+                if guid in replaceable:
+                    nearest_by_owner.append((distance, replaceable[guid]))
                     break
-        return min(((one, distance) for distance, one in found), key=lambda pair: pair[1], default=None)
+        return min(((nearest, distance) for distance, nearest in nearest_by_owner), key=lambda pair: pair[1], default=None)
 
 
-def says_another_thing(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
+def is_unrelated(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
     """Return whether two near memories are neither the same nor an update of each other, so that both are kept."""
     return classify_relation(old.content, new.content, distance, limits) is FactRelation.NEW
 
 
-def words(memory: MemoryUnit) -> str:
+def normalize_content(memory: MemoryUnit) -> str:
     """Return the content of a memory with case and spacing normalised."""
     return " ".join(normalize_text(memory.content, keep_case=False).split())

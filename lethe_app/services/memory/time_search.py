@@ -79,20 +79,22 @@ class TimeSearch:
         if request is None or count == 0:
             return TimeSearchResult(await self._memory_search.search(query, count, only_sure=only_sure))
         current_session = session or ChatSession(persona_id=query.persona_id, added=query.moment)
-        sessions = await self._earlier_sessions(current_session, query.moment)
+        sessions = await self._list_earlier_sessions(current_session, query.moment)
         chosen = await self._choose_sessions(request, sessions, query)
-        of_time = [await self._recollection(one, chosen, request) for one in chosen.sessions[:count]]
+        dated_recollections = [await self._recall_session(summary, chosen, request) for summary in chosen.sessions[:count]]
         others = await self._memory_search.search(query, count, only_sure=only_sure)
         if chosen.sessions or (request.times and request.is_exact and request.topic is None):
-            others = [one for one in others if one.category is not MemoryType.CHAT_SESSION]
+            others = [recollection for recollection in others if recollection.category is not MemoryType.CHAT_SESSION]
         is_current = chosen.days is not None and await self._has_current_messages_on(current_session, chosen.days)
-        remark = self._remark(request, chosen, sessions, count, is_current=is_current)
-        return TimeSearchResult([*of_time, *others][:count], remark)
+        remark = self._build_remark(request, chosen, sessions, count, is_current=is_current)
+        return TimeSearchResult([*dated_recollections, *others][:count], remark)
 
-    async def _earlier_sessions(self, current_session: ChatSession, moment: datetime) -> list[SessionSummary]:
+    async def _list_earlier_sessions(self, current_session: ChatSession, moment: datetime) -> list[SessionSummary]:
         """Return all earlier sessions, oldest first."""
-        earlier = await self._session_store.sessions_before(current_session.model_copy(update={"added": moment}), MAX_SESSIONS)
-        return sorted(earlier, key=lambda one: one.started)
+        earlier_sessions = await self._session_store.sessions_before(
+            current_session.model_copy(update={"added": moment}), MAX_SESSIONS
+        )
+        return sorted(earlier_sessions, key=lambda summary: summary.started)
 
     # Choice of the sessions
 
@@ -101,44 +103,48 @@ class TimeSearch:
     ) -> _ChosenSessions:
         days, found = None, list(sessions)
         if request.times:
-            days, found = await self._sessions_at(request.times[0], sessions)
+            days, found = await self._select_sessions_at(request.times[0], sessions)
             for time in request.times[1:]:
-                found += [one for one in (await self._sessions_at(time, sessions))[1] if one not in found]
+                found += [summary for summary in (await self._select_sessions_at(time, sessions))[1] if summary not in found]
         if request.topic is None:
             return _ChosenSessions(tuple(_sort_sessions(request, found, days)), days)
-        leads = await self._leads(query, request, [one.guid for one in found])
-        met = [one for one in found if one.guid in leads]
-        if request.edge is None and not met:  # asked about something, on days on which other things were said
+        leads = await self._find_topic_leads(query, request, [summary.guid for summary in found])
+        on_topic = [summary for summary in found if summary.guid in leads]
+        if request.edge is None and not on_topic:  # asked about something, on days on which other things were said
             return _ChosenSessions(tuple(_sort_sessions(request, found, days)), days)
-        return _ChosenSessions(tuple(_sort_sessions(request, met, days)), days, leads)
+        return _ChosenSessions(tuple(_sort_sessions(request, on_topic, days)), days, leads)
 
-    async def _sessions_at(self, time: PastTime, sessions: Sequence[SessionSummary]) -> tuple[Range, list[SessionSummary]]:
+    async def _select_sessions_at(
+        self, time: PastTime, sessions: Sequence[SessionSummary]
+    ) -> tuple[Range, list[SessionSummary]]:
         """Return the likeliest days of a time that have sessions, and those sessions."""
         for days in time.ranges:
-            if found := [one for one in sessions if await self._has_messages_on(one, days, is_night=time.is_night)]:
+            if found := [summary for summary in sessions if await self._has_messages_on(summary, days, is_night=time.is_night)]:
                 return days, found
         return time.ranges[0], []
 
-    async def _has_messages_on(self, one: SessionSummary, days: Range, *, is_night: bool) -> bool:
-        began, ended = one.started.astimezone(), one.last_activity
-        if is_night and began.date() == days[1] + timedelta(days=1) and began.hour < NIGHT_END_HOUR:
+    async def _has_messages_on(self, summary: SessionSummary, days: Range, *, is_night: bool) -> bool:
+        started, ended = summary.started.astimezone(), summary.last_activity
+        if is_night and started.date() == days[1] + timedelta(days=1) and started.hour < NIGHT_END_HOUR:
             return True
-        first, last = local_date(one.started), local_date(ended)
+        first, last = local_date(summary.started), local_date(ended)
         if first > days[1] or last < days[0]:
             return False
-        return days[0] <= first or bool(await self._messages_on(one, days))
+        return days[0] <= first or bool(await self._load_messages_on(summary, days))
 
-    async def _messages_on(self, one: SessionSummary, days: Range) -> list[Message]:
+    async def _load_messages_on(self, summary: SessionSummary, days: Range) -> list[Message]:
         """Return the messages of these days; a message after midnight without a pause belongs to the evening before."""
         found: list[Message] = []
-        day, before = None, None
-        for message in await self._session_store.page(one.guid, 0, one.messages):
+        day, previous_time = None, None
+        for message in await self._session_store.page(summary.guid, 0, summary.messages):
             if message.hidden:
                 continue
-            time, own = message.time.astimezone(), local_date(message.time)
-            goes_on = before is not None and message.time - before < DAY_BREAK and time.hour < NIGHT_END_HOUR
-            day = day if goes_on and day is not None else own
-            before = message.time
+            time, calendar_day = message.time.astimezone(), local_date(message.time)
+            is_past_midnight = (
+                previous_time is not None and message.time - previous_time < DAY_BREAK and time.hour < NIGHT_END_HOUR
+            )
+            day = day if is_past_midnight and day is not None else calendar_day
+            previous_time = message.time
             if days[0] <= day <= days[1]:
                 found.append(message)
         return found
@@ -149,13 +155,15 @@ class TimeSearch:
         return (
             first <= days[1]
             and current_session.leaf_id is not None
-            and days[0] <= local_date((await self._newest_message(current_session)).time)
+            and days[0] <= local_date((await self._load_newest_message(current_session)).time)
         )
 
-    async def _newest_message(self, current_session: ChatSession) -> Message:
+    async def _load_newest_message(self, current_session: ChatSession) -> Message:
         return (await self._session_store.newest_messages(current_session.guid, 1))[0]
 
-    async def _leads(self, query: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
+    async def _find_topic_leads(
+        self, query: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]
+    ) -> dict[UUID, list[RecallLead]]:
         """Return the lines about the topic by session, for those of the sessions that have any."""
         if request.topic is None or not guids:
             return {}
@@ -174,8 +182,8 @@ class TimeSearch:
 
     # Text of the results
 
-    async def _recollection(self, one: SessionSummary, chosen: _ChosenSessions, request: TimeRequest) -> RecalledMemory:
-        record, leads = await self._load_summarised(one, chosen.days), chosen.leads.get(one.guid, [])
+    async def _recall_session(self, summary: SessionSummary, chosen: _ChosenSessions, request: TimeRequest) -> RecalledMemory:
+        record, leads = await self._load_summarised(summary, chosen.days), chosen.leads.get(summary.guid, [])
         words = request.times[0].words if request.times else "the first" if request.edge is TimelineEnd.FIRST else "the last"
         return RecalledMemory(
             memory=record.guid,
@@ -189,27 +197,27 @@ class TimeSearch:
             position_index=DEPTH,
         )
 
-    async def _load_summarised(self, one: SessionSummary, days: Range | None) -> ChatSession:
+    async def _load_summarised(self, session_summary: SessionSummary, days: Range | None) -> ChatSession:
         """Return the session with a summary; for one of several days, of the days asked for."""
-        record = await self._session_store.session(one.guid)
-        is_long = days is not None and one.last_activity - one.started > timedelta(days=1)
-        said = await self._messages_on(one, days) if is_long and days is not None else []
-        if said:
-            summary = await asyncio.to_thread(digest.build_summary, to_utterances(said))
-            return record.model_copy(update={"content": summary, "added": said[0].time, "end_time": said[-1].time})
+        record = await self._session_store.session(session_summary.guid)
+        is_long = days is not None and session_summary.last_activity - session_summary.started > timedelta(days=1)
+        messages = await self._load_messages_on(session_summary, days) if is_long and days is not None else []
+        if messages:
+            summary = await asyncio.to_thread(digest.build_summary, to_utterances(messages))
+            return record.model_copy(update={"content": summary, "added": messages[0].time, "end_time": messages[-1].time})
         if not record.content.strip():
-            lines = to_utterances(await self._session_store.page(one.guid, 0, one.messages))
+            lines = to_utterances(await self._session_store.page(session_summary.guid, 0, session_summary.messages))
             record = record.model_copy(update={"content": await asyncio.to_thread(digest.build_summary, lines)})
         return record
 
-    def _remark(
+    def _build_remark(
         self, request: TimeRequest, chosen: _ChosenSessions, sessions: Sequence[SessionSummary], count: int, *, is_current: bool
     ) -> str:
         """Return the remark that there was no session on a day, or which other sessions there were; empty if there is
         nothing to add.
         """
         if chosen.sessions:
-            return _list_further(chosen.sessions[count:]) if chosen.days is not None else ""
+            return _format_further_sessions(chosen.sessions[count:]) if chosen.days is not None else ""
         if is_current or (request.edge is not None and request.topic is not None):
             return ""
         if not sessions:
@@ -219,15 +227,15 @@ class TimeSearch:
         day, first = chosen.days[0], local_date(sessions[0].started)
         if day < first - MAX_DAYS_BEFORE:  # too far back to be meant of conversations
             return ""
-        began = f" The first one was on {spell_date(first)}." if day < first else ""
-        return f"There was no conversation on {spell_day(day)}.{began}"
+        first_session_note = f" The first one was on {spell_date(first)}." if day < first else ""
+        return f"There was no conversation on {spell_day(day)}.{first_session_note}"
 
 
-def _sort_sessions(request: TimeRequest, found: Sequence[SessionSummary], days: Range | None) -> list[SessionSummary]:
+def _sort_sessions(request: TimeRequest, sessions: Sequence[SessionSummary], days: Range | None) -> list[SessionSummary]:
     """Return the sessions in order: only the first or last if asked for; those of one day by time; for “two weeks ago” the
     nearest first; else the newest first.
     """
-    ordered = sorted(found, key=lambda one: one.started)
+    ordered = sorted(sessions, key=lambda summary: summary.started)
     if request.edge is TimelineEnd.FIRST:
         return ordered[:1]
     if request.edge is TimelineEnd.LAST:
@@ -236,13 +244,14 @@ def _sort_sessions(request: TimeRequest, found: Sequence[SessionSummary], days: 
         return ordered
     if request.times[0].words.endswith(("ago", "back")):
         middle = days[0] + (days[1] - days[0]) / 2
-        return sorted(ordered, key=lambda one: abs((local_date(one.started) - middle).days))
+        return sorted(ordered, key=lambda summary: abs((local_date(summary.started) - middle).days))
     return ordered[::-1]
 
 
-def _list_further(sessions: Collection[SessionSummary]) -> str:
+def _format_further_sessions(sessions: Collection[SessionSummary]) -> str:
     """Return the titles of sessions of the time that are not in the results, as a sentence."""
-    named = [
-        f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in list(sessions)[:MAX_LISTED_SESSIONS]
+    titles = [
+        f"“{summary.title or 'untitled'}” ({spell_date(local_date(summary.started))})"
+        for summary in list(sessions)[:MAX_LISTED_SESSIONS]
     ]
-    return f"Other conversations of that time: {', '.join(named)}." if named else ""
+    return f"Other conversations of that time: {', '.join(titles)}." if titles else ""

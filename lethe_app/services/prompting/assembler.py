@@ -247,7 +247,7 @@ class PromptAssembler:
         known = turn.rows.scope.first_message
         if turn.rows.messages_before is None or prefix.first not in ids or (known is not None and known not in ids):
             first = await self._session_store.message(prefix.first)
-            return (await self._session_store.standing_of(first.id)).messages - is_visible_speech(first)
+            return (await self._session_store.turn_position_of(first.id)).messages - is_visible_speech(first)
         begin = ids.index(known) if known is not None else 0
         return turn.rows.messages_before + sum(map(is_visible_speech, turn.messages[begin : ids.index(prefix.first)]))
 

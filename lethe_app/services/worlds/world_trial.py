@@ -20,7 +20,7 @@ from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.events import ModelReady, ModelState
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall_context import WINDOW
-from lethe_app.services.memory.recallers import LORE
+from lethe_app.services.memory.recallers import LORE_STATE
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT
@@ -120,7 +120,7 @@ class WorldTrials:
         bound = await self._bound_worlds(trial)
         turn, history = await self._build_turn(trial, bound)
         window = ScanWindow.from_history(history, trial.text)
-        stored = await self._session_state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
+        stored = await self._session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
         context = self._context_size(self._models.state)
         evaluation = await self._lore.evaluate(bound, window, stored, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
@@ -156,7 +156,7 @@ class WorldTrials:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
             return SessionWorlds({stem: trial.world})
-        bound = await self._lore.bound(await self._participants.of_session(trial.session), trial.session.guid)
+        bound = await self._lore.load_worlds(await self._participants.of_session(trial.session), trial.session.guid)
         return SessionWorlds({**bound.worlds, stem: trial.world})
 
     async def _build_turn(self, trial: TrialInput, bound: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
@@ -183,9 +183,9 @@ class WorldTrials:
         last_message_id = message_id or (history[-1].id if history else None)
         if last_message_id is None:
             return 1, 1
-        standing = await self._session_store.standing_of(last_message_id)
+        turn_position = await self._session_store.turn_position_of(last_message_id)
         is_new = message_id is None
-        return standing.messages + is_new, max(1, standing.user_messages + is_new)
+        return turn_position.messages + is_new, max(1, turn_position.user_messages + is_new)
 
     async def _build_outcome(
         self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int

@@ -50,7 +50,7 @@ WHERE s.persona_id = (SELECT persona_id FROM sessions WHERE guid = ?)
 
 
 @dataclass(frozen=True)
-class MessageStanding:
+class TurnPosition:
     """Position of a message in its session, and the user's previous activity."""
 
     messages: int
@@ -135,7 +135,7 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
     return load_one(connection, str(message.id))
 
 
-def standing_of(connection: sqlite3.Connection, message_id: str) -> MessageStanding:
+def turn_position_of(connection: sqlite3.Connection, message_id: str) -> TurnPosition:
     """Return the position of a message that is stored. For the user's previous activity only the eight most recent sessions are
     searched, which include the last one the user wrote in. Raise StorageError.
     """
@@ -143,7 +143,7 @@ def standing_of(connection: sqlite3.Connection, message_id: str) -> MessageStand
     return _among_sessions(connection, session_of(connection, message_id), message_id, visible, by_user)
 
 
-def standing_of_next(connection: sqlite3.Connection, session_id: str) -> MessageStanding:
+def turn_position_of_next(connection: sqlite3.Connection, session_id: str) -> TurnPosition:
     """Return the position that the next message of the user in a session will have."""
     visible, by_user = connection.execute(STANDING_AT_END, (session_id,)).fetchone()
     return _among_sessions(connection, session_id, "", visible + 1, by_user + 1)
@@ -151,12 +151,12 @@ def standing_of_next(connection: sqlite3.Connection, session_id: str) -> Message
 
 def _among_sessions(
     connection: sqlite3.Connection, session_id: str, message_id: str, visible: int, by_user: int
-) -> MessageStanding:
+) -> TurnPosition:
     newest = connection.execute(NEWEST_SESSIONS, (session_id,)).fetchall()
     rows = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
     times = [datetime.fromisoformat(row[0]) for row in rows if row]
     (has_later,) = connection.execute(HAS_LATER, (session_id,)).fetchone()
-    return MessageStanding(visible, by_user, max(times, default=None), is_latest=not has_later)
+    return TurnPosition(visible, by_user, max(times, default=None), is_latest=not has_later)
 
 
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:

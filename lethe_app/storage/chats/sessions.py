@@ -14,7 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_list
-from lethe_app.storage.chats.messages import MessageStanding
+from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, parse_record, storable, update, utc
 
@@ -111,9 +111,9 @@ class SessionStore:
         """Return the sessions that are recalled always (sticky) or by keywords of their own."""
         return await self._database.run(lambda connection: load_recallable(connection, persona_id))
 
-    async def standing_of(self, message_id: UUID) -> MessageStanding:
+    async def turn_position_of(self, message_id: UUID) -> TurnPosition:
         """Return the position of a message in its session and the user's previous activity."""
-        return await self._database.run(lambda connection: messages.standing_of(connection, str(message_id)))
+        return await self._database.run(lambda connection: messages.turn_position_of(connection, str(message_id)))
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""

@@ -13,7 +13,7 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.storage import key_value
 from lethe_app.storage.chats import branches, messages, receipts, session_list, sessions
-from lethe_app.storage.chats.messages import MessageStanding
+from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
 from lethe_app.storage.index import pending
 from lethe_app.storage.memory import turn_memories
@@ -65,7 +65,7 @@ class TurnRows(Generic[Files]):
     app_state: Mapping[tuple[str, str], object]
     recallable_sessions: Sequence[ChatSession]
     """Sessions of the persona that are sticky or have keywords of their own."""
-    standing: MessageStanding
+    turn_position: TurnPosition
     """Position of the user's newest message, or of the one that is about to be added."""
     messages_before: int | None
     """Number of visible messages before `TurnScope.first`; None if that message does not exist."""
@@ -99,7 +99,7 @@ class TurnReader:
     ) -> TurnRows[Files]:
         """Read the session with its messages above `before`, or all of them.
 
-        With `adds_user_message`, a message of the user's is about to be stored and `standing` is its position.
+        With `adds_user_message`, a message of the user's is about to be stored and `turn_position` is its position.
 
         `scope` is called in the storage thread with the session and its state, and may read files. Raise StorageError if
         the session or `before` is gone, and whatever `scope` raises.
@@ -125,9 +125,9 @@ def _read(
     question = newest_user_message(read)
     turn = turn_memories.load_turn(connection, question.id) if question is not None else turn_memories.NO_TURN
     if question is None or adds_user_message:
-        position = messages.standing_of_next(connection, str(session_id))
+        position = messages.turn_position_of_next(connection, str(session_id))
     else:
-        position = messages.standing_of(connection, str(question.id))
+        position = messages.turn_position_of(connection, str(question.id))
     return TurnRows(
         session=session,
         scope=scope,
@@ -140,7 +140,7 @@ def _read(
         past_states={guid: key_value.session_values(connection, guid) for guid in scope.past_sessions},
         app_state=key_value.app_values(connection, scope.app_state),
         recallable_sessions=sessions.load_recallable(connection, session.persona_id),
-        standing=position,
+        turn_position=position,
         messages_before=_spoken_before(connection, session_id, scope.first_message),
         is_newest=before is None or _is_newest(connection, str(session_id), question),
         has_pending=pending.has_entries_outside(connection, session_id),

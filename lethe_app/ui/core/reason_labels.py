@@ -10,7 +10,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
 
 from lethe_app.domain.prompt import CacheMiss, CutReason, PrefillCost, PromptCut
 from lethe_app.domain.recall import BlockReason, Parameter, Reason
-from lethe_app.services.memory.reason_words import block_template, filled, reason_template
+from lethe_app.services.memory.reason_words import block_template, fill_template, reason_template
 
 REASON_CONTEXT, BLOCK_CONTEXT = "Reason", "Obstacle"
 """Translation contexts of the templates in `services.memory.reason_words`."""
@@ -48,12 +48,12 @@ _CAPPED_AND_NO_SPACE = QT_TRANSLATE_NOOP(
 
 def format_reason(reason: Reason) -> str:
     """Return why a memory was recalled."""
-    return filled(QCoreApplication.translate(REASON_CONTEXT, reason_template(reason)), reason.values)
+    return fill_template(QCoreApplication.translate(REASON_CONTEXT, reason_template(reason)), reason.values)
 
 
 def format_block_reason(reason: BlockReason, values: Mapping[str, Parameter]) -> str:
     """Return why a memory was blocked, with the numbers of the rule."""
-    return filled(QCoreApplication.translate(BLOCK_CONTEXT, block_template(reason, values)), values)
+    return fill_template(QCoreApplication.translate(BLOCK_CONTEXT, block_template(reason, values)), values)
 
 
 def format_cache_miss(cost: PrefillCost) -> str:

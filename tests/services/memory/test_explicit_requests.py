@@ -40,7 +40,9 @@ async def session_with_facts(services: AppServices, request: pytest.FixtureReque
 
 
 async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
-    asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=SessionWorlds({}), memories={}, speaker_names=PRESENT)
+    asking = MemoryQuery(
+        persona_id=MIRA, text=text, moment=now(), session_worlds=SessionWorlds({}), memories={}, speaker_names=PRESENT
+    )
     database = services.core.database
     reminding = MemorySearch(
         services.core.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences

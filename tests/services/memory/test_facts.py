@@ -106,7 +106,7 @@ async def test_what_was_superseded_is_kept_and_can_hold_again(
 ):
     old, new = cats
 
-    await services.facts.restore(old.guid, instead=instead)
+    await services.facts.restore(old.guid, replaces_successor=instead)
 
     holds = await known(services)
     assert old.fact in holds
@@ -354,7 +354,7 @@ async def test_after_any_changes_the_stored_facts_are_consistent(services: AppSe
                 await service.forget_fact(some.guid)
                 forgotten[some.guid] = some
             case "restore" | "instead" if some:
-                await service.restore(some.guid, instead=kind == "instead")
+                await service.restore(some.guid, replaces_successor=kind == "instead")
             case "restore" if forgotten:
                 await service.restore(forgotten.popitem()[0])
             case "edit" if some:

@@ -24,7 +24,9 @@ def test_every_reason_has_words_of_its_own(kind: ReasonKind):
 
 @pytest.mark.parametrize("why", BlockReason)
 def test_every_block_has_words_of_its_own(why: BlockReason):
-    assert reason_words.filled(reason_words.block_template(why, {}), {}) == reason_labels.format_block_reason(why, {}) != ""
+    assert (
+        reason_words.fill_template(reason_words.block_template(why, {}), {}) == reason_labels.format_block_reason(why, {}) != ""
+    )
 
 
 def test_every_ranking_signal_has_words():

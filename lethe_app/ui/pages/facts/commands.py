@@ -56,7 +56,9 @@ class FactEdits:
         """Make a superseded fact current again; with `instead` it supersedes its successor."""
         title = self._page.tr("restoring a fact")
         self._fact_to_select = fact.guid
-        self._push_command(persona_id, title, lambda: self._fact_service.restore(fact.guid, instead=replace_successor))
+        self._push_command(
+            persona_id, title, lambda: self._fact_service.restore(fact.guid, replaces_successor=replace_successor)
+        )
 
     def forget_facts(self, persona_id: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
         """Forget facts and return a function that undoes it, also after the page was closed."""
