@@ -10,34 +10,34 @@ import sys
 import time
 from pathlib import Path
 
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 
-REPLACE_TRIES = 5
+MAX_REPLACE_ATTEMPTS = 5
 """Attempts to rename the new file over the old one on Windows."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace the content of `path` and keep its permissions; on failure the old content remains. Raise StorageError."""
-    with translated(path):
+    with translate_errors(path):
         target = path.resolve()  # a link stays a link
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
+        temporary_file = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
             # The temporary file is in the same folder, because a rename is atomic only within one file system.
-            _write(draft, content)
+            _write(temporary_file, content)
             if target.exists():
-                draft.chmod(stat.S_IMODE(target.stat().st_mode))
-            _replace(draft, target)
+                temporary_file.chmod(stat.S_IMODE(target.stat().st_mode))
+            _replace(temporary_file, target)
         except BaseException:
-            remove_draft(draft)
+            delete_temporary_file(temporary_file)
             raise
         sync_folder(target.parent)
 
 
-def remove_draft(draft: Path) -> None:
+def delete_temporary_file(temporary_file: Path) -> None:
     """Delete a temporary file; an error here is suppressed in favour of the first one."""
     with contextlib.suppress(OSError):
-        draft.unlink(missing_ok=True)
+        temporary_file.unlink(missing_ok=True)
 
 
 def sync_file(path: Path) -> None:
@@ -59,20 +59,20 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _write(draft: Path, content: bytes) -> None:
-    with draft.open("xb") as file:
+def _write(temporary_file: Path, content: bytes) -> None:
+    with temporary_file.open("xb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _replace(draft: Path, target: Path) -> None:
+def _replace(temporary_file: Path, target: Path) -> None:
     """Rename the temporary file; retried on Windows, which refuses while a virus scanner has the file open."""
-    for attempt in range(REPLACE_TRIES):
+    for attempt in range(MAX_REPLACE_ATTEMPTS):
         try:
-            draft.replace(target)
+            temporary_file.replace(target)
         except PermissionError:
-            if sys.platform != "win32" or attempt == REPLACE_TRIES - 1:
+            if sys.platform != "win32" or attempt == MAX_REPLACE_ATTEMPTS - 1:
                 raise
             time.sleep(0.05 * (attempt + 1))
         else:

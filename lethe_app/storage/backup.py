@@ -19,22 +19,22 @@ from typing import TypeVar
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
-from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
-from lethe_app.storage.database_header import beside, has_content, read_version
-from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged, translated
+from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
+from lethe_app.storage.database_header import has_content, read_version, sidecar_path
+from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged_error, translate_errors
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-KEEP_DAILY, KEEP_BEFORE_MIGRATION = 7, 3
+MAX_DAILY_BACKUPS, MAX_MIGRATION_BACKUPS = 7, 3
 """Number of backups kept: daily ones, and those made before a migration."""
 TIME_FORMAT = "%Y%m%dT%H%M%S%fZ"
 """Format of the UTC time in a backup's file name."""
 BACKUP_NAME = re.compile(r"lethe-(\d{8}T\d{12}Z)(?:-v(\d+))?\.sqlite3")
 """File name of a backup: time, and the schema version if it was made before a migration."""
-PAGES_PER_STEP, REST_SECONDS = 256, 0.001
+PAGES_PER_STEP, PAUSE_SECONDS = 256, 0.001
 """Pages copied per step (about 1 MB) and seconds of pause after it, so that the disk stays free for a message that is being
 stored.
 """
@@ -42,36 +42,36 @@ stored.
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup file; `before_migration_from` is its schema version if it was made before a migration, else None."""
+    """A backup file; `pre_migration_version` is its schema version if it was made before a migration, else None."""
 
     path: Path
-    made: datetime
+    created: datetime
     size: int
-    before_migration_from: int | None
+    pre_migration_version: int | None
 
 
 class BackupCancelled(Exception):
     """Raised inside the copy when its stop event is set."""
 
 
-def backups_of(database: Path) -> Path:
+def backup_folder(database: Path) -> Path:
     """Return the folder of the backups of `database`."""
     return database.parent / "backups"
 
 
 def list_backups(folder: Path) -> list[Backup]:
     """Return all backups in `folder`, newest first."""
-    found = []
-    with translated(folder):
+    backups = []
+    with translate_errors(folder):
         for path in folder.glob("lethe-*.sqlite3"):
             match = BACKUP_NAME.fullmatch(path.name)
             if match:
-                made = datetime.strptime(match[1], TIME_FORMAT).replace(tzinfo=UTC).astimezone()
-                found.append(Backup(path, made, path.stat().st_size, int(match[2]) if match[2] else None))
-    return sorted(found, key=lambda backup: backup.made, reverse=True)
+                created = datetime.strptime(match[1], TIME_FORMAT).replace(tzinfo=UTC).astimezone()
+                backups.append(Backup(path, created, path.stat().st_size, int(match[2]) if match[2] else None))
+    return sorted(backups, key=lambda backup: backup.created, reverse=True)
 
 
-async def back_up(database: Path, *, keep: int = KEEP_DAILY, moment: datetime | None = None) -> Path | None:
+async def back_up(database: Path, *, keep: int = MAX_DAILY_BACKUPS, moment: datetime | None = None) -> Path | None:
     """Make the daily backup of the open `database` in a thread of its own.
 
     Return its path, or None if there is one of today, nothing was written since the last, there are no memories yet, too
@@ -98,52 +98,52 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
     DatabaseDamaged.
     """
     partial = target.with_suffix(".partial")
-    with translated(source), closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as reader:
+    with translate_errors(source), closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as reader:
         reader.isolation_level = None
         reader.execute("BEGIN")
         # BEGIN alone takes no snapshot; the first read does. Without it the backup API would start over at every write of
         # the storage thread.
         reader.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # holds one snapshot for every step
         try:
-            with translated(target):
+            with translate_errors(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 partial.unlink(missing_ok=True)
                 _copy_pages(reader, partial, stop)
-            if not _is_sound(partial, stop):
-                raise damaged(source, "is damaged")
-            with translated(target):
+            if not _passes_integrity_check(partial, stop):
+                raise damaged_error(source, "is damaged")
+            with translate_errors(target):
                 sync_file(partial)
                 partial.replace(target)
                 sync_folder(target.parent)
         finally:
-            remove_draft(partial)
+            delete_temporary_file(partial)
 
 
 def back_up_before_migration(database: Path, version: int) -> Path:
     """Make the backup before a migration and return its path. If this raises, the database must not be migrated."""
-    folder = backups_of(database)
-    target = folder / f"lethe-{_stamp(now())}-v{version}.sqlite3"
+    folder = backup_folder(database)
+    target = folder / f"lethe-{_format_timestamp(now())}-v{version}.sqlite3"
     copy_verified(database, target, threading.Event())
-    _rotate([copy for copy in list_backups(folder) if copy.before_migration_from is not None], KEEP_BEFORE_MIGRATION)
+    _rotate([copy for copy in list_backups(folder) if copy.pre_migration_version is not None], MAX_MIGRATION_BACKUPS)
     return target
 
 
 def _back_up_daily(database: Path, keep: int, moment: datetime, stop: threading.Event) -> Path | None:
-    folder = backups_of(database)
-    with translated(database):
+    folder = backup_folder(database)
+    with translate_errors(database):
         if not _is_due(database, folder, moment) or not _has_memories(database):
             return None
         folder.mkdir(parents=True, exist_ok=True)
-        size = database.stat().st_size + _size(beside(database, "-wal"))
+        size = database.stat().st_size + _size(sidecar_path(database, "-wal"))
         if shutil.disk_usage(folder).free < 2 * size + LOW_DISK_BYTES:
             log.info("No backup today: too little room on the disk that holds %s", folder)
             return None
-    target = folder / f"lethe-{_stamp(moment)}.sqlite3"
+    target = folder / f"lethe-{_format_timestamp(moment)}.sqlite3"
     try:
         copy_verified(database, target, stop)
     except BackupCancelled:
         return None
-    _rotate([copy for copy in list_backups(folder) if copy.before_migration_from is None], keep)
+    _rotate([copy for copy in list_backups(folder) if copy.pre_migration_version is None], keep)
     return target
 
 
@@ -152,8 +152,8 @@ def _is_due(database: Path, folder: Path, moment: datetime) -> bool:
     newest = next(iter(list_backups(folder)), None)
     if newest is None:
         return True
-    written = max(file.stat().st_mtime for file in (database, beside(database, "-wal")) if has_content(file))
-    return newest.made.date() != moment.astimezone(newest.made.tzinfo).date() and written > newest.made.timestamp()
+    written = max(file.stat().st_mtime for file in (database, sidecar_path(database, "-wal")) if has_content(file))
+    return newest.created.date() != moment.astimezone(newest.created.tzinfo).date() and written > newest.created.timestamp()
 
 
 def _has_memories(database: Path) -> bool:
@@ -165,14 +165,14 @@ def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event
     def pause(_status: int, _remaining: int, _total: int) -> None:
         if stop.is_set():
             raise BackupCancelled
-        time.sleep(REST_SECONDS)
+        time.sleep(PAUSE_SECONDS)
 
     with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
         reader.backup(copy, pages=PAGES_PER_STEP, progress=pause)
         copy.execute("PRAGMA journal_mode = DELETE")  # one file that stands for itself
 
 
-def _is_sound(path: Path, stop: threading.Event) -> bool:
+def _passes_integrity_check(path: Path, stop: threading.Event) -> bool:
     """Return whether the database passes SQLite's checks of every page, index and foreign key."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         # The check of a large database takes long; every 20,000 virtual machine instructions the stop event can abort it.
@@ -191,17 +191,17 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
     lock = HomeLock(database.parent)
     try:
         read_version(backup, len(MIGRATIONS))
-        if not _is_sound(backup, stop):
-            raise damaged(backup, "is damaged", "Choose another backup.")
-        new = beside(database, ".new")
-        with translated(database):
+        if not _passes_integrity_check(backup, stop):
+            raise damaged_error(backup, "is damaged", "Choose another backup.")
+        restored = sidecar_path(database, ".new")
+        with translate_errors(database):
             try:
-                shutil.copyfile(backup, new)
-                sync_file(new)
+                shutil.copyfile(backup, restored)
+                sync_file(restored)
                 trashed = _move_to_trash(database)
-                new.replace(database)
+                restored.replace(database)
             finally:
-                remove_draft(new)
+                delete_temporary_file(restored)
             sync_folder(database.parent)
     except BackupCancelled as error:
         raise StorageError(f"Restoring {backup} was stopped; nothing has changed.") from error
@@ -215,17 +215,17 @@ def _move_to_trash(database: Path) -> Path | None:
     """Move the database with its write-ahead log to the trash, so that it can still be opened there."""
     trash = database.parent / "trash"
     trash.mkdir(exist_ok=True)
-    trashed = trash / f"lethe-{_stamp(now())}.sqlite3"
+    trashed = trash / f"lethe-{_format_timestamp(now())}.sqlite3"
     # The log first: if it were left beside the restored file, SQLite would replay it into that.
-    for ending in ("-wal", "-shm", ""):
-        if beside(database, ending).exists():
-            beside(database, ending).replace(beside(trashed, ending))
+    for suffix in ("-wal", "-shm", ""):
+        if sidecar_path(database, suffix).exists():
+            sidecar_path(database, suffix).replace(sidecar_path(trashed, suffix))
     return trashed if trashed.exists() else None
 
 
-def _rotate(copies: list[Backup], keep: int) -> None:
-    for copy in copies[keep:]:
-        with translated(copy.path):
+def _rotate(backups: list[Backup], keep: int) -> None:
+    for copy in backups[keep:]:
+        with translate_errors(copy.path):
             copy.path.unlink(missing_ok=True)
 
 
@@ -233,7 +233,7 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _stamp(moment: datetime) -> str:
+def _format_timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime(TIME_FORMAT)
 
 

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import sync_folder
-from lethe_app.storage.backup import back_up_before_migration, backups_of, list_backups
-from lethe_app.storage.database_header import beside, has_content, read_version
-from lethe_app.storage.error_translation import damaged, translated
+from lethe_app.storage.backup import back_up_before_migration, backup_folder, list_backups
+from lethe_app.storage.database_header import has_content, read_version, sidecar_path
+from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
 from lethe_app.storage.transaction import roll_back, transaction
@@ -80,7 +80,7 @@ class Database:
         Cancelling the caller does not cancel the work: once submitted, it runs to its end. An exception rolls the
         transaction back and is raised here, SQLite's own as StorageError.
         """
-        return await self._submit(lambda: self._transact(work))
+        return await self._submit(lambda: self._run_in_transaction(work))
 
     async def run_outside_transaction(self, work: Callable[[], T]) -> T:
         """Run file access in the storage thread, without a transaction, so that it does not block the event loop; return its
@@ -101,14 +101,14 @@ class Database:
             raise StorageError(f"The database {self.path} is already closed.")
         return await _wait_for(self._thread.submit(work))
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _run_in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
         assert connection is not None, "open() makes the connection before any work is submitted"
-        with translated(self.path), transaction(connection):
+        with translate_errors(self.path), transaction(connection):
             return work(connection)
 
     def _open_file(self) -> None:
-        with translated(self.path):
+        with translate_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # The lock comes before any look at the file: another Lethe could be creating or migrating it.
             self._lock = HomeLock(self.path.parent)
@@ -162,11 +162,13 @@ def _is_absent(path: Path) -> bool:
     if has_content(path) or path.is_dir():
         return False
     state = "is empty" if path.exists() else "is missing"
-    if has_content(beside(path, "-wal")):
-        raise damaged(path, f"{state}, although its log exists", f"Put the file back next to {beside(path, '-wal').name}.")
-    backups = list_backups(backups_of(path))
+    if has_content(sidecar_path(path, "-wal")):
+        raise damaged_error(
+            path, f"{state}, although its log exists", f"Put the file back next to {sidecar_path(path, '-wal').name}."
+        )
+    backups = list_backups(backup_folder(path))
     if backups:
-        raise damaged(
+        raise damaged_error(
             path,
             f"{state}, although it existed before",
             f"Restore the backup {backups[0].path}, or move the folder {backups[0].path.parent} away to start afresh.",
@@ -176,14 +178,20 @@ def _is_absent(path: Path) -> bool:
 
 def _create(path: Path, migrations: Sequence[Migration]) -> None:
     """Create the database under a temporary name and rename it, so that a crash leaves either no database or a complete one."""
-    new = beside(path, ".new")
+    temporary = sidecar_path(path, ".new")
     # Leftovers of a creation that crashed: SQLite would replay a journal into the new file. A log of `path` with content was
     # refused before.
-    for leftover in (new, beside(new, "-journal"), beside(new, "-wal"), beside(path, "-wal"), beside(path, "-shm")):
+    for leftover in (
+        temporary,
+        sidecar_path(temporary, "-journal"),
+        sidecar_path(temporary, "-wal"),
+        sidecar_path(path, "-wal"),
+        sidecar_path(path, "-shm"),
+    ):
         leftover.unlink(missing_ok=True)
-    with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
+    with contextlib.closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
         migrate(connection, migrations)
-    new.replace(path)
+    temporary.replace(path)
     sync_folder(path.parent)
 
 

@@ -30,7 +30,7 @@ def translate(error: Exception, path: Path) -> StorageError | None:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Context manager that raises errors of SQLite and the operating system as a `StorageError` that names `path`."""
     try:
         yield
@@ -41,19 +41,19 @@ def translated(path: Path) -> Iterator[None]:
         raise translated_error from error
 
 
-def disk_full(path: Path) -> DiskFull:
+def disk_full_error(path: Path) -> DiskFull:
     """Return the error for a full disk at `path`."""
     return DiskFull(
         f"The disk that holds {path} is full; nothing already written is lost.", "Free up some disk space, then try again."
     )
 
 
-def read_only(path: Path) -> ReadOnly:
+def read_only_error(path: Path) -> ReadOnly:
     """Return the error for a path that must not be written."""
     return ReadOnly(f"{path} is not writable.", "Change the permissions of the folder, or choose another one.")
 
 
-def damaged(path: Path, what: str, remedy: str = "Restore a backup; the file was left unchanged.") -> DatabaseDamaged:
+def damaged_error(path: Path, what: str, remedy: str = "Restore a backup; the file was left unchanged.") -> DatabaseDamaged:
     """Return the error for an unusable database; `what` completes the sentence “The database <path> …”."""
     return DatabaseDamaged(f"The database {path} {what}.", remedy)
 
@@ -62,14 +62,14 @@ def _translate_sqlite(error: sqlite3.Error, path: Path) -> StorageError | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         # Without a code the error is from the sqlite3 module: text that is not UTF-8, or else a wrong call.
-        return damaged(path, "contains unreadable text") if "decode to UTF-8" in str(error) else None
+        return damaged_error(path, "contains unreadable text") if "decode to UTF-8" in str(error) else None
     kind = code & 0xFF  # the rest tells details
     if kind == sqlite3.SQLITE_FULL or (kind == sqlite3.SQLITE_IOERR and _is_disk_nearly_full(path)):
-        return disk_full(path)
+        return disk_full_error(path)
     if kind in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
-        return read_only(path)
+        return read_only_error(path)
     if kind in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return damaged(path, "is damaged")
+        return damaged_error(path, "is damaged")
     return _OTHER_ERRORS[kind](path, error) if kind in _OTHER_ERRORS else None
 
 
@@ -80,7 +80,7 @@ def _locked(path: Path, _error: sqlite3.Error) -> StorageError:
 def _cannot_open(path: Path, _error: sqlite3.Error) -> StorageError:
     if os.access(path if path.exists() else path.parent, os.W_OK) and os.access(path.parent, os.W_OK):
         return StorageError(f"The database {path} could not be opened.")
-    return read_only(path)
+    return read_only_error(path)
 
 
 def _disk_error(path: Path, error: sqlite3.Error) -> StorageError:
@@ -99,9 +99,9 @@ _OTHER_ERRORS = {
 
 def _translate_os(error: OSError, path: Path) -> StorageError:
     if error.errno in DISK_FULL_CODES:
-        return disk_full(path)
+        return disk_full_error(path)
     if error.errno in PERMISSION_CODES:
-        return read_only(path)
+        return read_only_error(path)
     reason = (error.strerror or str(error)).lower()
     return StorageError(f"{path} could not be read or written: {reason}.")
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import storable
+from lethe_app.storage.row_mapping import storable_text
 
 MAX_COUNTS = 200_000
 """Maximum number of cached token counts; when it is exceeded, the cache is emptied."""
@@ -115,17 +115,17 @@ def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str
     if value is None:
         connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", row_key)
     else:
-        row = (*row_key, storable(json.dumps(value, ensure_ascii=False)))
+        row = (*row_key, storable_text(json.dumps(value, ensure_ascii=False)))
         connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
 
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """Set a value of the app state inside the caller's transaction; None deletes the key."""
-    row_key = (storable(scope), storable(key))
+    row_key = (storable_text(scope), storable_text(key))
     if value is None:
         connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", row_key)
     else:
-        row = (*row_key, storable(json.dumps(value, ensure_ascii=False)))
+        row = (*row_key, storable_text(json.dumps(value, ensure_ascii=False)))
         connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
 

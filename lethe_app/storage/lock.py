@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from lethe_app.errors import DatabaseLocked
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 
 if sys.platform == "win32":
     import msvcrt
@@ -29,7 +29,7 @@ class HomeLock:
 
     def __init__(self, home: Path) -> None:
         path = home / "lethe.lock"
-        with translated(path):
+        with translate_errors(path):
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _acquire(self._descriptor)
@@ -40,7 +40,7 @@ class HomeLock:
                 raise DatabaseLocked(
                     f"Lethe is already running and uses the folder {home}.", "Use the open window, or close it first."
                 ) from error
-            with translated(path):
+            with translate_errors(path):
                 raise
 
     def release(self) -> None:

@@ -9,7 +9,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import messages
 from lethe_app.storage.memory.facts import IS_DORMANT, REPLACE_SUCCESSOR
-from lethe_app.storage.row_mapping import utc
+from lethe_app.storage.row_mapping import utc_text
 
 FACTS_WITHOUT_OTHER_SOURCE = f"""
 SELECT guid FROM facts WHERE deleted_at IS NULL AND {IS_DORMANT} AND NOT EXISTS (
@@ -21,7 +21,7 @@ SELECT guid FROM facts WHERE deleted_at IS NULL AND {IS_DORMANT} AND NOT EXISTS 
 
 def delete_session(connection: sqlite3.Connection, guid: str) -> None:
     """Move a session to the trash. Raise `StorageError` if it does not exist or is there already."""
-    _mark_session(connection, guid, utc(now()))
+    _mark_session(connection, guid, utc_text(now()))
 
 
 def restore_session(connection: sqlite3.Connection, guid: str) -> None:
@@ -31,7 +31,7 @@ def restore_session(connection: sqlite3.Connection, guid: str) -> None:
 
 def delete_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
     """Move messages to the trash, all or none. Raise StorageError if one of them does not exist."""
-    _mark_messages(connection, ids, utc(now()))
+    _mark_messages(connection, ids, utc_text(now()))
 
 
 def restore_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
@@ -55,13 +55,13 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
 
 def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     """Erase those of these memories and sessions that are in the trash; with a session, the facts that have no other source."""
-    gone = json.dumps(guids)
-    for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (gone,)).fetchall():
+    guids_json = json.dumps(guids)
+    for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (guids_json,)).fetchall():
         connection.execute(REPLACE_SUCCESSOR, {"gone": fact})
         connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
     # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (gone,))  # noqa: S608 - names are ours
+    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (guids_json,))  # noqa: S608 - names are ours
 
 
 def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
@@ -77,12 +77,12 @@ def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
 
 
 def _mark_session(connection: sqlite3.Connection, guid: str, deleted_at: str | None) -> None:
-    done = connection.execute(
+    cursor = connection.execute(
         "UPDATE memories SET deleted_at = ?"
         " WHERE guid = ? AND (deleted_at IS NULL) = ? AND guid IN (SELECT guid FROM sessions)",
         (deleted_at, guid, deleted_at is not None),
     )
-    if done.rowcount == 0:
+    if cursor.rowcount == 0:
         raise StorageError(
             "This conversation no longer exists." if deleted_at else "This conversation is no longer in the Trash."
         )
@@ -99,4 +99,4 @@ def _mark_messages(connection: sqlite3.Connection, ids: list[str], deleted_at: s
         connection.execute("UPDATE messages SET deleted_at = ? WHERE id = ?", (deleted_at, id_))
         sessions.add(row[0])
     for session_id in sessions:
-        messages.recount(connection, session_id)
+        messages.update_message_count(connection, session_id)

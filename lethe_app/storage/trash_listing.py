@@ -12,7 +12,7 @@ from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.storage import redaction, trash
 from lethe_app.storage.database import Database
 
-FIRST_WORDS = 160
+TITLE_CHARACTERS = 160
 """Characters of a text shown as its title."""
 CONVERSATIONS = """
 SELECT m.guid, coalesce(nullif(m.name, ''), (SELECT substr(a.content, 1, ?1) FROM messages t JOIN alternatives a
@@ -40,16 +40,18 @@ QUERIES = {
     TrashKind.MEMORY: MEMORIES,
     TrashKind.FACT: FACTS,
 }
-OF_PERSONAS = "SELECT s.persona_id, count(*) FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL GROUP BY 1"
+COUNT_SESSIONS = (
+    "SELECT s.persona_id, count(*) FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL GROUP BY 1"
+)
 # The hidden messages directly above a message are deleted and restored with it.
-NOTES = """
+SELECT_HIDDEN_ANCESTORS = """
 WITH RECURSIVE up (id, parent_id) AS (
     SELECT id, parent_id FROM messages WHERE id = ?
     UNION ALL SELECT m.id, m.parent_id FROM up JOIN messages m ON m.id = up.parent_id
     WHERE m.hidden = 1 AND m.deleted_at IS NOT NULL)
 SELECT id FROM up
 """
-TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
+PERSONA_TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
 """Tables whose rows name their persona in `persona_id`."""
 DELETE_WORKING_MEMORY = (
     "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
@@ -60,13 +62,13 @@ DELETE_WORKING_MEMORY = (
 class PersonaStateKeys:
     """Locations of one persona's data in the app state."""
 
-    by_persona: Sequence[str] = ()
+    persona_scopes: Sequence[str] = ()
     """Scopes in which the key is the persona id."""
-    by_prefix: Sequence[str] = ()
+    persona_scope_prefixes: Sequence[str] = ()
     """Prefixes of scopes in which the key is the persona id."""
-    whole_scopes: Sequence[str] = ()
+    owned_scopes: Sequence[str] = ()
     """Scopes that belong to the persona alone."""
-    by_value: Sequence[str] = ()
+    value_scopes: Sequence[str] = ()
     """Scopes whose values contain the persona id as `persona_id`."""
 
 
@@ -81,20 +83,33 @@ class TrashListing:
 
         def work(connection: sqlite3.Connection) -> list[Trashed]:
             return [
-                Trashed(kind, id_, " ".join(title.split()), datetime.fromisoformat(when), size, persona, count, place)
+                Trashed(
+                    kind,
+                    id_,
+                    " ".join(title.split()),
+                    datetime.fromisoformat(when),
+                    size,
+                    persona,
+                    message_count,
+                    session_title,
+                )
                 for kind, query in QUERIES.items()
-                for id_, title, when, size, persona, count, place in connection.execute(query, (FIRST_WORDS,))
+                for id_, title, when, size, persona, message_count, session_title in connection.execute(
+                    query, (TITLE_CHARACTERS,)
+                )
             ]
 
         return await self._database.run(work)
 
     async def session_counts(self) -> dict[str, int]:
         """Return the number of sessions by persona, including personas whose file is gone."""
-        return await self._database.run(lambda connection: dict(connection.execute(OF_PERSONAS).fetchall()))
+        return await self._database.run(lambda connection: dict(connection.execute(COUNT_SESSIONS).fetchall()))
 
     async def ids_with_hidden_notes(self, message: str) -> list[str]:
         """Return the ids of a message and of the hidden messages above it that were deleted with it."""
-        return await self._database.run(lambda connection: [row[0] for row in connection.execute(NOTES, (message,))])
+        return await self._database.run(
+            lambda connection: [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
+        )
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Erase items for good, all or none; an item that was restored meanwhile is left alone."""
@@ -106,9 +121,13 @@ class TrashListing:
             in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
             connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)  # noqa: S608 - names are ours
             for message in by_kind[TrashKind.MESSAGE]:
-                ids = [row[0] for row in connection.execute(NOTES, (message,))]
-                dead = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
-                trash.erase_messages(connection, [row[0] for row in connection.execute(dead, (json.dumps(ids),)).fetchall()])
+                ids = [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
+                deleted_query = (
+                    "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
+                )
+                trash.erase_messages(
+                    connection, [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
+                )
             redaction.redact_purged(connection)
 
         await self._database.run(work)
@@ -118,17 +137,17 @@ class TrashListing:
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(DELETE_WORKING_MEMORY, (persona_id,))  # before the conversations, by which they are known
-            for table in TABLES:
+            for table in PERSONA_TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
-            for scope in keys.by_persona:
+            for scope in keys.persona_scopes:
                 connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
-            for prefix in keys.by_prefix:
+            for prefix in keys.persona_scope_prefixes:
                 values = (len(prefix), prefix, persona_id)
                 # Not LIKE, for which “_” and “%” in a prefix would be wildcards.
                 connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
-            for scope in keys.whole_scopes:
+            for scope in keys.owned_scopes:
                 connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
-            for scope in keys.by_value:
+            for scope in keys.value_scopes:
                 owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
                 query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
                 connection.execute(query, (scope, persona_id))

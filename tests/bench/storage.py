@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, column_values, insert, utc_text
 from tests.bench.report import arguments, show
 
 LONG, MANY = 10_000, 5_000
@@ -39,8 +39,12 @@ def many_sessions(connection: sqlite3.Connection) -> None:
     """Conversations of one message each."""
     for number in range(MANY):
         session = ChatSession(persona_id="many", name=str(number))
-        insert(connection, "memories", {**cells(session, MEMORY_COLUMNS), "persona_id": "many"})
-        row = {**cells(session, SESSION_COLUMNS), "guid": str(session.guid), "last_activity": utc(session.added)}
+        insert(connection, "memories", {**column_values(session, MEMORY_COLUMNS), "persona_id": "many"})
+        row = {
+            **column_values(session, SESSION_COLUMNS),
+            "guid": str(session.guid),
+            "last_activity": utc_text(session.added),
+        }
         insert(connection, "sessions", row)
         messages.add(connection, said(session, number))
 

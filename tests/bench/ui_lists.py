@@ -40,7 +40,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.paths import Paths
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, column_values, insert, utc_text
 from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.main_window import MainWindow
@@ -162,11 +162,11 @@ async def fill_home(paths: Paths) -> None:
 
     def work(connection: sqlite3.Connection) -> None:
         for memory in memories(dice, MEMORIES - SESSIONS):
-            insert(connection, "memories", {**cells(memory, MEMORY_COLUMNS), "persona_id": PERSONA})
+            insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), "persona_id": PERSONA})
         for session in sessions:
-            memory_row, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
+            memory_row, row = column_values(session, MEMORY_COLUMNS), column_values(session, SESSION_COLUMNS)
             insert(connection, "memories", {**memory_row, "persona_id": PERSONA})
-            insert(connection, "sessions", {**row, "guid": memory_row["guid"], "last_activity": utc(session.added)})
+            insert(connection, "sessions", {**row, "guid": memory_row["guid"], "last_activity": utc_text(session.added)})
             for message in talk(session, dice, 3):
                 messages.add(connection, message)
         connection.execute("DELETE FROM passage_debts")  # found and embedded long ago

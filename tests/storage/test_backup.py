@@ -16,7 +16,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DatabaseTooNew, StorageError
 from lethe_app.storage import backup
-from lethe_app.storage.backup import back_up, backups_of, list_backups, restore
+from lethe_app.storage.backup import back_up, backup_folder, list_backups, restore
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 
@@ -64,10 +64,10 @@ async def test_a_backup_has_all_messages_so_far_and_is_one_file(database: Databa
 
     assert copy is not None
     assert titles_in(copy) == ["first"]
-    assert files(backups_of(database.path)) == [copy.name]
-    (listed,) = list_backups(backups_of(database.path))
-    assert (listed.path, listed.before_migration_from) == (copy, None)
-    assert abs(listed.made - now()) < timedelta(minutes=1)
+    assert files(backup_folder(database.path)) == [copy.name]
+    (listed,) = list_backups(backup_folder(database.path))
+    assert (listed.path, listed.pre_migration_version) == (copy, None)
+    assert abs(listed.created - now()) < timedelta(minutes=1)
     assert listed.size == len(copy.read_bytes())
 
 
@@ -94,10 +94,10 @@ async def test_the_oldest_backups_are_deleted_but_not_those_before_migrations(da
         await add_message(database, str(day))
         assert await back_up(database.path, keep=3, moment=in_days(day - 10)) is not None
 
-    kept = list_backups(backups_of(database.path))
+    kept = list_backups(backup_folder(database.path))
 
-    assert len([copy for copy in kept if copy.before_migration_from is None]) == 3
-    assert [copy.path for copy in kept if copy.before_migration_from == 1] == [old]
+    assert len([copy for copy in kept if copy.pre_migration_version is None]) == 3
+    assert [copy.path for copy in kept if copy.pre_migration_version == 1] == [old]
 
 
 async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Path):
@@ -115,7 +115,7 @@ async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Pat
 
     await database.close()
     assert copy is not None
-    assert files(backups_of(path)) == [copy.name]
+    assert files(backup_folder(path)) == [copy.name]
     assert len(titles_in(copy)) == 60
 
 
@@ -125,13 +125,13 @@ async def test_nothing_is_backed_up_when_there_is_too_little_space(database: Dat
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(10**9, 10**9, 10**6))
 
     assert await back_up(database.path) is None
-    assert files(backups_of(database.path)) == []
+    assert files(backup_folder(database.path)) == []
 
 
 async def test_messages_are_stored_while_a_backup_is_made(database: Database, monkeypatch: pytest.MonkeyPatch):
     await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
     await add_message(database, "first")
-    monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(backup, "PAUSE_SECONDS", 0.05)
 
     copying = asyncio.create_task(back_up(database.path))
     await asyncio.sleep(0.06)
@@ -147,7 +147,7 @@ async def test_messages_are_stored_while_a_backup_is_made(database: Database, mo
 async def test_a_cancelled_backup_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch):
     await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
     await add_message(database, "first")
-    monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(backup, "PAUSE_SECONDS", 0.05)
 
     copying = asyncio.create_task(back_up(database.path))
     await asyncio.sleep(0.06)
@@ -155,7 +155,7 @@ async def test_a_cancelled_backup_leaves_nothing(database: Database, monkeypatch
     with pytest.raises(asyncio.CancelledError):
         await copying
 
-    assert files(backups_of(database.path)) == []
+    assert files(backup_folder(database.path)) == []
 
 
 async def test_restoring_a_backup_moves_the_replaced_database_to_the_trash(path: Path):

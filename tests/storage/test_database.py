@@ -26,7 +26,7 @@ from lethe_app.errors import (
     StorageError,
 )
 from lethe_app.storage.database import Database
-from lethe_app.storage.database_header import beside
+from lethe_app.storage.database_header import sidecar_path
 from lethe_app.storage.error_translation import translate
 from lethe_app.storage.migrations import APPLICATION_ID, MIGRATIONS
 
@@ -348,7 +348,7 @@ async def test_a_newer_database_whose_version_is_only_in_the_log_is_left_untouch
     await create_database(path)
     assert run_python(NEWER_AND_KILLED, path).returncode == 0
     if not with_index:
-        beside(path, "-shm").unlink()
+        sidecar_path(path, "-shm").unlink()
     before = contents(path.parent)
 
     with pytest.raises(DatabaseTooNew):
@@ -483,17 +483,17 @@ async def test_an_empty_or_missing_file_beside_a_backup_is_not_silently_started_
 
 async def test_an_empty_file_beside_a_full_log_is_not_started_anew(path: Path):
     write_file(path)
-    write_file(beside(path, "-wal"), b"a log")
+    write_file(sidecar_path(path, "-wal"), b"a log")
 
     with pytest.raises(DatabaseDamaged, match="although its log exists"):
         await Database.open(path)
 
-    assert beside(path, "-wal").read_bytes() == b"a log"
+    assert sidecar_path(path, "-wal").read_bytes() == b"a log"
 
 
 async def test_leftovers_of_a_broken_first_start_do_no_harm(path: Path):
-    write_file(beside(path, ".new"), b"half a database")
-    write_file(beside(path, ".new-journal"), b"half a journal")
+    write_file(sidecar_path(path, ".new"), b"half a database")
+    write_file(sidecar_path(path, ".new-journal"), b"half a journal")
 
     await create_database(path)
 

@@ -18,7 +18,7 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.prompt import PartTokens, PromptPart, PromptSpan, Receipt, ReceiptEntry
 from lethe_app.errors import StorageError
 from lethe_app.storage import migrations
-from lethe_app.storage.backup import backups_of, list_backups
+from lethe_app.storage.backup import backup_folder, list_backups
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
@@ -144,8 +144,8 @@ async def test_an_old_database_is_backed_up_before_it_is_migrated(old: Path):
     assert await database.run(schema_version) == len(MIGRATIONS) + 1
     await database.close()
 
-    (copy,) = list_backups(backups_of(old))
-    assert copy.before_migration_from == 1
+    (copy,) = list_backups(backup_folder(old))
+    assert copy.pre_migration_version == 1
     assert "moods" in tables(old)
     assert "moods" not in tables(copy.path)
 
@@ -154,7 +154,7 @@ async def test_a_database_that_is_up_to_date_is_not_backed_up_at_opening(path: P
     await (await Database.open(path)).close()
     await (await Database.open(path)).close()
 
-    assert list_backups(backups_of(path)) == []
+    assert list_backups(backup_folder(path)) == []
 
 
 async def test_a_database_of_version_1_can_store_passages(old: Path):
@@ -222,7 +222,7 @@ def test_a_script_is_split_at_the_ends_of_its_statements_only():
 
 
 async def test_nothing_is_migrated_when_the_backup_cannot_be_made(old: Path):
-    backups_of(old).write_text("a file where the folder should be")
+    backup_folder(old).write_text("a file where the folder should be")
 
     with pytest.raises(StorageError, match="backups"):
         await Database.open(old, (*MIGRATIONS, add_moods))

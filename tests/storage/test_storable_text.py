@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.storage.row_mapping import storable
+from lethe_app.storage.row_mapping import storable_text
 
 
 @given(st.text())
 def test_a_proper_string_stays_as_it_is(text: str):
-    assert storable(text) is text
+    assert storable_text(text) is text
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ def test_a_proper_string_stays_as_it_is(text: str):
     ],
 )
 def test_surrogates_are_joined_or_replaced(broken: str, mended: str):
-    assert storable(broken) == mended
+    assert storable_text(broken) == mended
 
 
 @given(st.text(st.characters(categories=["Cs", "L", "So"])))
 def test_whatever_comes_out_can_be_encoded(text: str):
-    assert storable(text).encode().decode() == storable(text)
+    assert storable_text(text).encode().decode() == storable_text(text)

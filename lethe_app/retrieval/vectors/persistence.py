@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.index import HnswGraph, Numbers, Vectors
-from lethe_app.storage.atomic import remove_draft, sync_file, write_atomically
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.atomic import delete_temporary_file, sync_file, write_atomically
+from lethe_app.storage.error_translation import translate_errors
 
 T = TypeVar("T")
 ReadVectors = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
@@ -71,7 +71,7 @@ class IndexMetadata(BaseModel):
 def write(location: GraphLocation, graph: HnswGraph) -> None:
     """Write the index and its metadata, replacing the previous pair."""
     draft = location.graph.with_suffix(".tmp")
-    with translated(location.graph):
+    with translate_errors(location.graph):
         location.folder.mkdir(parents=True, exist_ok=True)
         try:
             graph.save(draft)
@@ -82,7 +82,7 @@ def write(location: GraphLocation, graph: HnswGraph) -> None:
             )  # fmt: skip
             draft.replace(location.graph)
         except BaseException:
-            remove_draft(draft)
+            delete_temporary_file(draft)
             raise
     # The metadata file is written last: after a crash between the two files its checksum does not match, and `read` rejects the
     # pair.

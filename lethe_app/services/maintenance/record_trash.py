@@ -20,7 +20,7 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.web import research
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import utc
+from lethe_app.storage.row_mapping import utc_text
 from lethe_app.storage.trash_listing import PersonaStateKeys, TrashListing
 
 
@@ -79,17 +79,17 @@ class RecordTrash:
 
     async def purge(self, limit: datetime) -> None:
         """Delete records permanently that were deleted before `limit`."""
-        await self._listing.purge(utc(limit))
+        await self._listing.purge(utc_text(limit))
 
 
 def app_state_keys(persona_id: str) -> PersonaStateKeys:
     """Return where a persona's data is stored in the app state, for deletion with the persona."""
     return PersonaStateKeys(
-        by_persona=(
+        persona_scopes=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
             *(proactive.NOTES, feedback.SCOPE, reading_progress.SCOPE, goals.SCOPE, draft_chat.SCOPE),
         ),
-        by_prefix=(STATE_SCOPE,),
-        whole_scopes=(objections.scope_of(persona_id),),
-        by_value=(research.SCOPE,),
+        persona_scope_prefixes=(STATE_SCOPE,),
+        owned_scopes=(objections.scope_of(persona_id),),
+        value_scopes=(research.SCOPE,),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.storage.atomic import write_atomically
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.lock import HomeLock
 
 STALE_SECONDS = 600.0
@@ -22,7 +22,7 @@ STALE_SECONDS = 600.0
 
 def is_open(paths: Paths) -> bool:
     """Return whether another instance has this home open, by trying to take its lock."""
-    with translated(paths.home):
+    with translate_errors(paths.home):
         paths.home.mkdir(parents=True, exist_ok=True)
     try:
         HomeLock(paths.home).release()

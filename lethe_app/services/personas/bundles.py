@@ -37,11 +37,11 @@ from lethe_app.services.personas.bundle_files import BundleFileWriter, ImportedF
 from lethe_app.services.personas.bundle_mind import MindTransfer, build_app_state
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable, run_in_thread
-from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
+from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.bundles.import_ import BundleImport, PersonaImport
 from lethe_app.storage.database import Database
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.json_files import parse
 from lethe_app.storage.key_value import AppState
 
@@ -133,11 +133,11 @@ class BundleService:
         target = target if target.suffix.lower() == ENDING else target.with_name(f"{target.name}{ENDING}")
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
-            with translated(target):
+            with translate_errors(target):
                 await self._write(draft, persona_id, scope, on_progress)
             await run_in_thread(lambda: _replace_target(draft, target))
         except BaseException:
-            remove_draft(draft)
+            delete_temporary_file(draft)
             raise
         return target
 
@@ -296,7 +296,7 @@ def _prepare_for_export(persona: Persona, scope: BundleScope) -> Persona:
 
 
 def _replace_target(draft: Path, target: Path) -> None:
-    with translated(target):
+    with translate_errors(target):
         sync_file(draft)
         draft.replace(target)
         sync_folder(target.parent)

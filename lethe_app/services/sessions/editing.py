@@ -77,7 +77,7 @@ class SessionEditing:
 
     async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
         """Return the persona's sessions, at most `most`, newest activity first."""
-        return await self._lines.sessions_of(persona_id, most=most)
+        return await self._lines.sessions_of(persona_id, limit=most)
 
     async def line(self, guid: UUID) -> SessionLine:
         """Return one session as a list item. Raise StorageError if it does not exist."""

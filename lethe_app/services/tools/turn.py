@@ -266,4 +266,4 @@ class ToolTurn:
         self.has_stored = True
         if not self.writer.is_stored:
             return [NoteAdded(message, reply_id) for message in await chats.add_messages(messages)]
-        return [NoteAdded(await chats.add_above(message, reply_id), reply_id) for message in messages]
+        return [NoteAdded(await chats.insert_above(message, reply_id), reply_id) for message in messages]

@@ -89,7 +89,7 @@ class WebLookupService:
         line = build_hidden_message(
             session, await self._build_hidden_text(participants, message, topic, merge), now(), build_note(topic, merge)
         )
-        yield NoteAdded(await self._session_store.add_above(line, message.id), message.id)
+        yield NoteAdded(await self._session_store.insert_above(line, message.id), message.id)
 
     async def _choose_topic(self, session: ChatSession, participants: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""

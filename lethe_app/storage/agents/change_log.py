@@ -14,7 +14,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory import facts, memories
-from lethe_app.storage.row_mapping import cells, parse_row, save_row, utc
+from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
 
 COLUMNS = tuple(RecordedChange.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
@@ -98,7 +98,7 @@ class ChangeLog:
 
 
 def _save(connection: sqlite3.Connection, change: RecordedChange) -> None:
-    save_row(connection, "changes", "id", cells(change, COLUMNS))
+    save_row(connection, "changes", "id", column_values(change, COLUMNS))
 
 
 def _load_change(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
@@ -115,7 +115,7 @@ def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedCh
     remaining = new.guids
     memories.delete(connection, [one.guid for one in current.memories if one.guid not in remaining])
     memories.save_in_transaction(connection, change.persona_id, new.memories)
-    deleted = [(utc(now()), str(one.guid)) for one in current.facts if one.guid not in remaining]
+    deleted = [(utc_text(now()), str(one.guid)) for one in current.facts if one.guid not in remaining]
     connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", deleted)
     facts.save_in_transaction(connection, change.persona_id, new.facts, restore=True)
     return done

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import cells, parse_record, save_row, storable, utc
+from lethe_app.storage.row_mapping import column_values, parse_record, save_row, storable_text, utc_text
 
 COLUMNS = tuple(TaskRun.model_fields)
 PLAIN_COLUMNS = tuple(name for name in COLUMNS if name != "made")
@@ -27,8 +27,8 @@ class TaskRuns:
 
     async def save_run(self, run: TaskRun) -> None:
         """Insert a run, or update one already stored."""
-        made = storable(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
-        row = {**cells(run, PLAIN_COLUMNS), "made": made}
+        made = storable_text(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
+        row = {**column_values(run, PLAIN_COLUMNS), "made": made}
         await self._database.run(lambda connection: save_row(connection, "task_runs", "id", row))
 
     async def get(self, run_id: UUID) -> TaskRun | None:
@@ -45,23 +45,23 @@ class TaskRuns:
         it.
         """
         where, values = ("AND task = ?", (persona_id, task)) if task else ("", (persona_id,))
-        values = (*values, utc(before) if before is not None else "9999", limit)
+        values = (*values, utc_text(before) if before is not None else "9999", limit)
         return await self._read(f"WHERE persona_id = ? {where} AND began < ? ORDER BY began DESC LIMIT ?", values)
 
     async def newest_runs(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Return the newest runs of all personas, newest first; with `before`, only those that began before it."""
-        until = utc(before) if before is not None else "9999"
+        until = utc_text(before) if before is not None else "9999"
         return await self._read("WHERE began < ? ORDER BY began DESC LIMIT ?", (until, limit))
 
     async def runs_since(self, persona_id: str, moment: datetime) -> list[TaskRun]:
         """Return all runs of a persona that began at or after a moment, oldest first."""
-        return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc(moment)))
+        return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc_text(moment)))
 
     async def mark_lost_runs(self, still_open: Collection[UUID] = ()) -> int:
         """Mark unfinished runs as lost, except `still_open`, after the program ended during them; return their number."""
         is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
         query = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
-        values = (RunOutcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
+        values = (RunOutcome.LOST.value, utc_text(now()), json.dumps([str(one) for one in still_open]))
         return await self._database.run(lambda connection: connection.execute(query, values).rowcount)
 
     async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:

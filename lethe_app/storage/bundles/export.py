@@ -24,7 +24,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.chats import messages
-from lethe_app.storage.chats.branches import nearest_live
+from lethe_app.storage.chats.branches import nearest_undeleted
 from lethe_app.storage.chats.sessions import SELECT_SESSION
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
@@ -106,7 +106,7 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     if row is None:
         return None
     *fields, last = row
-    tip = nearest_live(connection, last)
+    tip = nearest_undeleted(connection, last)
     session = parse_record(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
     ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
     stored_messages = messages.load(connection, [id_ for (id_,) in ids])

@@ -22,10 +22,10 @@ from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
     MESSAGE_COLUMNS,
     SESSION_COLUMNS,
-    Cell,
-    cells,
+    ColumnValue,
+    column_values,
     insert,
-    storable,
+    storable_text,
 )
 
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -97,23 +97,23 @@ class BundleImport:
 def _store(connection: sqlite3.Connection, persona: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
     persona_id, past = persona.persona_id, persona.history
     for memory in past.memories:
-        own: dict[str, Cell] = {
+        own: dict[str, ColumnValue] = {
             "guid": ids.new_id(memory.guid),
             "path": "",
         }  # it is of another computer, or a stranger's choice
-        insert(connection, "memories", {**cells(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
+        insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
     for fact in past.facts:
-        named: dict[str, Cell] = {
+        named: dict[str, ColumnValue] = {
             "guid": ids.new_id(fact.guid),
             "superseded_by": ids.new_id(fact.superseded_by),
             "source_memories": ids.json_of_ids(fact.source_memories),
             "source_messages": ids.json_of_ids(fact.source_messages),
         }
-        insert(connection, "facts", {**cells(fact, FACT_COLUMNS), **named, "persona_id": persona_id})
+        insert(connection, "facts", {**column_values(fact, FACT_COLUMNS), **named, "persona_id": persona_id})
     for tombstone in past.forgotten:
         connection.execute(
             "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
-            (persona_id, storable(tombstone.digest), ids.json_of_ids(tombstone.messages)),
+            (persona_id, storable_text(tombstone.digest), ids.json_of_ids(tombstone.messages)),
         )
     for number, conversation in enumerate(past.conversations):
         check(number / len(past.conversations))
@@ -124,8 +124,8 @@ def _store_app_state(connection: sqlite3.Connection, values_by_place: Mapping[tu
     """Write values to the app state; empty ones are skipped."""
     for (scope, key), values in values_by_place.items():
         if values:
-            text = storable(ids.replace_ids(json.dumps(values, ensure_ascii=False)))
-            row = (storable(scope), storable(key), text)
+            text = storable_text(ids.replace_ids(json.dumps(values, ensure_ascii=False)))
+            row = (storable_text(scope), storable_text(key), text)
             connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
 
@@ -134,9 +134,14 @@ def _store_conversation(
 ) -> None:
     session, persona_id, speaker = conversation.record.session, persona.persona_id, persona.speaker
     guid = str(ids.new_id(session.guid))
-    memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
+    memory, row = column_values(session, MEMORY_COLUMNS), column_values(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
-    own: dict[str, Cell] = {"guid": guid, "persona_id": persona_id, "user_id": speaker(session.user_id), "last_activity": ""}
+    own: dict[str, ColumnValue] = {
+        "guid": guid,
+        "persona_id": persona_id,
+        "user_id": speaker(session.user_id),
+        "last_activity": "",
+    }
     own["guests"] = "[]"  # a persona with the same file name in this home may be another one
     insert(connection, "sessions", {**row, **own})
     for seq, message in enumerate(conversation.messages, start=1):
@@ -144,12 +149,12 @@ def _store_conversation(
     last = conversation.messages[-1].id if conversation.messages else None
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.new_id(session.leaf_id or last), guid))
     for part in conversation.record.parts:
-        insert(connection, "session_parts", {**cells(part, type(part).model_fields), "session_id": guid})
+        insert(connection, "session_parts", {**column_values(part, type(part).model_fields), "session_id": guid})
     worlds = [persona.worlds[name] for name in conversation.record.worlds if name in persona.worlds]
     state = {WORLDS: worlds, SCRATCH: conversation.record.scratch}
     for key, value in state.items():
         if value:
-            text = storable(json.dumps(value, ensure_ascii=False))
+            text = storable_text(json.dumps(value, ensure_ascii=False))
             insert(connection, "session_state", {"session_id": guid, "key": key, "value": text})
     update_session_row(connection, guid)
     queue_for_indexing(connection, guid)
@@ -164,7 +169,7 @@ def _store_message(
     speaker: Callable[[str], str],
 ) -> None:
     id_ = str(ids.new_id(message.id))
-    own: dict[str, Cell] = {
+    own: dict[str, ColumnValue] = {
         "id": id_,
         "session_id": session,
         "parent_id": ids.new_id(message.parent_id),
@@ -172,10 +177,10 @@ def _store_message(
         "shown": min(message.shown, len(message.alternatives) - 1),
         "seq": seq,
     }
-    insert(connection, "messages", {**cells(message, MESSAGE_COLUMNS), **own})
+    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **own})
     for position, alternative in enumerate(message.alternatives):
-        row = cells(alternative, ALTERNATIVE_COLUMNS)
+        row = column_values(alternative, ALTERNATIVE_COLUMNS)
         insert(connection, "alternatives", {**row, "message_id": id_, "position": position, "length": len(str(row["content"]))})
     if message.turn is not None:
-        text = storable(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
+        text = storable_text(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
         insert(connection, "turn_memories", {"message_id": id_, "value": text})

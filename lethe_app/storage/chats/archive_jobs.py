@@ -11,21 +11,21 @@ from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPar
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.chats.branches import branch_state
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, Cell, cells, insert, storable, update
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, ColumnValue, column_values, insert, storable_text, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
-ORDER = {part: number for number, part in enumerate(SessionPart)}
-QUEUE = """
+PART_ORDER = {part: number for number, part in enumerate(SessionPart)}
+QUEUE_PART = """
 INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble) VALUES (?, ?, 'pending', 'rules', '', 0, '')
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'pending', tries = 0, trouble = '' WHERE made_by <> 'user'
 """
-SAVE = f"""
+SAVE_PART = f"""
 INSERT INTO session_parts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id, part) DO UPDATE SET state = excluded.state, made_by = excluded.made_by, maker = excluded.maker,
     tries = excluded.tries, trouble = excluded.trouble
 WHERE made_by <> 'user' OR excluded.made_by = 'user'
 """  # noqa: S608 - names are ours
-OF_SESSION = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
+SELECT_PARTS = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
 
 
 class ArchiveJobs:
@@ -51,7 +51,7 @@ class ArchiveJobs:
             (continued,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (guid,)).fetchone()
             if archive:
                 connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (guid,))
-            connection.executemany(QUEUE, rows)
+            connection.executemany(QUEUE_PART, rows)
             if archive and continued:
                 connection.execute(
                     "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (guid,)
@@ -63,8 +63,8 @@ class ArchiveJobs:
         """Return the jobs of a session in the order of `SessionPart`; empty if it was never archived."""
 
         def work(connection: sqlite3.Connection) -> dict[SessionPart, PartRecord]:
-            found = _records(connection.execute(OF_SESSION, (str(session_id),)))
-            return {one.part: one for one in sorted(found, key=lambda record: ORDER[record.part])}
+            records = _records(connection.execute(SELECT_PARTS, (str(session_id),)))
+            return {record.part: record for record in sorted(records, key=lambda record: PART_ORDER[record.part])}
 
         return await self._database.run(work)
 
@@ -75,25 +75,25 @@ class ArchiveJobs:
             JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
             WHERE p.state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _in_order(_records(connection.execute(query))))
+        return await self._database.run(lambda connection: _sort_parts(_records(connection.execute(query))))
 
-    async def save_value(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
+    async def save_value(self, record: PartRecord, expected: PartRecord | None = None, /, **fields: object) -> bool:
         """Write fields of the session and the state of the job in one transaction.
 
-        With `before` only if the job is still in that state; return False if it is not. Raise `StorageError` if the session
+        With `expected`, only if the job is still in that state; return False otherwise. Raise `StorageError` if the session
         is gone.
         """
         guid = str(record.session)
-        values = cells(ChatSession.model_validate({"persona_id": "", **fields}), fields)
-        memory = {name: value for name, value in values.items() if name in MEMORY_COLUMNS}
-        own = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
+        values = column_values(ChatSession.model_validate({"persona_id": "", **fields}), fields)
+        memory_values = {name: value for name, value in values.items() if name in MEMORY_COLUMNS}
+        session_values = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
 
         def work(connection: sqlite3.Connection) -> bool:
             branch_state(connection, guid)
-            known = {one.part: one for one in _records(connection.execute(OF_SESSION, (guid,)))}
-            if before is not None and known.get(record.part) != before:
+            known = {record.part: record for record in _records(connection.execute(SELECT_PARTS, (guid,)))}
+            if expected is not None and known.get(record.part) != expected:
                 return False
-            for table, row in (("memories", memory), ("sessions", own)):
+            for table, row in (("memories", memory_values), ("sessions", session_values)):
                 if row:
                     update(connection, table, "guid", {**row, "guid": guid})
             _save(connection, record)
@@ -107,7 +107,7 @@ class ArchiveJobs:
         Jobs at which this very model failed are skipped: their error text begins with the model's name. The number of tries
         is kept; otherwise a model that crashes at a part whenever it is loaded would do so for ever.
         """
-        rows = [(part.value, f"{storable(model)}: ") for part in parts]
+        rows = [(part.value, f"{storable_text(model)}: ") for part in parts]
 
         def work(connection: sqlite3.Connection) -> int:
             return connection.executemany(
@@ -120,8 +120,8 @@ class ArchiveJobs:
 
 
 def _save(connection: sqlite3.Connection, record: PartRecord) -> None:
-    texts = (record.part.value, record.state.value, record.made_by.value, storable(record.maker))
-    connection.execute(SAVE, (str(record.session), *texts, record.tries, storable(record.trouble)))
+    texts = (record.part.value, record.state.value, record.made_by.value, storable_text(record.maker))
+    connection.execute(SAVE_PART, (str(record.session), *texts, record.tries, storable_text(record.trouble)))
 
 
 def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:
@@ -131,10 +131,10 @@ def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[P
     ]
 
 
-def _in_order(records: list[PartRecord]) -> list[PartRecord]:
+def _sort_parts(records: list[PartRecord]) -> list[PartRecord]:
     """Sort the parts within each session; the order of the sessions remains."""
     sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
-    return sorted(records, key=lambda record: (sessions[record.session], ORDER[record.part]))
+    return sorted(records, key=lambda record: (sessions[record.session], PART_ORDER[record.part]))
 
 
 VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
@@ -192,6 +192,6 @@ class ArchivePartUndo:
         await self._database.run(lambda connection: connection.execute(RELEASE_PART, (str(session), part.value)).rowcount)
 
 
-def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, Cell]:
+def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, ColumnValue]:
     query = f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?"  # noqa: S608 - names are ours
     return dict(zip(names, connection.execute(query, (guid,)).fetchone(), strict=True))

@@ -18,7 +18,7 @@ from lethe_app.errors import StorageError
 ROLES = {role.value: role for role in Role}
 """Roles by value; a dictionary is faster than ten thousand enum lookups."""
 
-NEAREST_LIVE = """
+SELECT_NEAREST_UNDELETED = """
 WITH RECURSIVE up (id, parent_id, deleted_at) AS (
     SELECT id, parent_id, deleted_at FROM messages WHERE id = ?
     UNION ALL
@@ -27,7 +27,7 @@ WITH RECURSIVE up (id, parent_id, deleted_at) AS (
 SELECT id FROM up WHERE deleted_at IS NULL
 """
 
-ANCESTORS = """
+SELECT_ANCESTORS = """
 WITH RECURSIVE up (id, parent_id, deleted_at) AS (
     SELECT id, parent_id, deleted_at FROM messages WHERE id = ?
     UNION ALL
@@ -36,13 +36,13 @@ WITH RECURSIVE up (id, parent_id, deleted_at) AS (
 SELECT id FROM up WHERE deleted_at IS NULL LIMIT ?
 """
 
-OUTLINE = """
+SELECT_OUTLINE = """
 SELECT m.id, m.parent_id, m.deleted_at, m.role, m.hidden, a.length
 FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 WHERE m.session_id = ? ORDER BY m.seq DESC
 """
 
-IN_ORDER = """
+SELECT_PAGE = """
 SELECT id FROM messages INDEXED BY messages_in_order
 WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq LIMIT ? OFFSET ?
 """
@@ -66,38 +66,38 @@ def branch_state(connection: sqlite3.Connection, session_id: str) -> BranchState
     return BranchState(row[0], bool(row[1]))
 
 
-def nearest_live(connection: sqlite3.Connection, message_id: str | None) -> str | None:
+def nearest_undeleted(connection: sqlite3.Connection, message_id: str | None) -> str | None:
     """Return the message itself or, if it is in the trash, its nearest ancestor that is not; None if there is none."""
-    row = connection.execute(NEAREST_LIVE, (message_id,)).fetchone()
+    row = connection.execute(SELECT_NEAREST_UNDELETED, (message_id,)).fetchone()
     return str(row[0]) if row else None
 
 
 def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutline]:
     """Return an outline of the displayed branch, oldest first, in one pass over the session from its newest message."""
-    wanted = branch_state(connection, session_id).tip
-    found = []
-    for id_, parent, deleted, role, hidden, length in connection.execute(OUTLINE, (session_id,)):
-        if id_ == wanted:
-            wanted = parent
+    next_id = branch_state(connection, session_id).tip
+    outlines = []
+    for id_, parent, deleted, role, hidden, length in connection.execute(SELECT_OUTLINE, (session_id,)):
+        if id_ == next_id:
+            next_id = parent
             if deleted is None:
-                found.append(MessageOutline(UUID(id_), ROLES[role], bool(hidden), length))
-    found.reverse()
-    return found
+                outlines.append(MessageOutline(UUID(id_), ROLES[role], bool(hidden), length))
+    outlines.reverse()
+    return outlines
 
 
-def page_of_ids(connection: sqlite3.Connection, session_id: str, start: int, count: int) -> list[str]:
+def page_of_message_ids(connection: sqlite3.Connection, session_id: str, start: int, count: int) -> list[str]:
     """Return the ids of `count` messages of the displayed branch from index `start` on, oldest first."""
-    where = branch_state(connection, session_id)
+    state = branch_state(connection, session_id)
     start, count = max(start, 0), max(count, 0)
-    if where.branched:
+    if state.branched:
         # A branch can only be found upwards from its tip; the index by seq serves sessions that never branched.
-        newest_first = [row[0] for row in connection.execute(ANCESTORS, (where.tip, -1))]
+        newest_first = [row[0] for row in connection.execute(SELECT_ANCESTORS, (state.tip, -1))]
         newest_first.reverse()
         return newest_first[start : start + count]
-    return [row[0] for row in connection.execute(IN_ORDER, (session_id, count, start))]
+    return [row[0] for row in connection.execute(SELECT_PAGE, (session_id, count, start))]
 
 
-def newest_ids(connection: sqlite3.Connection, session_id: str, count: int, before: str | None) -> list[str]:
+def newest_message_ids(connection: sqlite3.Connection, session_id: str, count: int, before: str | None) -> list[str]:
     """Return the ids of the last `count` messages of the displayed branch, or of those above `before`, oldest first."""
     tip = branch_state(connection, session_id).tip
     if before is not None:
@@ -107,6 +107,6 @@ def newest_ids(connection: sqlite3.Connection, session_id: str, count: int, befo
         if row is None:
             raise StorageError("This message no longer exists.")
         tip = row[0]
-    ids = [row[0] for row in connection.execute(ANCESTORS, (tip, count))]
+    ids = [row[0] for row in connection.execute(SELECT_ANCESTORS, (tip, count))]
     ids.reverse()
     return ids

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import Feedback
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import cells, parse_row, placeholders, save_row
+from lethe_app.storage.row_mapping import column_values, parse_row, placeholders, save_row
 
 COLUMNS = tuple(Feedback.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
@@ -26,10 +26,10 @@ class FeedbackStore:
         """Insert or replace feedback; feedback on an alternative that no longer exists is ignored."""
 
         def work(connection: sqlite3.Connection) -> None:
-            for one in feedback:
-                key = (str(one.message_id), one.position)
+            for item in feedback:
+                key = (str(item.message_id), item.position)
                 if connection.execute("SELECT 1 FROM alternatives WHERE message_id = ? AND position = ?", key).fetchone():
-                    save_row(connection, "feedback", "message_id, position", cells(one, COLUMNS))
+                    save_row(connection, "feedback", "message_id, position", column_values(item, COLUMNS))
 
         await self._database.run(work)
 
@@ -47,18 +47,18 @@ class FeedbackStore:
         """Return the feedback on all alternatives of these messages."""
         found: list[Feedback] = []
         for start in range(0, len(messages), MESSAGES_PER_QUERY):
-            part = [str(one) for one in messages[start : start + MESSAGES_PER_QUERY]]
-            found += await self._read(f"WHERE message_id IN ({placeholders(part)})", part)
+            batch = [str(message_id) for message_id in messages[start : start + MESSAGES_PER_QUERY]]
+            found += await self._read(f"WHERE message_id IN ({placeholders(batch)})", batch)
         return found
 
     async def feedback_of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
         """Return a persona's feedback, newest first; with `settled` only what a dream has evaluated, or only the rest."""
-        which, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
-        return await self._read(f"WHERE persona_id = ? {which} ORDER BY at DESC LIMIT ?", (*values, limit))
+        condition, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
+        return await self._read(f"WHERE persona_id = ? {condition} ORDER BY at DESC LIMIT ?", (*values, limit))
 
     async def mark_concluded(self, feedback: Iterable[Feedback]) -> None:
         """Mark feedback as evaluated by a dream."""
-        rows = [(str(one.message_id), one.position) for one in feedback]
+        rows = [(str(item.message_id), item.position) for item in feedback]
         query = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"
         await self._database.run(lambda connection: connection.executemany(query, rows))
 

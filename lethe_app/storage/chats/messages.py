@@ -11,7 +11,15 @@ from datetime import datetime
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
-from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MESSAGE_COLUMNS, Cell, cells, insert, parse_record, utc
+from lethe_app.storage.row_mapping import (
+    ALTERNATIVE_COLUMNS,
+    MESSAGE_COLUMNS,
+    ColumnValue,
+    column_values,
+    insert,
+    parse_record,
+    utc_text,
+)
 
 # `json_each` takes any number of ids as one parameter; SQLite limits the number of parameters of a statement.
 MESSAGES = f"""
@@ -24,19 +32,19 @@ SELECT message_id, {", ".join(ALTERNATIVE_COLUMNS)} FROM alternatives
 WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, position
 """  # noqa: S608 - names are ours
 
-STANDING = """
+COUNT_UP_TO_MESSAGE = """
 SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m JOIN messages here ON here.session_id = m.session_id
 WHERE here.id = ? AND m.seq <= here.seq AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant')
 """
-STANDING_AT_END = """
+COUNT_IN_SESSION = """
 SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m
 WHERE m.session_id = ? AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant')
 """
-NEWEST_OF_USER = """
+SELECT_LAST_USER_TIME = """
 SELECT m.time FROM messages m INDEXED BY messages_in_order
 WHERE m.session_id = ? AND m.deleted_at IS NULL AND m.role = 'user' AND m.id <> ? ORDER BY m.seq DESC LIMIT 1
 """
-HAS_LATER = """
+HAS_LATER_SESSION = """
 SELECT EXISTS (
     SELECT 1 FROM sessions here JOIN memories began ON began.guid = here.guid
     JOIN sessions s ON s.persona_id = here.persona_id AND s.guid <> here.guid JOIN memories u ON u.guid = s.guid
@@ -63,7 +71,7 @@ class TurnPosition:
     """True if no session with this persona began later."""
 
 
-ACTIVITY = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
+RAISE_LAST_ACTIVITY = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
 """Statement that raises a session's last activity to a time (UTC)."""
 
 
@@ -71,20 +79,20 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
     """Return the messages with these ids, in this order; a parent in the trash is replaced by its nearest ancestor that is
     not.
     """
-    wanted = json.dumps(ids)
+    ids_json = json.dumps(ids)
     alternatives: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
-    for message_id, *values in connection.execute(ALTERNATIVES, (wanted,)):
+    for message_id, *values in connection.execute(ALTERNATIVES, (ids_json,)):
         alternatives[message_id].append(dict(zip(ALTERNATIVE_COLUMNS, values, strict=True)))
-    found = {}
-    for *values, is_parent_deleted in connection.execute(MESSAGES, (wanted,)):
+    loaded = {}
+    for *values, is_parent_deleted in connection.execute(MESSAGES, (ids_json,)):
         row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
         if is_parent_deleted:
-            row["parent_id"] = branches.nearest_live(connection, row["parent_id"])
-        found[row["id"]] = parse_record(Message, {**row, "alternatives": alternatives[row["id"]]})
-    return [found[id_] for id_ in ids]
+            row["parent_id"] = branches.nearest_undeleted(connection, row["parent_id"])
+        loaded[row["id"]] = parse_record(Message, {**row, "alternatives": alternatives[row["id"]]})
+    return [loaded[id_] for id_ in ids]
 
 
-def load_one(connection: sqlite3.Connection, message_id: str) -> Message:
+def load_message(connection: sqlite3.Connection, message_id: str) -> Message:
     """Return a message. Raise StorageError if it does not exist or is in the trash."""
     session_of(connection, message_id)
     return load(connection, [message_id])[0]
@@ -103,9 +111,9 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
     StorageError.
     """
     session_id = str(message.session_id)
-    where = branches.branch_state(connection, session_id)
-    parent, branched = where.tip, where.branched
-    if message.parent_id is not None and str(message.parent_id) != branches.nearest_live(connection, where.tip):
+    branch = branches.branch_state(connection, session_id)
+    parent, branched = branch.tip, branch.branched
+    if message.parent_id is not None and str(message.parent_id) != branches.nearest_undeleted(connection, branch.tip):
         parent, branched = str(message.parent_id), True
         if session_of(connection, parent) != session_id:
             raise StorageError("A message cannot follow a message of another conversation.")
@@ -115,8 +123,8 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
         "UPDATE sessions SET tip_id = ?, branched = ?, message_count = message_count + ? WHERE guid = ?",
         (str(message.id), branched, not message.hidden, session_id),
     )
-    connection.execute(ACTIVITY, (utc(message.time), session_id))
-    return load_one(connection, str(message.id))
+    connection.execute(RAISE_LAST_ACTIVITY, (utc_text(message.time), session_id))
+    return load_message(connection, str(message.id))
 
 
 def insert_above(connection: sqlite3.Connection, below: str, message: Message) -> Message:
@@ -131,31 +139,31 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
         connection.execute("UPDATE messages SET seq = seq + 1 WHERE id = ?", (later,))
     _insert(connection, message, {"session_id": session_id, "parent_id": parent, "seq": seq})
     connection.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (str(message.id), below))
-    recount(connection, session_id)
-    return load_one(connection, str(message.id))
+    update_message_count(connection, session_id)
+    return load_message(connection, str(message.id))
 
 
 def turn_position_of(connection: sqlite3.Connection, message_id: str) -> TurnPosition:
     """Return the position of a message that is stored. For the user's previous activity only the eight most recent sessions are
     searched, which include the last one the user wrote in. Raise StorageError.
     """
-    visible, by_user = connection.execute(STANDING, (message_id,)).fetchone()
-    return _among_sessions(connection, session_of(connection, message_id), message_id, visible, by_user)
+    visible, by_user = connection.execute(COUNT_UP_TO_MESSAGE, (message_id,)).fetchone()
+    return _build_turn_position(connection, session_of(connection, message_id), message_id, visible, by_user)
 
 
 def turn_position_of_next(connection: sqlite3.Connection, session_id: str) -> TurnPosition:
     """Return the position that the next message of the user in a session will have."""
-    visible, by_user = connection.execute(STANDING_AT_END, (session_id,)).fetchone()
-    return _among_sessions(connection, session_id, "", visible + 1, by_user + 1)
+    visible, by_user = connection.execute(COUNT_IN_SESSION, (session_id,)).fetchone()
+    return _build_turn_position(connection, session_id, "", visible + 1, by_user + 1)
 
 
-def _among_sessions(
+def _build_turn_position(
     connection: sqlite3.Connection, session_id: str, message_id: str, visible: int, by_user: int
 ) -> TurnPosition:
     newest = connection.execute(NEWEST_SESSIONS, (session_id,)).fetchall()
-    rows = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
+    rows = [connection.execute(SELECT_LAST_USER_TIME, (guid, message_id)).fetchone() for (guid,) in newest]
     times = [datetime.fromisoformat(row[0]) for row in rows if row]
-    (has_later,) = connection.execute(HAS_LATER, (session_id,)).fetchone()
+    (has_later,) = connection.execute(HAS_LATER_SESSION, (session_id,)).fetchone()
     return TurnPosition(visible, by_user, max(times, default=None), is_latest=not has_later)
 
 
@@ -165,19 +173,19 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
     position = _count_alternatives(connection, message_id)
     insert(connection, "alternatives", _alternative_row(message_id, position, alternative))
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
-    connection.execute(ACTIVITY, (utc(alternative.created), session_id))
+    connection.execute(RAISE_LAST_ACTIVITY, (utc_text(alternative.created), session_id))
     return position
 
 
 def replace_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
     """Overwrite the alternative at a position. Raise StorageError if there is none."""
     row = _alternative_row(message_id, position, alternative)
-    done = connection.execute(
+    cursor = connection.execute(
         "UPDATE alternatives SET content = :content, thinking = :thinking, length = :length, created = :created,"
         " model = :model, complete = :complete WHERE message_id = :message_id AND position = :position",
         row,
     )
-    if done.rowcount == 0:
+    if cursor.rowcount == 0:
         raise StorageError("This message no longer exists.", "It may have been deleted.")
 
 
@@ -209,7 +217,7 @@ def show_alternative(connection: sqlite3.Connection, message_id: str, position: 
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
 
 
-def recount(connection: sqlite3.Connection, session_id: str) -> None:
+def update_message_count(connection: sqlite3.Connection, session_id: str) -> None:
     """Update the number of visible messages of a session."""
     connection.execute(
         "UPDATE sessions SET message_count ="
@@ -218,16 +226,16 @@ def recount(connection: sqlite3.Connection, session_id: str) -> None:
     )
 
 
-def _insert(connection: sqlite3.Connection, message: Message, position: Mapping[str, Cell]) -> None:
+def _insert(connection: sqlite3.Connection, message: Message, position: Mapping[str, ColumnValue]) -> None:
     """Insert a message at a position (`parent_id`, `seq`) with its alternatives."""
     shown = min(message.shown, len(message.alternatives) - 1)
-    insert(connection, "messages", {**cells(message, MESSAGE_COLUMNS), **position, "shown": shown})
+    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **position, "shown": shown})
     for number, alternative in enumerate(message.alternatives):
         insert(connection, "alternatives", _alternative_row(str(message.id), number, alternative))
 
 
-def _alternative_row(message_id: str, position: int, alternative: Alternative) -> dict[str, Cell]:
-    row = cells(alternative, ALTERNATIVE_COLUMNS)
+def _alternative_row(message_id: str, position: int, alternative: Alternative) -> dict[str, ColumnValue]:
+    row = column_values(alternative, ALTERNATIVE_COLUMNS)
     return {**row, "message_id": message_id, "position": position, "length": len(str(row["content"]))}
 
 

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.domain.prompt import PromptPart, PromptSpan, ReceiptEntry
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import storable
+from lethe_app.storage.row_mapping import storable_text
 
-PROMPTS_KEPT = 200
+MAX_STORED_PROMPTS = 200
 """Maximum number of stored prompts."""
 _ENTRY = TypeAdapter(ReceiptEntry)
 
@@ -27,9 +27,9 @@ _ENTRY = TypeAdapter(ReceiptEntry)
 class Receipts:
     """Table of receipts by message and alternative. A receipt in the format of another version counts as missing."""
 
-    def __init__(self, database: Database, kept: int = PROMPTS_KEPT) -> None:
+    def __init__(self, database: Database, max_prompts: int = MAX_STORED_PROMPTS) -> None:
         self._database = database
-        self._kept = kept
+        self._max_prompts = max_prompts
 
     async def save_receipt(
         self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], deletions: int
@@ -39,7 +39,9 @@ class Receipts:
         The prompt is not stored if something was deleted since `deletions` was read.
         """
         await self._database.run(
-            lambda connection: save_in_transaction(connection, message_id, entry, persona_id, spans, deletions, self._kept)
+            lambda connection: save_in_transaction(
+                connection, message_id, entry, persona_id, spans, deletions, self._max_prompts
+            )
         )
 
     async def get(self, message_id: UUID, position: int) -> ReceiptEntry | None:
@@ -63,7 +65,7 @@ class Receipts:
             row = connection.execute(
                 "SELECT spans FROM kept_prompts WHERE message_id = ? AND position = ?", (str(message_id), position)
             ).fetchone()
-            return _unpacked(row[0]) if row else ()
+            return _decompress_spans(row[0]) if row else ()
 
         return await self._database.run(work)
 
@@ -77,7 +79,7 @@ class Receipts:
         await self._database.run(work)
 
 
-SHOWN = """
+SELECT_SHOWN_POSITION = """
 SELECT m.shown FROM messages m JOIN memories s ON s.guid = m.session_id
 WHERE m.id = ? AND m.deleted_at IS NULL AND s.deleted_at IS NULL
 """
@@ -101,33 +103,33 @@ def save_in_transaction(
     persona_id: str,
     spans: Sequence[PromptSpan],
     deletions: int,
-    kept: int = PROMPTS_KEPT,
+    max_prompts: int = MAX_STORED_PROMPTS,
 ) -> None:
-    """Store a receipt as `Receipts.save_receipt` does, inside a transaction; the newest `kept` prompts remain."""
-    row = connection.execute(SHOWN, (str(message_id),)).fetchone()
+    """Store a receipt as `Receipts.save_receipt` does, inside a transaction; the newest `max_prompts` prompts remain."""
+    row = connection.execute(SELECT_SHOWN_POSITION, (str(message_id),)).fetchone()
     if row is None:
         return
     key = (str(message_id), row[0])
-    connection.execute(SAVE_RECEIPT, (*key, storable(_ENTRY.dump_json(entry).decode())))
+    connection.execute(SAVE_RECEIPT, (*key, storable_text(_ENTRY.dump_json(entry).decode())))
     connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", key)
-    if spans and deletions_of(connection, persona_id) == deletions:
-        connection.execute(SAVE_PROMPT, (*key, persona_id, _packed(spans)))
-        connection.execute(DELETE_OLD_PROMPTS, (kept,))
+    if spans and count_deletions(connection, persona_id) == deletions:
+        connection.execute(SAVE_PROMPT, (*key, persona_id, _compress_spans(spans)))
+        connection.execute(DELETE_OLD_PROMPTS, (max_prompts,))
 
 
-def deletions_of(connection: sqlite3.Connection, persona_id: str) -> int:
+def count_deletions(connection: sqlite3.Connection, persona_id: str) -> int:
     """Return how often memories of a persona were deleted."""
     row = connection.execute("SELECT times FROM forgettings WHERE persona_id = ?", (persona_id,)).fetchone()
     return int(row[0]) if row else 0
 
 
-def _packed(spans: Sequence[PromptSpan]) -> bytes:
+def _compress_spans(spans: Sequence[PromptSpan]) -> bytes:
     text = json.dumps([(span.part, span.text) for span in spans], ensure_ascii=True, separators=(",", ":"))
     return zlib.compress(text.encode())
 
 
-def _unpacked(packed: bytes) -> tuple[PromptSpan, ...]:
+def _decompress_spans(compressed: bytes) -> tuple[PromptSpan, ...]:
     try:
-        return tuple(PromptSpan(PromptPart(part), text) for part, text in json.loads(zlib.decompress(packed)))
+        return tuple(PromptSpan(PromptPart(part), text) for part, text in json.loads(zlib.decompress(compressed)))
     except (zlib.error, ValueError, TypeError):  # of a version that wrote it differently
         return ()

@@ -46,18 +46,18 @@ class Replies:
         """
 
         def work(connection: sqlite3.Connection) -> tuple[Message, int]:
-            at = position
-            if at is not None:
-                messages.replace_alternative(connection, str(message.id), at, alternative)
+            stored_position = position
+            if stored_position is not None:
+                messages.replace_alternative(connection, str(message.id), stored_position, alternative)
             elif is_new:
                 messages.add(connection, message.model_copy(update={"alternatives": [alternative]}))
-                at = 0
+                stored_position = 0
             else:
-                at = messages.append_alternative(connection, str(message.id), alternative)
+                stored_position = messages.append_alternative(connection, str(message.id), alternative)
             if receipt is not None:
                 receipts.save_in_transaction(
                     connection, message.id, receipt.entry, receipt.persona_id, receipt.spans, receipt.deletions
                 )
-            return messages.load_one(connection, str(message.id)), at
+            return messages.load_message(connection, str(message.id)), stored_position
 
         return await self._database.run(work)

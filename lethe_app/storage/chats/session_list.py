@@ -18,7 +18,7 @@ PREVIEW_CHARACTERS = 160
 """Characters of a preview."""
 
 # The preview is nearly always that of the tip; the recursive query is needed only if the tip is hidden or deleted.
-SUMMARIES = """
+SELECT_SUMMARIES = """
 SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, m.sticky, coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
      WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0),
@@ -34,10 +34,10 @@ SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, 
      WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
     ''), s.guests
 FROM sessions s JOIN memories m USING (guid)
-WHERE {which} AND (m.deleted_at IS NOT NULL) = :deleted
-ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :most
+WHERE {condition} AND (m.deleted_at IS NOT NULL) = :deleted
+ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :limit
 """
-EARLIER = """
+IS_EARLIER = """
 s.guid IN (
     WITH older AS (
         SELECT e.guid, k.sticky, julianday(k.added) AS began FROM sessions e JOIN memories k USING (guid)
@@ -45,45 +45,44 @@ s.guid IN (
             AND EXISTS (SELECT 1 FROM messages t
                         WHERE t.session_id = e.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user'))
     SELECT guid FROM older WHERE sticky
-    UNION SELECT guid FROM (SELECT guid FROM older ORDER BY began DESC LIMIT :near))
+    UNION SELECT guid FROM (SELECT guid FROM older ORDER BY began DESC LIMIT :recent))
 """
-WHICH = ("true", "s.persona_id = :persona", EARLIER, "NOT s.archived")
-OF_ALL, OF_ONE, BEFORE, UNARCHIVED = (SUMMARIES.format(which=which) for which in WHICH)
+CONDITIONS = ("true", "s.persona_id = :persona", IS_EARLIER, "NOT s.archived")
+SELECT_ALL, SELECT_BY_PERSONA, SELECT_EARLIER, SELECT_UNARCHIVED = (
+    SELECT_SUMMARIES.format(condition=condition) for condition in CONDITIONS
+)
 """Queries for all sessions, those of a persona, earlier ones, and unarchived ones. The first two are separate because only
 the second can use the index by persona.
 """
 
 
 def list_sessions(
-    connection: sqlite3.Connection, persona_id: str | None, deleted: bool, most: int | None
+    connection: sqlite3.Connection, persona_id: str | None, deleted: bool, limit: int | None
 ) -> list[SessionSummary]:
-    """Return sessions of one persona or of all, by last activity, newest first, at most `most`; with `deleted` those in the
+    """Return sessions of one persona or of all, by last activity, newest first, at most `limit`; with `deleted` those in the
     trash.
     """
-    values = {
-        "persona": persona_id,
-        "deleted": deleted,
-        "preview": PREVIEW_CHARACTERS,
-        "most": -1 if most is None else most,
-    }
-    return [_summary(row) for row in connection.execute(OF_ALL if persona_id is None else OF_ONE, values)]
+    values = {"persona": persona_id, "deleted": deleted, "preview": PREVIEW_CHARACTERS, "limit": -1 if limit is None else limit}
+    return [_summary(row) for row in connection.execute(SELECT_ALL if persona_id is None else SELECT_BY_PERSONA, values)]
 
 
-def sessions_before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, most: int) -> list[SessionSummary]:
+def sessions_before(
+    connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, limit: int
+) -> list[SessionSummary]:
     """Return the sessions other than `guid` that began up to a moment (to the millisecond) and contain a message of the
     user.
 
-    These are the `most` newest ones and all sticky ones.
+    These are the `limit` newest ones and all sticky ones.
     """
-    values = {"persona": persona_id, "guid": guid, "moment": moment, "near": most}
-    common = {"deleted": False, "preview": PREVIEW_CHARACTERS, "most": -1}
-    return [_summary(row) for row in connection.execute(BEFORE, values | common)]
+    values = {"persona": persona_id, "guid": guid, "moment": moment, "recent": limit}
+    options = {"deleted": False, "preview": PREVIEW_CHARACTERS, "limit": -1}
+    return [_summary(row) for row in connection.execute(SELECT_EARLIER, values | options)]
 
 
 def unarchived_sessions(connection: sqlite3.Connection) -> list[SessionSummary]:
     """Return the sessions of all personas that are not archived, newest activity first."""
-    values = {"deleted": False, "preview": 0, "most": -1}
-    return [_summary(row) for row in connection.execute(UNARCHIVED, values)]
+    values = {"deleted": False, "preview": 0, "limit": -1}
+    return [_summary(row) for row in connection.execute(SELECT_UNARCHIVED, values)]
 
 
 def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) -> SessionSummary:
@@ -104,20 +103,19 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) 
         )
     except (TypeError, ValueError) as error:
         raise DatabaseDamaged(
-            f"The database contains an unreadable conversation ({error}).",
-            "Restore a backup, or delete the damaged entry.",
+            f"The database contains an unreadable conversation ({error}).", "Restore a backup, or delete the damaged entry."
         ) from error
 
 
-FIRST_WORDS = 80
+TITLE_CHARACTERS = 80
 """Characters of the first message, shown for a session without title."""
 # The parts of all sessions are read by one query and grouped in Python; 5,000 subqueries take longer.
-PARTS = """
+SELECT_PARTS_OF_PERSONA = """
 SELECT p.session_id, p.part, p.state, p.made_by FROM session_parts p JOIN sessions s ON s.guid = p.session_id
 WHERE s.persona_id = ?
 """
-PARTS_OF_SOME = "SELECT session_id, part, state, made_by FROM session_parts WHERE session_id"
-LINES = """
+SELECT_PARTS_OF_SESSIONS = "SELECT session_id, part, state, made_by FROM session_parts WHERE session_id"
+SELECT_LINES = """
 SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.message_count, s.relevance, s.is_roleplay,
     m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE coalesce(
         (SELECT substr(a.content, 1, ?3) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
@@ -136,15 +134,17 @@ class SessionLines:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def sessions_of(self, persona_id: str, only: str | None = None, most: int | None = None) -> list[SessionLine]:
-        """Return the sessions of a persona, newest activity first, at most `most`; with `only` just that one."""
+    async def sessions_of(self, persona_id: str, session_id: str | None = None, limit: int | None = None) -> list[SessionLine]:
+        """Return the sessions of a persona, newest activity first, at most `limit`; with `session_id` just that one."""
 
         def work(connection: sqlite3.Connection) -> list[SessionLine]:
-            rows = connection.execute(LINES, (persona_id, only, FIRST_WORDS, -1 if most is None else most)).fetchall()
-            if only is None and most is None:
-                parts = connection.execute(PARTS, (persona_id,)).fetchall()
+            rows = connection.execute(
+                SELECT_LINES, (persona_id, session_id, TITLE_CHARACTERS, -1 if limit is None else limit)
+            ).fetchall()
+            if session_id is None and limit is None:
+                parts = connection.execute(SELECT_PARTS_OF_PERSONA, (persona_id,)).fetchall()
             else:
-                parts = select_by_values(connection, PARTS_OF_SOME, [row[0] for row in rows])
+                parts = select_by_values(connection, SELECT_PARTS_OF_SESSIONS, [row[0] for row in rows])
             by_session: dict[str, list[tuple[str, str, str]]] = {}
             for guid, part, state, made_by in parts:
                 by_session.setdefault(guid, []).append((part, state, made_by))
@@ -176,16 +176,15 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
         )
     except (KeyError, ValueError) as error:
         raise DatabaseDamaged(
-            f"The database contains an unreadable conversation ({error}).",
-            "Restore a backup, or delete the damaged entry.",
+            f"The database contains an unreadable conversation ({error}).", "Restore a backup, or delete the damaged entry."
         ) from error
 
 
 def _author(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:
     """Return who wrote the archive parts: the user if they wrote any, else the model if it wrote the summary."""
-    by = {part: made_by for part, _state, made_by in parts}
-    if not by:
+    makers = {part: made_by for part, _state, made_by in parts}
+    if not makers:
         return DescriptionAuthor.NOBODY
-    if MadeBy.USER in by.values():
+    if MadeBy.USER in makers.values():
         return DescriptionAuthor.USER
-    return DescriptionAuthor.MODEL if by.get(SessionPart.SUMMARY) == MadeBy.MODEL else DescriptionAuthor.RULES
+    return DescriptionAuthor.MODEL if makers.get(SessionPart.SUMMARY) == MadeBy.MODEL else DescriptionAuthor.RULES

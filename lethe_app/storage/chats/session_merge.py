@@ -10,7 +10,7 @@ from datetime import datetime
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
-from lethe_app.storage.row_mapping import Cell, storable, update
+from lethe_app.storage.row_mapping import ColumnValue, storable_text, update
 
 MERGED_FIELDS = """
 SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,
@@ -24,14 +24,14 @@ SELECT ?, part, 'done', 'user', '', 0, '' FROM session_parts WHERE session_id = 
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'done', made_by = 'user', maker = '', tries = 0, trouble = ''
 """
 """Statement that copies the marks of parts written by the user to the merged session."""
-SOURCES = """
+SELECT_FACT_SOURCES = """
 SELECT guid, source_memories, source_messages FROM facts
 WHERE EXISTS (SELECT 1 FROM json_each(source_memories) WHERE value = ?)
 """
 """Query: facts extracted from a session, with their sources."""
 
 
-def sorted_by_start(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
+def sort_by_start(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
     """Return the sessions in the order in which they began. Raise StorageError if they cannot be merged."""
     if len(guids) < 2:
         raise StorageError("At least two conversations are needed to merge them.")
@@ -50,77 +50,75 @@ def sorted_by_start(connection: sqlite3.Connection, guids: Sequence[str]) -> lis
 
 def merge_into_first(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
     """Merge all sessions into the first; the others are deleted."""
-    kept, *others = guids
+    target, *sources = guids
     fields = _merged_fields(connection, guids)
-    for other in others:
-        _append(connection, kept, other)
-        connection.execute(COPY_USER_MARKS, (kept, other))
-        rename_sources(connection, other, None, kept)
-        connection.execute("DELETE FROM memories WHERE guid = ?", (other,))
+    for source in sources:
+        _append_messages(connection, target, source)
+        connection.execute(COPY_USER_MARKS, (target, source))
+        replace_fact_source(connection, source, None, target)
+        connection.execute("DELETE FROM memories WHERE guid = ?", (source,))
     for table, row in fields.items():
-        update(connection, table, "guid", {**row, "guid": kept})
-    update_session_row(connection, kept)
-    queue_for_indexing(connection, kept)
+        update(connection, table, "guid", {**row, "guid": target})
+    update_session_row(connection, target)
+    queue_for_indexing(connection, target)
 
 
-def _append(connection: sqlite3.Connection, kept: str, other: str) -> None:
+def _append_messages(connection: sqlite3.Connection, target: str, source: str) -> None:
     """Append the messages of one session: its first messages become children of the tip of the other."""
-    tip, next_tip = branches.branch_state(connection, kept).tip, branches.branch_state(connection, other).tip
-    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?", (kept,)).fetchone()
-    (first,) = connection.execute("SELECT coalesce(min(seq), 1) FROM messages WHERE session_id = ?", (other,)).fetchone()
-    connection.execute("UPDATE messages SET parent_id = ? WHERE session_id = ? AND parent_id IS NULL", (tip, other))
+    tip, source_tip = branches.branch_state(connection, target).tip, branches.branch_state(connection, source).tip
+    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?", (target,)).fetchone()
+    (first,) = connection.execute("SELECT coalesce(min(seq), 1) FROM messages WHERE session_id = ?", (source,)).fetchone()
+    connection.execute("UPDATE messages SET parent_id = ? WHERE session_id = ? AND parent_id IS NULL", (tip, source))
     connection.execute(
-        "UPDATE messages SET session_id = ?, seq = seq + ? WHERE session_id = ?", (kept, max(0, last + 1 - first), other)
+        "UPDATE messages SET session_id = ?, seq = seq + ? WHERE session_id = ?", (target, max(0, last + 1 - first), source)
     )
-    connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (next_tip or tip, kept))
+    connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (source_tip or tip, target))
 
 
-def _merged_fields(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dict[str, Cell]]:
+def _merged_fields(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dict[str, ColumnValue]]:
     """Return the combined fields of all sessions by table; values written by the user take precedence."""
     rows = [connection.execute(MERGED_FIELDS, (guid,)).fetchone() for guid in guids]
-    names, texts, words, sticky, protected, enabled, goals, relevance, roleplay, archived = zip(*rows, strict=True)
-    own = {part: _by_user(connection, guids, part) for part in PARTS}
+    names, texts, keywords, sticky, protected, enabled, goals, relevance, roleplay, archived = zip(*rows, strict=True)
+    user_written = {part: _sessions_written_by_user(connection, guids, part) for part in PARTS}
 
-    def chosen(part: str, values: Sequence[Cell]) -> list[Cell]:
-        return [value for value, guid in zip(values, guids, strict=True) if guid in own[part]] or list(values)
+    def prefer_user_values(part: str, values: Sequence[ColumnValue]) -> list[ColumnValue]:
+        return [value for value, guid in zip(values, guids, strict=True) if guid in user_written[part]] or list(values)
 
-    titles = [name for name in dict.fromkeys(chosen("title", names)) if name]
+    titles = [name for name in dict.fromkeys(prefer_user_values("title", names)) if name]
     summaries = [text for text in texts if str(text).strip()]
     return {
         "memories": {
-            "name": " · ".join(map(str, titles)) if own["title"] else str(titles[0]) if titles else "",
+            "name": " · ".join(map(str, titles)) if user_written["title"] else str(titles[0]) if titles else "",
             "content": "\n\n".join(summaries),
-            "keywords_main": _merged_list(words),
+            "keywords_main": _merge_lists(keywords),
             "sticky": max(sticky),
             "protected": max(protected),
             "enabled": max(enabled),
         },
         "sessions": {
-            "future_goals": _merged_list(goals),
-            "relevance": max(int(str(value)) for value in chosen("relevance", relevance)),
-            "is_roleplay": max(int(str(value)) for value in chosen("roleplay", roleplay)),
+            "future_goals": _merge_lists(goals),
+            "relevance": max(int(str(value)) for value in prefer_user_values("relevance", relevance)),
+            "is_roleplay": max(int(str(value)) for value in prefer_user_values("roleplay", roleplay)),
             "archived": min(archived),
         },
     }
 
 
-def _by_user(connection: sqlite3.Connection, guids: Sequence[str], part: str) -> set[str]:
+def _sessions_written_by_user(connection: sqlite3.Connection, guids: Sequence[str], part: str) -> set[str]:
     rows = connection.execute("SELECT session_id FROM session_parts WHERE part = ? AND made_by = 'user'", (part,))
     return {guid for (guid,) in rows}.intersection(guids)
 
 
-def _merged_list(lists: Sequence[str]) -> str:
-    return storable(
+def _merge_lists(lists: Sequence[str]) -> str:
+    return storable_text(
         json.dumps(list(dict.fromkeys(word for values in lists for word in json.loads(values))), ensure_ascii=False)
     )
 
 
-def rename_sources(connection: sqlite3.Connection, old: str, moved: Collection[str] | None, new: str) -> None:
-    """Replace the source of facts extracted from `moved` messages of the session `old`, or from any of it, by the session
-    `new`.
-    """
-    moved_ids = set(moved) if moved is not None else None
-    for guid, source_memories, source_messages in connection.execute(SOURCES, (old,)).fetchall():
+def replace_fact_source(connection: sqlite3.Connection, old: str, moved_messages: Collection[str] | None, new: str) -> None:
+    """Replace the source session `old` by `new` in the facts extracted from `moved_messages`; None means all its messages."""
+    moved_ids = set(moved_messages) if moved_messages is not None else None
+    for guid, source_memories, source_messages in connection.execute(SELECT_FACT_SOURCES, (old,)).fetchall():
         fact_messages = set(json.loads(source_messages))
         if moved_ids is None:
             replacement = [new]
@@ -128,7 +126,7 @@ def rename_sources(connection: sqlite3.Connection, old: str, moved: Collection[s
             replacement = [old, new] if fact_messages - moved_ids else [new]
         else:
             continue
-        sources = [one for source in json.loads(source_memories) for one in (replacement if source == old else [source])]
+        sources = [id_ for source in json.loads(source_memories) for id_ in (replacement if source == old else [source])]
         connection.execute(
             "UPDATE facts SET source_memories = ? WHERE guid = ?", (json.dumps(list(dict.fromkeys(sources))), guid)
         )

@@ -18,7 +18,7 @@ from lethe_app.storage.chats import branches, messages, session_merge
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.chats.session_snapshots import restore_snapshot, take_snapshot
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, placeholders
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, column_values, insert, placeholders
 
 DESCENDANTS = """
 WITH RECURSIVE down (id) AS (
@@ -44,13 +44,13 @@ class SessionReshaping:
         def work(connection: sqlite3.Connection) -> SessionSnapshot:
             id_ = str(message_id)
             old = messages.session_of(connection, id_)
-            branch = branches.newest_ids(connection, old, -1, None)
+            branch = branches.newest_message_ids(connection, old, -1, None)
             if id_ not in branch:
                 raise StorageError("A conversation can only be split at a message that is shown.")
             if branch[0] == id_:
                 raise StorageError("This is already the first message of the conversation.")
             before = take_snapshot(connection, [old], created=[str(new_session.guid)])
-            _move_down(connection, old, id_, new_session)
+            _move_subtree(connection, old, id_, new_session)
             return before
 
         return await self._database.run(work)
@@ -62,9 +62,9 @@ class SessionReshaping:
         """
 
         def work(connection: sqlite3.Connection) -> SessionSnapshot:
-            wanted = session_merge.sorted_by_start(connection, list(dict.fromkeys(map(str, guids))))
-            before = take_snapshot(connection, wanted)
-            session_merge.merge_into_first(connection, wanted)
+            sorted_guids = session_merge.sort_by_start(connection, list(dict.fromkeys(map(str, guids))))
+            before = take_snapshot(connection, sorted_guids)
+            session_merge.merge_into_first(connection, sorted_guids)
             return before
 
         return await self._database.run(work)
@@ -100,14 +100,14 @@ class SessionReshaping:
         await self._database.run(lambda connection: restore_snapshot(connection, before))
 
 
-def _move_down(connection: sqlite3.Connection, old: str, first: str, new_session: ChatSession) -> None:
+def _move_subtree(connection: sqlite3.Connection, old: str, first: str, new_session: ChatSession) -> None:
     """Move a message and its descendants to the new session, whose tip is that of the old one."""
     new, (parent,) = (
         str(new_session.guid),
         connection.execute("SELECT parent_id FROM messages WHERE id = ?", (first,)).fetchone(),
     )
-    row = cells(new_session, SESSION_COLUMNS)
-    insert(connection, "memories", {**cells(new_session, MEMORY_COLUMNS), "persona_id": row["persona_id"]})
+    row = column_values(new_session, SESSION_COLUMNS)
+    insert(connection, "memories", {**column_values(new_session, MEMORY_COLUMNS), "persona_id": row["persona_id"]})
     insert(
         connection, "sessions", {**row, "guid": new, "last_activity": "", "tip_id": branches.branch_state(connection, old).tip}
     )
@@ -120,7 +120,7 @@ def _move_down(connection: sqlite3.Connection, old: str, first: str, new_session
         f" WHERE session_id = ? AND key IN ({placeholders(COPIED_STATE)})",
         (new, old, *COPIED_STATE),
     )
-    session_merge.rename_sources(connection, old, [id_ for _new, id_ in moved], new)
+    session_merge.replace_fact_source(connection, old, [id_ for _new, id_ in moved], new)
     for session in (old, new):
         update_session_row(connection, session)
         queue_for_indexing(connection, session)

@@ -6,7 +6,7 @@ import sqlite3
 from datetime import datetime
 
 from lethe_app.storage.chats import messages
-from lethe_app.storage.row_mapping import utc
+from lethe_app.storage.row_mapping import utc_text
 
 # In a session without branches, the parent of every message is the one before it, and the tip is the newest one.
 IS_BRANCHED = """
@@ -26,10 +26,10 @@ UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 F
 def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     """Recompute message count, branching and last activity of a session; its tip must be correct already."""
     values = {"id": session}
-    messages.recount(connection, session)
+    messages.update_message_count(connection, session)
     (is_branched,) = connection.execute(IS_BRANCHED, values).fetchone()
     # Compared as moments, since the stored texts have different time zones.
-    last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, values))
+    last = max(utc_text(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, values))
     connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.domain.changes import MessagePosition, Row, SessionSnapshot
-from lethe_app.storage.chats.session_merge import SOURCES, rename_sources
+from lethe_app.storage.chats.session_merge import SELECT_FACT_SOURCES, replace_fact_source
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.row_mapping import insert, placeholders, save_row
 
@@ -19,16 +19,20 @@ SEQ_OFFSET = 2**40
 
 def take_snapshot(connection: sqlite3.Connection, sessions: Sequence[str], created: Sequence[str] = ()) -> SessionSnapshot:
     """Return the current rows of these sessions; `created` are the sessions about to be created from them."""
-    among = f"IN ({placeholders(sessions)})"
+    condition = f"IN ({placeholders(sessions)})"
     rows = {
-        table: _rows(connection, f"SELECT * FROM {table} WHERE {key} {among}", sessions)  # noqa: S608 - names are ours
+        table: _rows(connection, f"SELECT * FROM {table} WHERE {key} {condition}", sessions)  # noqa: S608 - names are ours
         for table, key in TABLES.items()
     }
     positions = connection.execute(
-        f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id {among}",  # noqa: S608 - names are ours
+        f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id {condition}",  # noqa: S608 - names are ours
         sessions,
     )
-    fact_sources = {guid: sources for one in sessions for guid, sources, _messages in connection.execute(SOURCES, (one,))}
+    fact_sources = {
+        guid: sources
+        for session in sessions
+        for guid, sources, _messages in connection.execute(SELECT_FACT_SOURCES, (session,))
+    }
     guids = tuple(map(UUID, sessions))
     return SessionSnapshot(
         kept=guids[0],
@@ -46,7 +50,7 @@ def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) ->
     _restore_rows(connection, before.rows)
     session_of_message = _restore_positions(connection, before)
     for guid in map(str, before.created):
-        rename_sources(connection, guid, None, str(before.kept))
+        replace_fact_source(connection, guid, None, str(before.kept))
         connection.execute("DELETE FROM memories WHERE guid = ?", (guid,))
     for fact, sources in before.fact_sources.items():
         connection.execute("UPDATE facts SET source_memories = ? WHERE guid = ?", (sources, fact))
@@ -84,14 +88,14 @@ def _restore_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Ro
 def _restore_positions(connection: sqlite3.Connection, before: SessionSnapshot) -> dict[str, str]:
     """Restore every message's position, with new messages behind those they follow; return the session id of each message."""
     sessions = [str(guid) for guid in (*before.sessions, *before.created)]
-    among = f"session_id IN ({placeholders(sessions)})"
+    condition = f"session_id IN ({placeholders(sessions)})"
     messages = connection.execute(
-        f"SELECT id, session_id, parent_id FROM messages WHERE {among} ORDER BY seq",  # noqa: S608 - names are ours
+        f"SELECT id, session_id, parent_id FROM messages WHERE {condition} ORDER BY seq",  # noqa: S608 - names are ours
         sessions,
     ).fetchall()
     existing = {id_ for id_, _session, _parent in messages}
     old = {position.id: position for position in before.positions}
-    connection.execute(f"UPDATE messages SET seq = seq + {SEQ_OFFSET} WHERE {among}", sessions)  # noqa: S608 - names are ours
+    connection.execute(f"UPDATE messages SET seq = seq + {SEQ_OFFSET} WHERE {condition}", sessions)  # noqa: S608 - names are ours
     session_of_message = {id_: old[id_].session for id_ in existing if id_ in old}
     last_seq: dict[str, int] = {}
     for position in before.positions:

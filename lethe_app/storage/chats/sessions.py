@@ -16,7 +16,16 @@ from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_list
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, parse_record, storable, update, utc
+from lethe_app.storage.row_mapping import (
+    MEMORY_COLUMNS,
+    SESSION_COLUMNS,
+    column_values,
+    insert,
+    parse_record,
+    storable_text,
+    update,
+    utc_text,
+)
 
 T = TypeVar("T")
 
@@ -24,7 +33,7 @@ SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """  # noqa: S608 - names are ours
-RECALLABLE = """
+SELECT_RECALLABLE = """
 SELECT guid FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
 """
@@ -42,12 +51,12 @@ class SessionStore:
 
     async def add_session(self, session: ChatSession) -> ChatSession:
         """Store a new, empty session; `leaf_id` is ignored, since it follows from the messages."""
-        row = cells(session, SESSION_COLUMNS)
+        row = column_values(session, SESSION_COLUMNS)
 
         def work(connection: sqlite3.Connection) -> ChatSession:
-            memory = cells(session, MEMORY_COLUMNS)
+            memory = column_values(session, MEMORY_COLUMNS)
             insert(connection, "memories", {**memory, "persona_id": row["persona_id"]})
-            insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc(session.added)})
+            insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc_text(session.added)})
             return load_session(connection, str(session.guid))
 
         return await self._database.run(work)
@@ -60,9 +69,9 @@ class SessionStore:
         """Replace only the given fields of the session's current record: one read earlier may contain an outdated `leaf_id`."""
 
         def work(connection: sqlite3.Connection) -> ChatSession:
-            known = load_session(connection, str(guid))
-            changed = ChatSession.model_validate({**known.model_dump(), **fields})
-            memory, row = cells(changed, MEMORY_COLUMNS), cells(changed, SESSION_COLUMNS)
+            current = load_session(connection, str(guid))
+            changed = ChatSession.model_validate({**current.model_dump(), **fields})
+            memory, row = column_values(changed, MEMORY_COLUMNS), column_values(changed, SESSION_COLUMNS)
             update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
             update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
             return load_session(connection, str(guid))
@@ -76,7 +85,7 @@ class SessionStore:
             tip = branches.branch_state(connection, str(session_id)).tip
             if messages.session_of(connection, str(message_id)) != str(session_id):
                 raise StorageError("A conversation cannot end with a message of another conversation.")
-            if branches.nearest_live(connection, tip) != str(message_id):
+            if branches.nearest_undeleted(connection, tip) != str(message_id):
                 connection.execute(
                     "UPDATE sessions SET tip_id = ?, branched = 1 WHERE guid = ?", (str(message_id), str(session_id))
                 )
@@ -84,27 +93,27 @@ class SessionStore:
         await self._database.run(work)
 
     async def sessions(
-        self, persona_id: str | None = None, *, deleted: bool = False, most: int | None = None
+        self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None
     ) -> list[SessionSummary]:
-        """Return sessions of one persona or of all, newest activity first, at most `most`; with `deleted` those in the
+        """Return sessions of one persona or of all, newest activity first, at most `limit`; with `deleted` those in the
         trash.
         """
-        return await self._database.run(lambda connection: session_list.list_sessions(connection, persona_id, deleted, most))
+        return await self._database.run(lambda connection: session_list.list_sessions(connection, persona_id, deleted, limit))
 
     async def newest_session(self, persona_id: str) -> SessionSummary | None:
         """Return the persona's session with the latest activity, or None."""
-        return next(iter(await self.sessions(persona_id, most=1)), None)
+        return next(iter(await self.sessions(persona_id, limit=1)), None)
 
     async def unarchived_sessions(self) -> list[SessionSummary]:
         """Return the sessions of all personas that are not archived, newest activity first, without previews."""
         return await self._database.run(session_list.unarchived_sessions)
 
-    async def sessions_before(self, session: ChatSession, most: int) -> list[SessionSummary]:
-        """Return sessions that began before this one and contain a message of the user: the `most` newest ones and all
+    async def sessions_before(self, session: ChatSession, limit: int) -> list[SessionSummary]:
+        """Return sessions that began before this one and contain a message of the user: the `limit` newest ones and all
         sticky ones.
         """
         guid, moment = str(session.guid), session.added.isoformat()
-        work = partial(session_list.sessions_before, persona_id=session.persona_id, guid=guid, moment=moment, most=most)
+        work = partial(session_list.sessions_before, persona_id=session.persona_id, guid=guid, moment=moment, limit=limit)
         return await self._database.run(work)
 
     async def recallable_sessions(self, persona_id: str) -> list[ChatSession]:
@@ -129,22 +138,22 @@ class SessionStore:
         """Store a message after the tip of the displayed branch, or under its own `parent_id`. Raise StorageError."""
         return (await self.add_messages([message]))[0]
 
-    async def add_above(self, message: Message, below: UUID) -> Message:
+    async def insert_above(self, message: Message, below: UUID) -> Message:
         """Insert a message directly above another one of its session. Raise StorageError if that is gone."""
         return await self._database.run(lambda connection: messages.insert_above(connection, str(below), message))
 
-    async def add_messages(self, new: list[Message]) -> list[Message]:
+    async def add_messages(self, new_messages: list[Message]) -> list[Message]:
         """Store messages, each after the one before; all or none."""
-        return await self._database.run(lambda connection: [messages.add(connection, message) for message in new])
+        return await self._database.run(lambda connection: [messages.add(connection, message) for message in new_messages])
 
     async def message(self, message_id: UUID) -> Message:
         """Return a message. Raise StorageError if it does not exist or is in the trash."""
-        return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))
+        return await self._database.run(lambda connection: messages.load_message(connection, str(message_id)))
 
     async def edit_message(self, message_id: UUID, content: str) -> Message:
         """Change the text of the displayed alternative; the others remain."""
-        text = storable(content)
-        return await self._change(
+        text = storable_text(content)
+        return await self._update_message(
             message_id,
             lambda connection, id_: connection.execute(
                 "UPDATE alternatives SET content = ?, length = ? WHERE message_id = ?"
@@ -160,11 +169,13 @@ class SessionStore:
             messages.replace_alternative(connection, id_, before.shown, before.current)
             messages.show_alternative(connection, id_, before.shown)
 
-        return await self._change(before.id, restore)
+        return await self._update_message(before.id, restore)
 
     async def set_shown(self, message_id: UUID, position: int) -> Message:
         """Display the alternative at a position and return the message. Raise StorageError if there is none."""
-        return await self._change(message_id, lambda connection, id_: messages.show_alternative(connection, id_, position))
+        return await self._update_message(
+            message_id, lambda connection, id_: messages.show_alternative(connection, id_, position)
+        )
 
     async def replace_alternative(self, message_id: UUID, position: int, alternative: Alternative) -> None:
         """Overwrite an alternative. It is cheap enough to be called while a reply is streamed."""
@@ -173,7 +184,9 @@ class SessionStore:
 
     async def remove_alternative(self, message_id: UUID, position: int) -> Message:
         """Delete an alternative for good, such as that of a reply without text."""
-        return await self._change(message_id, lambda connection, id_: messages.remove_alternative(connection, id_, position))
+        return await self._update_message(
+            message_id, lambda connection, id_: messages.remove_alternative(connection, id_, position)
+        )
 
     async def delete_message(self, *message_ids: UUID) -> None:
         """Move messages to the trash, all or none; their descendants remain on the branch."""
@@ -185,7 +198,7 @@ class SessionStore:
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
         """Erase the records that have been in the trash for more than `days`; return the number of records."""
-        before = utc((moment or now()) - timedelta(days=days))
+        before = utc_text((moment or now()) - timedelta(days=days))
         return await self._database.run(lambda connection: trash.purge(connection, before))
 
     # Displayed branch
@@ -198,7 +211,7 @@ class SessionStore:
         """Return messages of the displayed branch by their index in the outline."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
-            return messages.load(connection, branches.page_of_ids(connection, str(session_id), start, count))
+            return messages.load(connection, branches.page_of_message_ids(connection, str(session_id), start, count))
 
         return await self._database.run(work)
 
@@ -207,25 +220,25 @@ class SessionStore:
 
         def work(connection: sqlite3.Connection) -> list[Message]:
             above = str(before) if before else None
-            return messages.load(connection, branches.newest_ids(connection, str(session_id), count, above))
+            return messages.load(connection, branches.newest_message_ids(connection, str(session_id), count, above))
 
         return await self._database.run(work)
 
-    async def _change(self, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]) -> Message:
+    async def _update_message(self, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]) -> Message:
         """Change one message and return its new version. Raise StorageError if it is gone or in the trash."""
         id_ = str(message_id)
 
         def work(connection: sqlite3.Connection) -> Message:
             messages.session_of(connection, id_)
             change(connection, id_)
-            return messages.load_one(connection, id_)
+            return messages.load_message(connection, id_)
 
         return await self._database.run(work)
 
 
 def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
     """Return the sessions of a persona that are sticky or have keywords of their own."""
-    rows = connection.execute(RECALLABLE, (persona_id,)).fetchall()
+    rows = connection.execute(SELECT_RECALLABLE, (persona_id,)).fetchall()
     return [load_session(connection, guid) for (guid,) in rows]
 
 
@@ -235,4 +248,4 @@ def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
     if row is None:
         raise StorageError("This conversation no longer exists.", "It may be in the Trash.")
     values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
-    return parse_record(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})
+    return parse_record(ChatSession, {**values, "leaf_id": branches.nearest_undeleted(connection, row[-1])})

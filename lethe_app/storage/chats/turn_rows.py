@@ -19,10 +19,10 @@ from lethe_app.storage.index import pending
 from lethe_app.storage.memory import turn_memories
 
 Files = TypeVar("Files")
-NEAR_END = 24
+MAX_MESSAGES_SEARCHED = 24
 """Messages from the end of a session among which the user's newest one is looked for."""
 
-FIRST = """
+COUNT_MESSAGES_BEFORE = """
 SELECT (SELECT count(*) FROM messages m WHERE m.session_id = first.session_id AND m.seq < first.seq
         AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant'))
 FROM messages first WHERE first.id = ? AND first.session_id = ? AND first.deleted_at IS NULL
@@ -68,7 +68,7 @@ class TurnRows(Generic[Files]):
     turn_position: TurnPosition
     """Position of the user's newest message, or of the one that is about to be added."""
     messages_before: int | None
-    """Number of visible messages before `TurnScope.first`; None if that message does not exist."""
+    """Number of visible messages before `TurnScope.first_message`; None if that message does not exist."""
     is_newest: bool
     """True if no message of the user follows those in `messages`."""
     has_pending: bool
@@ -121,64 +121,66 @@ def _read(
     session = sessions.load_session(connection, str(session_id))
     states = key_value.session_values(connection, session_id)
     scope = make_scope(session, states)
-    read = _messages(connection, session_id, before, scope)
-    question = newest_user_message(read)
-    turn = turn_memories.load_turn(connection, question.id) if question is not None else turn_memories.NO_TURN
-    if question is None or adds_user_message:
-        position = messages.turn_position_of_next(connection, str(session_id))
+    loaded = _messages(connection, session_id, before, scope)
+    user_message = newest_user_message(loaded)
+    turn = turn_memories.load_turn(connection, user_message.id) if user_message is not None else turn_memories.NO_TURN
+    if user_message is None or adds_user_message:
+        turn_position = messages.turn_position_of_next(connection, str(session_id))
     else:
-        position = messages.turn_position_of(connection, str(question.id))
+        turn_position = messages.turn_position_of(connection, str(user_message.id))
     return TurnRows(
         session=session,
         scope=scope,
-        newest_session=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, most=1)), None),
-        messages=read,
+        newest_session=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, limit=1)), None),
+        messages=loaded,
         past_messages={
-            guid: found for guid in scope.past_sessions if (found := _earlier(connection, guid, scope.max_messages)) is not None
+            guid: found
+            for guid in scope.past_sessions
+            if (found := _load_past_messages(connection, guid, scope.max_messages)) is not None
         },
         states=states,
         past_states={guid: key_value.session_values(connection, guid) for guid in scope.past_sessions},
         app_state=key_value.app_values(connection, scope.app_state),
         recallable_sessions=sessions.load_recallable(connection, session.persona_id),
-        turn_position=position,
-        messages_before=_spoken_before(connection, session_id, scope.first_message),
-        is_newest=before is None or _is_newest(connection, str(session_id), question),
+        turn_position=turn_position,
+        messages_before=_count_messages_before(connection, session_id, scope.first_message),
+        is_newest=before is None or _is_newest(connection, str(session_id), user_message),
         has_pending=pending.has_entries_outside(connection, session_id),
-        deletions=receipts.deletions_of(connection, session.persona_id),
+        deletions=receipts.count_deletions(connection, session.persona_id),
         turn_memory=turn.memory,
         deleted_ids=turn.deleted_ids,
         is_edited=turn.is_edited,
     )
 
 
-def newest_user_message(read: Sequence[Message]) -> Message | None:
+def newest_user_message(history: Sequence[Message]) -> Message | None:
     """Return the newest visible message of the user, or None."""
-    return next((one for one in reversed(read) if one.role is Role.USER and not one.hidden), None)
+    return next((message for message in reversed(history) if message.role is Role.USER and not message.hidden), None)
 
 
 def _messages(connection: sqlite3.Connection, session_id: UUID, before: UUID | None, scope: TurnScope[Files]) -> list[Message]:
-    """Return messages from the one with which the history begins, and at least `scope.least`."""
+    """Return the messages from `scope.first_message` on, but at least `scope.min_messages` of them if there are so many."""
     above = str(before) if before is not None else None
-    ids = branches.newest_ids(connection, str(session_id), max(scope.max_messages, scope.min_messages), above)
+    ids = branches.newest_message_ids(connection, str(session_id), max(scope.max_messages, scope.min_messages), above)
     first = str(scope.first_message)
-    begins = ids.index(first) if first in ids else 0
-    return messages.load(connection, ids[min(begins, max(len(ids) - scope.min_messages, 0)) :])
+    start_index = ids.index(first) if first in ids else 0
+    return messages.load(connection, ids[min(start_index, max(len(ids) - scope.min_messages, 0)) :])
 
 
-def _earlier(connection: sqlite3.Connection, guid: UUID, most: int) -> list[Message] | None:
+def _load_past_messages(connection: sqlite3.Connection, guid: UUID, limit: int) -> list[Message] | None:
     try:
-        return messages.load(connection, branches.newest_ids(connection, str(guid), most, None))
+        return messages.load(connection, branches.newest_message_ids(connection, str(guid), limit, None))
     except StorageError:  # deleted meanwhile
         return None
 
 
-def _is_newest(connection: sqlite3.Connection, session_id: str, question: Message | None) -> bool:
-    ids = branches.newest_ids(connection, session_id, NEAR_END, None)
-    return question is not None and newest_user_message(messages.load(connection, ids)) == question
+def _is_newest(connection: sqlite3.Connection, session_id: str, user_message: Message | None) -> bool:
+    ids = branches.newest_message_ids(connection, session_id, MAX_MESSAGES_SEARCHED, None)
+    return user_message is not None and newest_user_message(messages.load(connection, ids)) == user_message
 
 
-def _spoken_before(connection: sqlite3.Connection, session_id: UUID, first: UUID | None) -> int | None:
+def _count_messages_before(connection: sqlite3.Connection, session_id: UUID, first: UUID | None) -> int | None:
     if first is None:
         return 0
-    row = connection.execute(FIRST, (str(first), str(session_id))).fetchone()
+    row = connection.execute(COUNT_MESSAGES_BEFORE, (str(first), str(session_id))).fetchone()
     return int(row[0]) if row else None

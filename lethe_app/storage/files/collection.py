@@ -11,7 +11,7 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.atomic import write_atomically
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.file_names import is_plain, stem_for
 from lethe_app.storage.files.json_files import (
     NAME_FIELD,
@@ -125,7 +125,7 @@ class FileCollection(Generic[T]):
         taken = self._stems()
         if stem in taken and (self._own / f"{stem}.json").exists():
             stem = stem_for(stem, taken)
-        with translated(trashed):
+        with translate_errors(trashed):
             self._own.mkdir(parents=True, exist_ok=True)
             trashed.replace(self._own / f"{stem}.json")
         return stem
@@ -199,7 +199,7 @@ class FileCollection(Generic[T]):
 
 
 def _files(folder: Path) -> list[Path]:
-    with translated(folder):
+    with translate_errors(folder):
         if not folder.exists():
             return []
         return sorted(path for path in folder.iterdir() if path.suffix == ".json" and not path.name.startswith("."))

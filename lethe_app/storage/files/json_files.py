@@ -14,8 +14,8 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError
 from lethe_app.storage.atomic import write_atomically
-from lethe_app.storage.error_translation import translated
-from lethe_app.storage.row_mapping import storable
+from lethe_app.storage.error_translation import translate_errors
+from lethe_app.storage.row_mapping import storable_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -33,7 +33,7 @@ def read_object(path: Path) -> dict[str, object]:
         text = path.read_bytes().decode("utf-8-sig")
         value = json.loads(text)
         if "\\ud" in text.lower():  # escaped surrogates, perhaps lone ones, which no record can contain
-            value = json.loads(storable(json.dumps(value, ensure_ascii=False)))
+            value = json.loads(storable_text(json.dumps(value, ensure_ascii=False)))
     except FileNotFoundError as error:
         raise FileError(path, "does not exist") from error
     except OSError as error:
@@ -77,7 +77,7 @@ def write_model(path: Path, value: BaseModel, extra: dict[str, object] | None = 
         name: _list(lists[name]) if name in lists else _indented(fields[name]) for name in dict.fromkeys([*names, *fields])
     }
     text = ",\n".join(f"  {json.dumps(name)}: {one}" for name, one in texts.items())
-    write_atomically(path, storable("{\n" + text + "\n}\n").encode())
+    write_atomically(path, storable_text("{\n" + text + "\n}\n").encode())
 
 
 def _records(value: object) -> list[BaseModel]:
@@ -92,7 +92,7 @@ def _list(records: list[BaseModel]) -> str:
 def _record(value: BaseModel) -> str:
     try:
         return value.model_dump_json(indent=2)
-    except ValueError:  # a lone surrogate, which `storable` replaces
+    except ValueError:  # a lone surrogate, which `storable_text` replaces
         return json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
 
 
@@ -102,7 +102,7 @@ def _indented(value: object) -> str:
 
 def move_to_trash(path: Path, trash: Path) -> Path:
     """Move a file to the trash, with the time in its name, and return its new path. Raise StorageError."""
-    with translated(path):
+    with translate_errors(path):
         trash.mkdir(parents=True, exist_ok=True)
         target = trash_path(path.name, trash)
         path.replace(target)

@@ -16,10 +16,10 @@ from stat import S_ISREG
 
 from lethe_app.errors import FileError, StorageError
 from lethe_app.storage.atomic import sync_folder, write_atomically
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.file_names import is_plain, stem_for
 from lethe_app.storage.files.json_files import move_to_trash
-from lethe_app.storage.row_mapping import storable
+from lethe_app.storage.row_mapping import storable_text
 
 ENDING, INDEX = ".md", "index.txt"
 MAX_BYTES = 2 * 1024 * 1024
@@ -100,7 +100,7 @@ class NotebookFiles:
         """
         path = self._path(persona, name)
         before = self._read(path) if path.exists() else ""
-        text = storable(change(before))
+        text = storable_text(change(before))
         if text != before or not path.exists():
             write_atomically(path, _bytes(text, path))
         return text
@@ -111,10 +111,10 @@ class NotebookFiles:
         """
         folder = self._recovered_folder(persona)
         draft = folder / f".{secrets.token_hex(6)}{_DRAFT}"
-        with translated(folder):
+        with translate_errors(folder):
             draft.mkdir(parents=True)
             for name, text in new.items():
-                write_atomically(draft / f"{name}{ENDING}", storable(text).encode())
+                write_atomically(draft / f"{name}{ENDING}", storable_text(text).encode())
             write_atomically(draft / INDEX, index.encode())
             write_atomically(draft / _PLAN, json.dumps({"gone": sorted(gone), "new": sorted(new)}).encode())
             # Everything must be on the disk before the rename that commits the change.
@@ -138,7 +138,7 @@ class NotebookFiles:
             raise StorageError("This notebook is no longer in the Trash.")
         folder = self._recovered_folder(persona)
         name = stem if not (folder / f"{stem}{ENDING}").exists() else self.free_name(persona, stem)
-        with translated(folder):
+        with translate_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             trashed.replace(folder / f"{name}{ENDING}")
         return persona, name
@@ -147,7 +147,7 @@ class NotebookFiles:
         """Delete all notebooks of a persona for good, including those in the trash."""
         for folder in (self.folder(persona), self._trash / FOLDER / persona):
             if folder.is_dir():
-                with translated(folder):
+                with translate_errors(folder):
                     shutil.rmtree(folder)
         self._seen = {path: cached for path, cached in self._seen.items() if path.parent != self.folder(persona)}
 
@@ -196,7 +196,7 @@ class NotebookFiles:
     def _apply_change(self, committed: Path, persona: str) -> None:
         """Apply a committed change. The program may end after any step, and any step may have been done before."""
         folder = committed.parent
-        with translated(folder):
+        with translate_errors(folder):
             plan = json.loads((committed / _PLAN).read_text(encoding="utf-8")) if (committed / _PLAN).exists() else {}
             for name in plan.get("gone", ()):
                 is_replaced = name in plan["new"]

@@ -14,7 +14,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
-from lethe_app.storage.error_translation import translated
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.json_files import read_model
 from lethe_app.storage.files.notebooks import FOLDER as NOTEBOOKS
 
@@ -47,7 +47,7 @@ def preset_kind(path: Path) -> type[BaseModel] | None:
 def erase(paths: Sequence[Path]) -> None:
     """Delete files for good; missing ones are ignored. Raise StorageError."""
     for path in paths:
-        with translated(path):
+        with translate_errors(path):
             path.unlink(missing_ok=True)
 
 

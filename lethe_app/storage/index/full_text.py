@@ -1,4 +1,4 @@
-"""Full-text search: in the word index, newest first and in pieces, and directly in the texts the index omits."""
+"""Full-text search: in the word index, newest first and in batches, and directly in the texts the index omits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import select_by_values, storable
+from lethe_app.storage.row_mapping import select_by_values, storable_text
 
 ABOVE_ALL_NUMBERS = 2**62
 """Upper bound above every passage number."""
@@ -101,7 +101,7 @@ class FullTextSearch:
         """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the
         end.
         """
-        wanted = storable(match)
+        wanted = storable_text(match)
 
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PASSAGES_PER_CALL))]
@@ -140,11 +140,11 @@ class FullTextSearch:
         return await self._database.run(work)
 
     async def search_unindexed(self, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
-        """Return hits in memories that are never recalled by their content, in pieces as in `passages`."""
+        """Return hits in memories that are never recalled by their content, in batches as `search_passages` does."""
         return await self._piece(NOT_INDEXED, owner, below, keep)
 
     async def search_superseded(self, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
-        """Return hits in superseded facts, which the index omits, in pieces as in `passages`."""
+        """Return hits in superseded facts, which the index omits, in batches as `search_passages` does."""
         return await self._piece(SUPERSEDED, owner, below, keep)
 
     async def _piece(self, query: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.storage.row_mapping import Row, select_by_values, storable
+from lethe_app.storage.row_mapping import Row, select_by_values, storable_text
 
 COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, place"
 
@@ -61,13 +61,13 @@ def row_of(passage: Passage) -> Row:
     """Return the column values of a passage without its number."""
     return (
         passage.kind.value,
-        storable(passage.owner),
+        storable_text(passage.owner),
         str(passage.source),
         str(passage.origin),
-        storable(passage.text),
-        storable(passage.searched),
+        storable_text(passage.text),
+        storable_text(passage.searched),
         passage.time.isoformat(),
-        storable(passage.speaker),
+        storable_text(passage.speaker),
         passage.position,
     )
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.storage.row_mapping import select_by_values, storable
+from lethe_app.storage.row_mapping import select_by_values, storable_text
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 """FTS5 tokenizer; it must be that of the table `passage_words`."""
@@ -90,7 +90,7 @@ def _newest_passages(connection: sqlite3.Connection, word: str, most: int, up_to
         WHERE passage_words MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)
     """
     # In quotation marks, a word cannot be taken for an operator of the FTS5 query syntax.
-    quoted = '"' + storable(word).replace('"', '""') + '"'
+    quoted = '"' + storable_text(word).replace('"', '""') + '"'
     return connection.execute(query, (quoted, up_to, most)).fetchone()[0] or ""
 
 
@@ -131,7 +131,7 @@ def _terms(connection: sqlite3.Connection, words: Sequence[str]) -> list[list[st
     for statement in CREATE_TABLES:
         connection.execute(statement)
     connection.execute("DELETE FROM temp.asked")
-    rows = [(number, storable(word)) for number, word in enumerate(words)]
+    rows = [(number, storable_text(word)) for number, word in enumerate(words)]
     connection.executemany("INSERT INTO temp.asked (rowid, word) VALUES (?, ?)", rows)
     terms: list[dict[int, str]] = [{} for _word in words]
     for number, term, offset in connection.execute("SELECT doc, term, offset FROM temp.asked_terms"):

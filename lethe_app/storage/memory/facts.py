@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import Cell, cells, parse_row, save_row, utc
+from lethe_app.storage.row_mapping import ColumnValue, column_values, parse_row, save_row, utc_text
 
 FACT_COLUMNS = tuple(ExtractedFact.model_fields)
 SELECT_FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
@@ -112,7 +112,7 @@ class FactStore:
 
         An existing tombstone with the same digest is extended by the messages of the new one.
         """
-        moment = utc(now())
+        moment = utc_text(now())
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -166,9 +166,9 @@ def save_in_transaction(
     connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact], *, restore: bool = False
 ) -> None:
     """Insert facts, or replace those with a known guid; with `restore`, those in the trash are restored."""
-    more: dict[str, Cell] = {"persona_id": persona_id} | ({"deleted_at": None} if restore else {})
+    more: dict[str, ColumnValue] = {"persona_id": persona_id} | ({"deleted_at": None} if restore else {})
     for fact in facts:
-        save_row(connection, "facts", "guid", cells(fact, FACT_COLUMNS) | more)
+        save_row(connection, "facts", "guid", column_values(fact, FACT_COLUMNS) | more)
 
 
 def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: Tombstone) -> None:

@@ -13,7 +13,7 @@ from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, parse_row, save_row, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, parse_row, save_row, utc_text
 
 SELECT_MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
 
@@ -114,7 +114,7 @@ def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memorie
     """Insert memories, or replace those with a known guid. Raise StorageError for a session."""
     for memory in memories:
         _check(memory)
-        row = cells(memory, MEMORY_COLUMNS)
+        row = column_values(memory, MEMORY_COLUMNS)
         known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
         if known and known[0] == MemoryType.CHAT_SESSION:
             raise StorageError("A conversation cannot be changed into another type of memory.")
@@ -129,7 +129,7 @@ def mark_recalled(connection: sqlite3.Connection, guids: Sequence[UUID], moment:
 
 def delete(connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
     """Move memories to the trash and return how many were moved."""
-    return _set_deleted_at(connection, guids, utc(now()))
+    return _set_deleted_at(connection, guids, utc_text(now()))
 
 
 def _set_deleted_at(connection: sqlite3.Connection, guids: Sequence[UUID], deleted_at: str | None) -> int:

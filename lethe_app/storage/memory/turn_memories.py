@@ -21,7 +21,7 @@ from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory import memories
 from lethe_app.storage.memory.facts import IS_KNOWN
-from lethe_app.storage.row_mapping import storable
+from lethe_app.storage.row_mapping import storable_text
 
 DISPLAYED_TEXT = """
 SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
@@ -171,7 +171,7 @@ def _save(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) 
     text_digest = _text_digest(connection, message_id)
     if text_digest is None:
         raise StorageError("This message no longer exists.", "It may be in the Trash.")
-    row = (str(message_id), storable(_Row(said=text_digest, memory=memory).model_dump_json()))
+    row = (str(message_id), storable_text(_Row(said=text_digest, memory=memory).model_dump_json()))
     connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import cells, parse_row, save_row, utc
+from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
 
 COLUMNS = tuple(WorkingMemoryEntry.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours
@@ -28,7 +28,7 @@ class WorkingMemoryRows:
 
     async def save_entry(self, entry: WorkingMemoryEntry, most: int, moment: datetime) -> None:
         """Insert or replace an entry; if the namespace then has more than `most`, those that expire first are deleted."""
-        row = cells(entry, COLUMNS)
+        row = column_values(entry, COLUMNS)
 
         def work(connection: sqlite3.Connection) -> None:
             _delete_expired(connection, moment)
@@ -39,12 +39,12 @@ class WorkingMemoryRows:
 
     async def get(self, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
         """Return an entry, or None."""
-        found = await self._read("WHERE namespace = ? AND key = ? AND expires > ?", (namespace, key, utc(moment)))
+        found = await self._read("WHERE namespace = ? AND key = ? AND expires > ?", (namespace, key, utc_text(moment)))
         return found[0] if found else None
 
     async def entries_of(self, namespace: str, moment: datetime) -> list[WorkingMemoryEntry]:
         """Return all entries of a namespace, by key."""
-        return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc(moment)))
+        return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc_text(moment)))
 
     async def delete_expired(self, moment: datetime) -> int:
         """Delete expired entries and return their number."""
@@ -59,4 +59,4 @@ class WorkingMemoryRows:
 
 
 def _delete_expired(connection: sqlite3.Connection, moment: datetime) -> int:
-    return connection.execute("DELETE FROM workbench WHERE expires <= ?", (utc(moment),)).rowcount
+    return connection.execute("DELETE FROM workbench WHERE expires <= ?", (utc_text(moment),)).rowcount

@@ -23,7 +23,7 @@ from lethe_app.domain.prompt import (
     ReceiptEntry,
 )
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from lethe_app.storage.chats.receipts import Receipts, deletions_of
+from lethe_app.storage.chats.receipts import Receipts, count_deletions
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
@@ -47,7 +47,7 @@ SPANS = [
 
 @pytest.fixture
 def receipts(database: Database) -> Receipts:
-    return Receipts(database, kept=3)
+    return Receipts(database, max_prompts=3)
 
 
 @pytest.fixture
@@ -56,12 +56,12 @@ async def reply(chats: SessionStore, say: Say) -> Message:
     return await chats.add_message(say("Hidden.", Role.ASSISTANT))
 
 
-async def count_deletions(database: Database, persona_id: str = "mara") -> int:
-    return await database.run(lambda connection: deletions_of(connection, persona_id))
+async def stored_deletions(database: Database, persona_id: str = "mara") -> int:
+    return await database.run(lambda connection: count_deletions(connection, persona_id))
 
 
 async def keep(receipts: Receipts, database: Database, message: Message, persona_id: str = "mara") -> None:
-    await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await count_deletions(database, persona_id))
+    await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await stored_deletions(database, persona_id))
 
 
 async def spans_of(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
@@ -217,7 +217,7 @@ async def test_a_prompt_built_before_a_deletion_is_not_stored_after_it(
     session: ChatSession,
     reply: Message,
 ):
-    begun = await count_deletions(database)
+    begun = await stored_deletions(database)
     await forget(database, session)
 
     await receipts.save_receipt(reply.id, ENTRY, "mara", SPANS, begun)

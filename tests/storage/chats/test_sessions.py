@@ -507,7 +507,7 @@ async def test_the_newest_is_the_first_of_the_list(chats: SessionStore):
     every = await chats.sessions("mira")
     assert every[0].title == "Two"
     assert await chats.newest_session("mira") == every[0]
-    assert await chats.sessions("mira", most=2) == every[:2]
+    assert await chats.sessions("mira", limit=2) == every[:2]
     assert await chats.newest_session("nobody") is None
 
 
@@ -522,7 +522,7 @@ async def test_a_limited_list_is_the_beginning_of_the_whole_list(database: Datab
 
     every = await lines.sessions_of("mira")
     assert {(one.failed, one.pending) for one in every} == {(1, 0), (0, 1)}
-    assert await lines.sessions_of("mira", most=4) == every[:4]
+    assert await lines.sessions_of("mira", limit=4) == every[:4]
     assert await lines.sessions_of("mira", every[5].guid) == [every[5]]
 
 
