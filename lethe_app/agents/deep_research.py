@@ -169,7 +169,7 @@ class DeepResearch:
 
     async def _ask_for_summary(self, task_model: TaskModel, topic: str, query: str, page: ReadPage) -> str | None:
         """Return what a model found on the page; empty if nothing, None if its answer is not supported by the page."""
-        quoter = await self._web_reader.quoter()
+        quoter = await self._web_reader.build_quoter()
         free_tokens = await task_model.free_tokens("finding", PageSummaryAnswer, topic=topic, query=query)
         fitting_pages = await fit_pages([page], free_tokens, quoter, task_model)
         if not fitting_pages:
@@ -209,7 +209,7 @@ class DeepResearch:
     async def _quote_untrusted(self, inquiry: Inquiry, text: str) -> str:
         """Quote a text derived from web pages as untrusted, each time a model reads it."""
         addresses = [finding.address for finding in inquiry.findings]
-        return (await self._web_reader.quoter()).quote_stored(text, addresses, str(inquiry.id)) if text else ""
+        return (await self._web_reader.build_quoter()).quote_stored(text, addresses, str(inquiry.id)) if text else ""
 
     async def _check_sufficiency(self, inquiry: Inquiry, pending_queries: list[str]) -> tuple[bool, list[str]]:
         """Return whether enough is known, and the next queries: those for gaps of the report, then the rest of the plan."""

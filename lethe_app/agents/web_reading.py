@@ -118,8 +118,8 @@ class WebReader:
     reads it.
     """
 
-    def __init__(self, internet: WebAccess, quoter: Callable[[], Awaitable[UntrustedTextQuoter]]) -> None:
-        self.internet, self.quoter = internet, quoter
+    def __init__(self, internet: WebAccess, build_quoter: Callable[[], Awaitable[UntrustedTextQuoter]]) -> None:
+        self.internet, self.build_quoter = internet, build_quoter
 
     async def search_and_read(
         self, queries: Sequence[str], why: str, count_tokens: CountTokens, most_pages: int = MAX_PAGES
@@ -164,7 +164,7 @@ class WebReader:
         the model is no longer available.
         """
         if task_model is not None and pages:
-            quoter = await self.quoter()
+            quoter = await self.build_quoter()
             free_tokens = await task_model.free_tokens("merge_pages", MergedPagesAnswer, **request.placeholders)
             fitting_pages = await fit_pages(pages, min(free_tokens, most_tokens or free_tokens), quoter, task_model)
             text = await self._ask_model(request, fitting_pages, quoter, task_model) if fitting_pages else ""

@@ -16,8 +16,8 @@ ANSWERS = {
 
 async def ask_permission(question: ToolPermissionRequested, lines: TypedLines | None) -> PermissionAnswer:
     """Ask for permission. `lines` is the interactive input, None if the messages were given on the command line."""
-    details = question.about or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
-    request_text = f"{question.who} would like to {question.title}{f' ({details})' if details else ''}."
+    details = question.details or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
+    request_text = f"{question.persona_name} would like to {question.title}{f' ({details})' if details else ''}."
     if lines is None:
         print(f"\n[{request_text} Declined, because there is no interactive input.]", flush=True)
         return PermissionAnswer.NOT_NOW

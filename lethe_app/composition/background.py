@@ -176,7 +176,7 @@ class BackgroundServices:
 
     @cached_property
     def web_reader(self) -> WebReader:
-        return WebReader(self.web_gate, self.core.untrusted_memories.quoter)
+        return WebReader(self.web_gate, self.core.untrusted_memories.build_quoter)
 
     @cached_property
     def chat_lookup(self) -> WebLookupService:
@@ -254,7 +254,7 @@ class BackgroundServices:
     @cached_property
     def tool_registry(self) -> ToolRegistry:
         core, (plugin_sets, errors) = self.core, find_tool_sets()
-        mind, quoter = (self.mind.reminders, self.mind.week), core.untrusted_memories.quoter
+        mind, quoter = (self.mind.reminders, self.mind.week), core.untrusted_memories.build_quoter
         memory_services = (core.memory, core.memory_lookup, core.session_store, *mind, core.untrusted_memories)
         builtin_sets = (
             MemoryTools(*memory_services, self.working_memory).build_tool_set(),

@@ -57,8 +57,7 @@ from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
-from lethe_app.services.mood import MoodService, made_moods
-from lethe_app.services.mood import keys_of as mood_keys
+from lethe_app.services.mood import MoodService, create_mood_service, mood_state_keys
 from lethe_app.services.notebooks.recall import NotebookRecaller, NotebookSelector
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
@@ -162,7 +161,7 @@ class CoreServices:
             self.participants,
             self.library,
             preferences,
-            lambda persona_id: [(NOTES, persona_id), key_of(persona_id), *mood_keys(persona_id)],
+            lambda persona_id: [(NOTES, persona_id), key_of(persona_id), *mood_state_keys(persona_id)],
             self.notebooks.read_all,
             lambda: self.cache_state.revision,
         )
@@ -304,7 +303,7 @@ class CoreServices:
 
     @cached_property
     def moods(self) -> MoodService:
-        return made_moods(self.app_state, self.preferences, self.paths)
+        return create_mood_service(self.app_state, self.preferences, self.paths)
 
     @cached_property
     def recall_contexts(self) -> RecallContexts:

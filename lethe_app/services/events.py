@@ -14,8 +14,7 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recall import TurnMemory
-from lethe_app.domain.tools import PermissionAnswer as ToolVerdict
-from lethe_app.domain.tools import ToolCall, ToolResult
+from lethe_app.domain.tools import PermissionAnswer, ToolCall, ToolResult
 from lethe_app.errors import LetheError
 
 Value = TypeVar("Value")
@@ -83,7 +82,7 @@ class PrefillStep:
 
 
 @dataclass(frozen=True)
-class ReplyBegan:
+class ReplyStarted:
     """Generation begins; the following text belongs to this message."""
 
     message: Message
@@ -110,15 +109,15 @@ class ToolPermissionRequested:
     call: ToolCall
     title: str
     """Name of the requested action, such as “search the internet”."""
-    who: str
-    about: str
+    persona_name: str
+    details: str
     """What the call affects, if its arguments do not say it."""
-    answer: asyncio.Future[ToolVerdict]
+    answer: asyncio.Future[PermissionAnswer]
 
-    def decide(self, verdict: ToolVerdict) -> None:
-        """Set the user's answer; calls after the first have no effect."""
+    def decide(self, permission: PermissionAnswer) -> None:
+        """Set the user's answer; only the first call has an effect."""
         if not self.answer.done():
-            self.answer.set_result(verdict)
+            self.answer.set_result(permission)
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ class ReplyFinished:
     usage: Usage
 
 
-Speech = ReplyBegan | ThinkingText | ReplyText | ToolPermissionRequested | ToolUsed
+Speech = ReplyStarted | ThinkingText | ReplyText | ToolPermissionRequested | ToolUsed
 TurnEvent = (
     SessionReplaced
     | MessageStored
@@ -193,12 +192,13 @@ class Listeners(Generic[Value]):
         """Add a callback; return a function that removes it, which may be called more than once."""
         self._callbacks.append(callback)
 
-        def forget() -> None:
+        def remove() -> None:
             if callback in self._callbacks:
                 self._callbacks.remove(callback)
 
-        return forget
+        return remove
 
     def notify(self, value: Value) -> None:
+        """Call every callback with a value."""
         for callback in list(self._callbacks):
             callback(value)

@@ -33,21 +33,21 @@ class Library:
         self._database = database
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, trash / "personas")
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", keeps_values=True)
-        self._instruct = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
+        self._instruct_presets = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
         self._samplers = FileCollection(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
-        self._systems = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
+        self._system_presets = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
 
     async def personas(self) -> list[Persona]:
         """Return the personas, by name."""
-        return [persona for persona in (await self._stock(self._personas)).values.values() if not persona.is_user]
+        return [persona for persona in (await self._load(self._personas)).values.values() if not persona.is_user]
 
     async def user_personas(self) -> list[Persona]:
         """Return the user personas, by name."""
-        return [persona for persona in (await self._stock(self._personas)).values.values() if persona.is_user]
+        return [persona for persona in (await self._load(self._personas)).values.values() if persona.is_user]
 
     async def persona(self, unique_name: str) -> Persona:
         """Return the persona of this file name. Raise FileError if there is none or it cannot be read."""
-        return await self._aside(lambda: self.read_persona(unique_name))
+        return await self.run_in_storage_thread(lambda: self.read_persona(unique_name))
 
     def read_persona(self, unique_name: str) -> Persona:
         """Return a persona as `persona` does; to be called in the storage thread."""
@@ -59,17 +59,19 @@ class Library:
         the shipped one.
         """
         persona = await self.persona(unique_name)
-        for error in (await self._stock(self._personas)).errors:
+        for error in (await self._load(self._personas)).errors:
             if error.path.stem == unique_name:
                 raise error
         return persona
 
-    async def save_persona(self, persona: Persona, *, keeps_other: bool = False) -> Persona:
+    async def save_persona(self, persona: Persona, *, trash_existing: bool = False) -> Persona:
         """Write a persona to the user's folder; a new one gets its `unique_name`.
 
-        With `keeps_other` the existing file goes to the trash, because its content is not in the new one.
+        With `trash_existing` the existing file goes to the trash, because its content is not in the new one.
         """
-        stem = await self._aside(lambda: self._replace(persona) if keeps_other else self._personas.save(persona))
+        stem = await self.run_in_storage_thread(
+            lambda: self._replace(persona) if trash_existing else self._personas.save(persona)
+        )
         self.changed.notify(None)
         return persona.model_copy(update={"unique_name": stem})
 
@@ -85,14 +87,14 @@ class Library:
 
     async def delete_persona(self, unique_name: str) -> Path:
         """Move the user's file to the trash and return its path there; a shipped persona of that name becomes visible again."""
-        trashed = await self._aside(lambda: self._personas.delete(unique_name))
+        trashed = await self.run_in_storage_thread(lambda: self._personas.delete(unique_name))
         self.changed.notify(None)
         self.deleted.notify(unique_name)
         return trashed
 
     async def restore_persona(self, trashed: Path) -> str:
         """Restore a deleted persona from the trash; return its present `unique_name`."""
-        stem = await self._aside(lambda: self._personas.restore(trashed))
+        stem = await self.run_in_storage_thread(lambda: self._personas.restore(trashed))
         self.changed.notify(None)
         return stem
 
@@ -103,7 +105,7 @@ class Library:
 
     async def shipped_persona(self, unique_name: str) -> Persona | None:
         """Return the shipped version of a persona, regardless of the user's changes; None for one of the user's own."""
-        return await self._aside(lambda: self._personas.shipped(unique_name))
+        return await self.run_in_storage_thread(lambda: self._personas.shipped(unique_name))
 
     def is_own(self, unique_name: str) -> bool:
         """Return whether the user has a file of this persona, which can be deleted."""
@@ -111,7 +113,7 @@ class Library:
 
     async def save_picture(self, name: str, content: bytes) -> str:
         """Store a PNG for the persona of that name without replacing any other picture; return the value for its `avatar`."""
-        return await self._aside(lambda: self._personas.save_picture(name, content, ".png"))
+        return await self.run_in_storage_thread(lambda: self._personas.save_picture(name, content, ".png"))
 
     def avatar(self, persona: Persona) -> Path | None:
         """Return the path of the persona's picture; None if it has none."""
@@ -119,7 +121,7 @@ class Library:
 
     async def worlds(self) -> dict[str, World]:
         """Return all worlds by file name."""
-        return (await self._stock(self._worlds)).values
+        return (await self._load(self._worlds)).values
 
     def read_worlds(self) -> dict[str, World]:
         """Return the worlds as `worlds` does; to be called in the storage thread."""
@@ -127,28 +129,28 @@ class Library:
 
     async def save_world(self, world: World) -> World:
         """Write a world to the user's folder; a new one gets its `unique_name`."""
-        stem = await self._aside(lambda: self._worlds.save(world))
+        stem = await self.run_in_storage_thread(lambda: self._worlds.save(world))
         return world.model_copy(update={"unique_name": stem})
 
     async def delete_world(self, unique_name: str) -> Path:
         """Move the user's file to the trash and return its path there. Raise ReadOnly for a shipped world."""
-        return await self._aside(lambda: self._worlds.delete(unique_name))
+        return await self.run_in_storage_thread(lambda: self._worlds.delete(unique_name))
 
-    async def trash_part(self, part: World) -> None:
-        """Put entries that were removed from a world into the trash, from which they can be restored as a separate world."""
-        await self._aside(lambda: self._worlds.save_to_trash(part))
+    async def trash_entries(self, entries: World) -> None:
+        """Move entries removed from a world to the trash, from which they can be restored as a separate world."""
+        await self.run_in_storage_thread(lambda: self._worlds.save_to_trash(entries))
 
     async def restore_world(self, trashed: Path) -> str:
         """Restore a world from the trash; return its name, which differs if its own is taken by now."""
-        return await self._aside(lambda: self._worlds.restore(trashed))
+        return await self.run_in_storage_thread(lambda: self._worlds.restore(trashed))
 
     async def instruct_presets(self) -> dict[str, InstructPreset]:
         """Return all instruct presets by file name."""
-        return (await self._stock(self._instruct)).values
+        return (await self._load(self._instruct_presets)).values
 
     async def sampler(self, name: str) -> SamplerPreset:
         """Return the sampler preset of that file name. Raise FileError."""
-        return await self._aside(lambda: self.read_sampler(name))
+        return await self.run_in_storage_thread(lambda: self.read_sampler(name))
 
     def read_sampler(self, name: str) -> SamplerPreset:
         """Return a preset as `sampler` does; to be called in the storage thread."""
@@ -156,35 +158,37 @@ class Library:
 
     async def samplers(self) -> dict[str, SamplerPreset]:
         """Return all sampler presets by file name."""
-        return (await self._stock(self._samplers)).values
+        return (await self._load(self._samplers)).values
 
     async def system_preset(self, name: str) -> SystemPreset:
         """Return the system preset of that file name. Raise FileError."""
-        return await self._aside(lambda: self.read_system_preset(name))
+        return await self.run_in_storage_thread(lambda: self.read_system_preset(name))
 
     def read_system_preset(self, name: str) -> SystemPreset:
         """Return a preset as `system_preset` does; to be called in the storage thread."""
-        return self._systems.get(name)
+        return self._system_presets.get(name)
 
     async def system_presets(self) -> dict[str, SystemPreset]:
         """Return all system presets by file name."""
-        return (await self._stock(self._systems)).values
+        return (await self._load(self._system_presets)).values
 
     async def errors(self) -> list[FileError]:
         """Return the errors of all files that could not be read."""
-        found: list[FileError] = []
-        shelves: tuple[FileCollection[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
-        for shelf in shelves:
-            found += (await self._aside(shelf.load_all)).errors
-        return found
+        errors: list[FileError] = []
+        collections: tuple[FileCollection[Any], ...] = (
+            self._personas,
+            self._worlds,
+            self._instruct_presets,
+            self._samplers,
+            self._system_presets,
+        )
+        for collection in collections:
+            errors += (await self.run_in_storage_thread(collection.load_all)).errors
+        return errors
 
-    async def _stock(self, shelf: FileCollection[T]) -> CollectionContent[T]:
-        return await self._aside(shelf.load_all)
+    async def _load(self, collection: FileCollection[T]) -> CollectionContent[T]:
+        return await self.run_in_storage_thread(collection.load_all)
 
-    async def read(self, work: Callable[[], R]) -> R:
-        """Return the result of `work`, which reads files, run in the storage thread."""
-        return await self._aside(work)
-
-    async def _aside(self, work: Callable[[], R]) -> R:
-        """Run file access in the storage thread, so that it never blocks the window."""
+    async def run_in_storage_thread(self, work: Callable[[], R]) -> R:
+        """Run file access in the storage thread, so that it never blocks the window, and return its result."""
         return await self._database.run_outside_transaction(work)

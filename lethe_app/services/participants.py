@@ -17,7 +17,7 @@ from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
 SEED_BITS = 0xFFFF_FFFF
-NOBODY = Persona(is_user=True, name="Guest")
+DEFAULT_USER = Persona(is_user=True, name="Guest")
 """Placeholder of the user persona until the user has chosen one."""
 
 
@@ -30,12 +30,12 @@ class Participants:
     user: Persona
     guests: tuple[Persona, ...] = ()
     """Other personas that take part."""
-    speaks: Persona | None = None
+    next_speaker: Persona | None = None
     """Persona that speaks next; None means `persona`."""
 
     @property
     def speaker(self) -> Persona:
-        return self.speaks or self.persona
+        return self.next_speaker or self.persona
 
     @property
     def group(self) -> tuple[Persona, ...]:
@@ -47,11 +47,11 @@ class Participants:
         """Names of all personas that take part."""
         return (self.persona.name, *(guest.name for guest in self.guests))
 
-    def spoken_by(self, unique_name: str) -> Participants:
+    def with_speaker(self, unique_name: str) -> Participants:
         """Return a copy in which this persona speaks; if it does not take part, the session's persona speaks."""
-        return replace(self, speaks=next((one for one in self.group if one.unique_name == unique_name), None))
+        return replace(self, next_speaker=next((persona for persona in self.group if persona.unique_name == unique_name), None))
 
-    def scene(self, session: ChatSession, moment: datetime) -> MacroContext:
+    def build_macro_context(self, session: ChatSession, moment: datetime) -> MacroContext:
         """Return the macro values of this session at that moment; random macros are seeded by the session and so stay the
         same.
         """
@@ -73,45 +73,47 @@ class ParticipantService:
         self._preferences = preferences
 
     @property
-    def chosen_user(self) -> str:
+    def default_user_id(self) -> str:
         """User persona of new sessions; empty if none is chosen."""
         return self._preferences.current.user_persona
 
-    async def of_persona(self, persona_id: str) -> Participants:
+    async def load_for_persona(self, persona_id: str) -> Participants:
         """Return the persona with the current user persona. Raise FileError."""
-        chosen = self.chosen_user
-        return await self._library.read(lambda: Participants(self._library.read_persona(persona_id), self._read_user(chosen)))
+        user_id = self.default_user_id
+        return await self._library.run_in_storage_thread(
+            lambda: Participants(self._library.read_persona(persona_id), self._read_user(user_id))
+        )
 
-    async def of_session(self, session: ChatSession) -> Participants:
+    async def load_for_session(self, session: ChatSession) -> Participants:
         """Return the participants of a session. Raise FileError."""
-        return await self._library.read(lambda: self.read(session))
+        return await self._library.run_in_storage_thread(lambda: self.read_for_session(session))
 
-    def read(self, session: ChatSession, speaker: str = "") -> Participants:
+    def read_for_session(self, session: ChatSession, speaker: str = "") -> Participants:
         """Return the participants of a session with `speaker` speaking; to be called in the storage thread.
 
         The user persona is the one that was chosen when the session began. Raise FileError if the persona cannot be read.
         """
         persona, user = self._library.read_persona(session.persona_id), self._read_user(session.user_id)
         participants = Participants(persona, user, self._read_guests(session.guests))
-        if speaker and speaker not in {one.unique_name for one in (persona, *participants.guests)}:
+        if speaker and speaker not in {participant.unique_name for participant in (persona, *participants.guests)}:
             participants = replace(participants, guests=(*participants.guests, *self._read_guests([speaker])))
-        return participants.spoken_by(speaker) if speaker else participants
+        return participants.with_speaker(speaker) if speaker else participants
 
     def read_without_persona(self, session: ChatSession) -> Participants:
         """Return the participants if the persona's file cannot be read: its file name replaces the name."""
         return Participants(Persona(unique_name=session.persona_id, name=session.persona_id), self._read_user(session.user_id))
 
-    def read_sampler(self, persona: Persona, usual: str) -> SamplerPreset:
-        """Return the sampler preset `usual` or the persona's own, with the temperature of the settings, if set.
+    def read_sampler(self, persona: Persona, default_preset: str) -> SamplerPreset:
+        """Return the sampler preset `default_preset` or the persona's own, with the temperature of the settings, if set.
 
         A persona's own preset is used unless the one chosen in the settings is among the persona's. To be called in the
-        storage thread. Raise FileError if `usual` cannot be read.
+        storage thread. Raise FileError if `default_preset` cannot be read.
         """
-        settings, own = self._preferences.current, persona.allowed_samplers
-        for name in own if settings.sampler not in own else ():
-            with suppress(FileError):  # deleted or broken: the next one, and in the end the usual one
+        settings, preset_names = self._preferences.current, persona.allowed_samplers
+        for name in preset_names if settings.sampler not in preset_names else ():
+            with suppress(FileError):  # deleted or broken: try the next one, and in the end the default
                 return self._with_temperature(self._library.read_sampler(name))
-        return self._with_temperature(self._library.read_sampler(usual))
+        return self._with_temperature(self._library.read_sampler(default_preset))
 
     def _with_temperature(self, preset: SamplerPreset) -> SamplerPreset:
         temperature = self._preferences.current.temperature_override
@@ -119,15 +121,15 @@ class ParticipantService:
 
     def _read_guests(self, names: Sequence[str]) -> tuple[Persona, ...]:
         """Return the personas whose files can be read; the library reports broken files."""
-        found = []
+        guests = []
         for name in names:
             with suppress(FileError):
-                found.append(self._library.read_persona(name))
-        return tuple(found)
+                guests.append(self._library.read_persona(name))
+        return tuple(guests)
 
-    def _read_user(self, wanted: str) -> Persona:
-        for name in dict.fromkeys((wanted, self.chosen_user)):
+    def _read_user(self, user_id: str) -> Persona:
+        for name in dict.fromkeys((user_id, self.default_user_id)):
             if name:
                 with suppress(FileError):  # deleted or broken
                     return self._library.read_persona(name)
-        return NOBODY
+        return DEFAULT_USER

@@ -21,19 +21,19 @@ class Preferences:
         self.changed: Listeners[Settings] = Listeners()
         self._file = file
         self._database = database
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def set(self, **values: object) -> None:
-        """Change some settings. Raise LetheError, with nothing changed, for a value out of bounds."""
-        async with self._one_at_a_time:  # of two changes at once, the later must know the earlier
-            wanted = self._with(values)
-            if wanted == self.current:
+        """Change some settings. Raise LetheError for a value out of bounds; nothing is changed then."""
+        async with self._lock:  # the second of two concurrent changes must be based on the first
+            changed_settings = self._validate(values)
+            if changed_settings == self.current:
                 return
-            await self._database.run_outside_transaction(lambda: self._file.save(wanted))
-            self.current = wanted
-        self.changed.notify(wanted)
+            await self._database.run_outside_transaction(lambda: self._file.save(changed_settings))
+            self.current = changed_settings
+        self.changed.notify(changed_settings)
 
-    def _with(self, values: dict[str, object]) -> Settings:
+    def _validate(self, values: dict[str, object]) -> Settings:
         try:
             return Settings.model_validate({**self.current.model_dump(), **values})
         except ValidationError as error:

@@ -13,7 +13,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.recall import LOGGED, RecalledMemory
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
 from lethe_app.services.library import Library
-from lethe_app.services.truncation import shortened
+from lethe_app.services.truncation import truncate_to_sentences
 
 MAX_QUOTE_CHARACTERS = 2500
 """Maximum length of one quoted memory in characters, so that both fences fit into a hidden message."""
@@ -25,28 +25,32 @@ class UntrustedMemories:
     def __init__(self, library: Library, prompts: Path) -> None:
         self._library, self._prompts = library, prompts
 
-    async def quoter(self) -> UntrustedTextQuoter:
-        """Return the quoter for untrusted text. Raise FileError."""
+    async def build_quoter(self) -> UntrustedTextQuoter:
+        """Create the quoter for untrusted text. Raise FileError."""
         return UntrustedTextQuoter(self._prompts / "quoted.md", (await self._library.instruct_presets()).values())
 
-    async def fenced(self, recalled: Sequence[RecalledMemory], held: Mapping[UUID, MemoryUnit]) -> list[RecalledMemory]:
+    async def quote_recalled(
+        self, recalled: Sequence[RecalledMemory], memories: Mapping[UUID, MemoryUnit]
+    ) -> list[RecalledMemory]:
         """Return the recollections with those from the internet quoted. Text that is written into the history is quoted
         already.
         """
         return [
-            one.model_copy(update={"text": await self.quoted_text(memory, one.text)})
-            if (memory := held.get(one.memory)) is not None and one.way not in LOGGED
-            else one
-            for one in recalled
+            recollection.model_copy(update={"text": await self.quote_memory(memory, recollection.text)})
+            if (memory := memories.get(recollection.memory)) is not None and recollection.way not in LOGGED
+            else recollection
+            for recollection in recalled
         ]
 
-    async def quoted_text(self, memory: MemoryUnit, text: str = "") -> str:
+    async def quote_memory(self, memory: MemoryUnit, text: str = "") -> str:
         """Return `text`, or else the content of the memory, quoted if it came from the internet. Raise FileError."""
-        words = text or one_line(memory.content)
+        content = text or one_line(memory.content)
         if not memory.is_from_web:
-            return words
-        return (await self.quoter()).quote_stored(shortened(words, MAX_QUOTE_CHARACTERS), memory.sources, str(memory.guid))
+            return content
+        return (await self.build_quoter()).quote_stored(
+            truncate_to_sentences(content, MAX_QUOTE_CHARACTERS), memory.sources, str(memory.guid)
+        )
 
-    async def quoted_texts(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
-        """Return the quoted texts of those memories that came from the internet, by id."""
-        return {one.guid: await self.quoted_text(one) for one in memories if one.is_from_web}
+    async def quote_memories(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
+        """Return the quoted texts of the memories from the internet, by guid."""
+        return {memory.guid: await self.quote_memory(memory) for memory in memories if memory.is_from_web}

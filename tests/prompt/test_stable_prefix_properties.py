@@ -131,7 +131,7 @@ class Evening:
         await self.services.mind.notebooks.create(MIRA_ID, f"Violin {len(self.reported)}")
 
     async def cheer_up(self) -> None:
-        feelings = (await self.services.mind.moods.mood(MIRA_ID)).feelings
+        feelings = (await self.services.mind.moods.load_mood(MIRA_ID)).feelings
         await self.services.mind.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
 
     async def set(self) -> None:

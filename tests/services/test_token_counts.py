@@ -36,7 +36,7 @@ def asked() -> Asked:
 @pytest.fixture
 def here(services: AppServices, asked: Asked) -> TokenCountService:
     """Counts with a tokenizer in this process."""
-    services.token_counts.use(asked, "letters")  # type: ignore[arg-type]
+    services.token_counts.set_tokenizer(asked, "letters")  # type: ignore[arg-type]
     return services.token_counts
 
 
@@ -105,7 +105,7 @@ async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_ne
     await asyncio.sleep(0)  # it is with a thread now
     other = Asked()
     other.count = lambda _text: 1  # type: ignore[method-assign]
-    here.use(other, "single")  # type: ignore[arg-type]
+    here.set_tokenizer(other, "single")  # type: ignore[arg-type]
 
     await under_way
 

@@ -21,7 +21,7 @@ from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.tools.builtin_memory import MemoryByDateArguments, MemorySaveArguments, SearchArguments
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import session_namespace
-from lethe_app.services.truncation import MAX_LINE_CHARACTERS, short_line
+from lethe_app.services.truncation import MAX_HIDDEN_MESSAGE_CHARACTERS, truncate_hidden_message
 from lethe_app.services.untrusted_memories import MAX_QUOTE_CHARACTERS
 from tests.services.tasks import Scripted, employ
 from tests.services.turns import MIRA, NATURAL, add_memory, back_in_time, collect_turn, load_memory, prompt_of, recalled, say
@@ -152,7 +152,7 @@ async def test_a_reply_written_anew_sees_the_same_quotation(services: AppService
 async def test_no_sample_gets_out(services: AppServices, sample: dict[str, str]):
     foreign = services.core.untrusted_memories
     memory = MemoryUnit(**{**READ, "name": sample["title"], "content": sample["text"], "sources": [sample["address"]]})
-    reported = await foreign.quoted_text(memory)
+    reported = await foreign.quote_memory(memory)
     lines = reported.split("\n")
     (begin,) = [place for place, line in enumerate(lines) if OPENING.fullmatch(line)]
 
@@ -160,7 +160,7 @@ async def test_no_sample_gets_out(services: AppServices, sample: dict[str, str])
     assert begin == 1
     assert all(line.startswith(">") for line in lines[begin + 1 : -1])
     assert "{{" not in reported
-    assert reported == await foreign.quoted_text(memory)
+    assert reported == await foreign.quote_memory(memory)
 
 
 async def test_a_memory_of_the_users_own_is_told_as_it_is(services: AppServices, session: ChatSession):
@@ -181,19 +181,19 @@ async def test_macros_of_strangers_stay_as_they_are_written(services: AppService
 async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
     foreign = services.core.untrusted_memories
     reported = [
-        await foreign.quoted_text(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)
+        await foreign.quote_memory(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)
     ]
-    line = short_line("\n".join(["It is late.", *reported]), reported)
+    line = truncate_hidden_message("\n".join(["It is late.", *reported]), reported)
 
     assert all(len(one) < MAX_QUOTE_CHARACTERS + 1000 for one in reported)
-    assert len(line) <= MAX_LINE_CHARACTERS + 2
+    assert len(line) <= MAX_HIDDEN_MESSAGE_CHARACTERS + 2
     assert line.count("\n[quote ") == line.count("\n[end of quote ") >= 1
 
 
 async def test_the_words_alone_are_for_the_eyes_of_the_user(services: AppServices):
     foreign = services.core.untrusted_memories
 
-    reported = await foreign.quoted_text(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
+    reported = await foreign.quote_memory(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
     assert strip_quotes(reported) == "Built in <|im_end|> 1871."
     assert strip_quotes("He likes the lamp.") == "He likes the lamp."
 

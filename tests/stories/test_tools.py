@@ -110,7 +110,7 @@ async def test_a_memory_is_searched_for_and_forgotten_only_with_leave(tmp_path: 
         await say(services, session, "Keep this.")
         (refused,), asked, _played = await say(services, session, "Forget it.", PermissionAnswer.NOT_NOW)
         assert (refused.outcome, len(asked)) == (CallOutcome.REFUSED, 1)
-        assert "Tomas fears the deep water." in asked[0].about
+        assert "Tomas fears the deep water." in asked[0].details
         assert await services.memory.memories(MIRA)
         await say(services, session, "Do forget it.", PermissionAnswer.ALLOW)
         assert not await services.memory.memories(MIRA)
@@ -128,7 +128,7 @@ async def test_reminders_and_plans_are_made_from_words(tmp_path: Path, echo_mode
     async with talking(tmp_path, script) as (services, session):
         done, asked, _played = await say(services, session, "Plan it all.", PermissionAnswer.ALLOW)
         assert [one.outcome for one in done] == [CallOutcome.DONE, CallOutcome.FAILED, CallOutcome.DONE, CallOutcome.DONE]
-        assert [(question.call.name, question.about) for question in asked] == [("week_set", "Friday: She mends nets.")]
+        assert [(question.call.name, question.details) for question in asked] == [("week_set", "Friday: She mends nets.")]
         (reminder,) = await services.mind.reminders.reminders_of(MIRA)
         assert (reminder.category, reminder.insertion) == (MemoryType.REMINDER, MemoryInsertion.USER_RETURN)
         assert (reminder.added.date() - now().astimezone().date()).days == 3

@@ -185,7 +185,7 @@ class DreamServices:
 
     async def describe_record(self, record: ChangedRecord, most: int) -> str:
         text = one_line(record_text(record))[:most]
-        return await self._untrusted_memories.quoted_text(record, text) if isinstance(record, MemoryUnit) else text
+        return await self._untrusted_memories.quote_memory(record, text) if isinstance(record, MemoryUnit) else text
 
     async def known_signatures(self, persona_id: str) -> set[str]:
         return {signature(change) for change in await self._dreams.changes_of(persona_id)}

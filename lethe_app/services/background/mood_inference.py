@@ -52,11 +52,11 @@ class MoodInference:
 
     def is_on(self, persona: Persona) -> bool:
         """Return whether the persona has a mood that changes."""
-        return self._moods.is_on(persona) and not self._moods.is_steady
+        return self._moods.is_enabled_for(persona) and not self._moods.is_static
 
     async def has_reading(self, session: ChatSession) -> bool:
         """Return whether the session was read before."""
-        return any(reading.session == session.guid for reading in await self._moods.readings(session.persona_id))
+        return any(reading.session == session.guid for reading in await self._moods.load_readings(session.persona_id))
 
     async def read_mood(self, session: ChatSession, participants: Participants, doing: ActivityEntry) -> TaskResult:
         """Ask the model about each moodlet and store the answers. Raise ModelError."""
@@ -68,7 +68,7 @@ class MoodInference:
             moodlet.id: await self._ask_step(moodlet, participants.persona.name, session.content)
             for moodlet in self._moods.moodlets
         }
-        await self._moods.read(
+        await self._moods.apply_reading(
             session.persona_id,
             MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
         )
@@ -145,7 +145,7 @@ class MoodReader:
         session = await self._session_store.session(session_id)
         if not await self._is_eligible(session):
             return
-        participants = await self._participants.of_session(session)
+        participants = await self._participants.load_for_session(session)
         if self._mood_inference.is_on(participants.persona):
             owner = (session.persona_id, participants.persona.name)
             action = partial(self._mood_inference.read_mood, session, participants)

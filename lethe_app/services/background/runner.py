@@ -164,7 +164,7 @@ class BackgroundRunner:
         registered = self._runtime.registry.get(task)
         if registered is None:
             return
-        due_task = DueTask((await self._participants.of_persona(persona_id)).persona, registered)
+        due_task = DueTask((await self._participants.load_for_persona(persona_id)).persona, registered)
         if await self._has_work(due_task, is_requested=True):
             await self._execute_task(due_task, is_requested=True)
 
@@ -191,7 +191,7 @@ class BackgroundRunner:
         return False
 
     async def _observe_task(self, due_task: DueTask) -> bool:
-        participants = await self._participants.of_persona(due_task.persona.unique_name)
+        participants = await self._participants.load_for_persona(due_task.persona.unique_name)
         return await has_work(
             due_task.registered.task,
             StoredTaskView(self._services, due_task.registered.name, participants, await self._last_run(due_task)),
@@ -207,7 +207,7 @@ class BackgroundRunner:
 
     async def _execute_task(self, due_task: DueTask, *, is_requested: bool) -> None:
         moment = now()
-        participants = await self._participants.of_persona(due_task.persona.unique_name)
+        participants = await self._participants.load_for_persona(due_task.persona.unique_name)
         recorder = await self._runtime.create_recorder(due_task, moment, is_requested=is_requested)
         context = TaskApi(
             self._services, due_task.registered.name, participants, await self._last_run(due_task), recorder, self._on_progress

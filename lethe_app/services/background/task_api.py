@@ -167,7 +167,7 @@ class TaskApi(StoredTaskView):
 
     async def search_memories(self, text: str, most: int = 3) -> list[RecalledMemory]:
         recollections = await self._services.memory_lookup.search(self._persona_id, text, most)
-        return await self._services.untrusted_memories.fenced(
+        return await self._services.untrusted_memories.quote_recalled(
             recollections, {memory.guid: memory for memory in await self.list_memories()}
         )
 

@@ -17,7 +17,7 @@ from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
 from lethe_app.services.chat.receipts import ReceiptService
-from lethe_app.services.events import PrefillStep, PromptBuilt, ReplyBegan, ReplyFinished, ReplyText, ThinkingText, TurnEvent
+from lethe_app.services.events import PrefillStep, PromptBuilt, ReplyFinished, ReplyStarted, ReplyText, ThinkingText, TurnEvent
 from lethe_app.services.prompting.assembler import PromptAssembler
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
@@ -187,7 +187,7 @@ class ReplyGenerator:
             prompt = await self._prompt_assembler.build(turn, model, background, tools.reply_start, tool_prompt)
             yield PromptBuilt(prompt.receipt)
             if background is recalled and not tools.rounds:
-                yield ReplyBegan(writing.message)
+                yield ReplyStarted(writing.message)
             reply = ReplyParser(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
             async with aclosing(self._stream_reply(turn, model, prompt, reply, writing, tools)) as events:
                 async for event in events:

@@ -150,7 +150,7 @@ class GroupService:
 
     async def members(self, session_id: UUID) -> list[Persona]:
         """Return the persona that the session belongs to, then the other participants. Raise FileError and StorageError."""
-        participants = await self._participants.of_session(await self._session_store.session(session_id))
+        participants = await self._participants.load_for_session(await self._session_store.session(session_id))
         return [participants.persona, *participants.guests]
 
     async def candidates_for(self, session_id: UUID) -> list[Persona]:

@@ -21,7 +21,7 @@ from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.macros import MacroContext, expand, unknown_macros
 from lethe_app.prompt.sections import StableAdditions, compile_system
 from lethe_app.services.library import Library
-from lethe_app.services.participants import NOBODY, Participants
+from lethe_app.services.participants import DEFAULT_USER, Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import DISPLAY_CONTEXT, PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.turn_context import suited_system
@@ -170,7 +170,7 @@ class PromptInspector:
         the system prompt as plain text. Raise FileError if the chosen system prompt cannot be read.
         """
         cast = Participants(await self._other(draft), draft) if draft.is_user else Participants(draft, await self._other(draft))
-        scene = cast.scene(ChatSession(persona_id=draft.unique_name), now())
+        scene = cast.build_macro_context(ChatSession(persona_id=draft.unique_name), now())
         fields = await self._fields(draft, scene)
         model = self._loaded()
         if model is not None:
@@ -205,7 +205,7 @@ class PromptInspector:
             persona=sample.persona,
             user=sample.user,
             system=system,
-            macro_context=Participants(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
+            macro_context=Participants(sample.persona, sample.user).build_macro_context(ChatSession(persona_id=""), now()),
             history=sample.turns if isinstance(preset, InstructPreset) else (),
             context=DISPLAY_CONTEXT,
             reply_reserve=0,
@@ -241,7 +241,7 @@ class PromptInspector:
         with suppress(FileError):  # deleted or broken, which the library tells by itself
             if wanted and (other := await self._library.persona(wanted)).is_user is not draft.is_user:
                 return other
-        return SAMPLE.persona if draft.is_user else NOBODY
+        return SAMPLE.persona if draft.is_user else DEFAULT_USER
 
 
 def texts_of(persona: Persona, name: str) -> list[str]:

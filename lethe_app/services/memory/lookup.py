@@ -56,7 +56,7 @@ class MemoryLookup:
         if not text.strip():
             return []
         await self._indexing.index_all_pending()
-        participants = await self._participants.of_persona(persona_id)
+        participants = await self._participants.load_for_persona(persona_id)
         query = MemoryQuery(
             persona_id=persona_id,
             text=text,

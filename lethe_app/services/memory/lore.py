@@ -15,11 +15,11 @@ from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.bound_worlds import BOUND, SessionWorlds, bound_names, bound_of
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
+from lethe_app.services.session_worlds import SESSION_WORLDS_KEY, SessionWorlds, collect_world_names, select_worlds
 from lethe_app.storage.key_value import SessionState
 
 CONTEXT_SHARE = 0.2
@@ -46,13 +46,13 @@ class LoreService:
 
     async def load_worlds(self, participants: Participants, session_id: UUID | None) -> SessionWorlds:
         """Return the worlds of a session, or of a session that is about to begin."""
-        session_names = await self._session_state.get(session_id, BOUND) if session_id is not None else None
-        names = bound_names(participants, session_names, self._preferences.current.global_worlds)
-        return bound_of(names, await self._library.worlds()) if names else SessionWorlds()
+        session_names = await self._session_state.get(session_id, SESSION_WORLDS_KEY) if session_id is not None else None
+        names = collect_world_names(participants, session_names, self._preferences.current.global_worlds)
+        return select_worlds(names, await self._library.worlds()) if names else SessionWorlds()
 
     async def bind(self, session_id: UUID, names: list[str]) -> None:
         """Bind these worlds to a session, besides those it gets from its participants and from the global setting."""
-        await self._session_state.set(session_id, BOUND, names or None)
+        await self._session_state.set(session_id, SESSION_WORLDS_KEY, names or None)
 
     async def evaluate(
         self, session_worlds: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int

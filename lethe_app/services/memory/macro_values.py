@@ -116,7 +116,7 @@ class MacroValues:
         return lambda title: found.get(title.casefold())
 
     async def _text_of(self, memory: MemoryUnit) -> str:
-        return await self._untrusted_memories.quoted_text(memory) if memory.is_from_web else memory.content
+        return await self._untrusted_memories.quote_memory(memory) if memory.is_from_web else memory.content
 
 
 def _find_by_title(title_key: str, named_items: Sequence[tuple[str, T]]) -> T | None:

@@ -25,7 +25,7 @@ from lethe_app.retrieval.query_terms import strip_addressing
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.mood import MoodEffect, MoodService
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.services.truncation import short_line, short_memory, short_note
+from lethe_app.services.truncation import truncate_hidden_message, truncate_memory, truncate_note
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.key_value import AppState
@@ -72,7 +72,7 @@ class ProactiveTurn:
         line = self.announced.message.content if self.announced else ""
         if self.mood_effect is None or (self.mood_effect.sentence and self.mood_effect.sentence in line):
             return ""
-        return self.mood_effect.said
+        return self.mood_effect.change_sentence
 
     @property
     def recalled(self) -> tuple[RecalledMemory, ...]:
@@ -133,7 +133,7 @@ class ProactiveMemory:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, participants, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.awaiting_return
-        quoted = await self._untrusted_memories.quoted_texts(memories)
+        quoted = await self._untrusted_memories.quote_memories(memories)
         absence = UserAbsence(
             last_message=turn_position.previous_user_time,
             moment=moment,
@@ -141,8 +141,10 @@ class ProactiveMemory:
             user_name=participants.user.name,
             is_latest_session=turn_position.is_latest,
             previous_is_system=bool(context.history) and context.history[-1].role is Role.SYSTEM,
-            notes=[short_note(return_note) for return_note in parse_notes(context.app_state.get((NOTES, session.persona_id)))],
-            memories=[short_memory(memory) for memory in memories],
+            notes=[
+                truncate_note(return_note) for return_note in parse_notes(context.app_state.get((NOTES, session.persona_id)))
+            ],
+            memories=[truncate_memory(memory) for memory in memories],
             mood=mood_effect.sentence if mood_effect is not None else "",
             quoted=quoted,
         )
@@ -152,12 +154,12 @@ class ProactiveMemory:
         announced_memories = [memory for memory in memories if memory.guid in return_note.used]
         recalled = [
             to_recalled_memory(
-                memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, return_note.because
+                memory, quoted.get(memory.guid) or truncate_memory(memory).content, RecallWay.RETURN, return_note.because
             )
             for memory in announced_memories
         ]
         return ProactiveInsertion(
-            build_hidden_message(session, short_line(return_note.text, quoted.values()), moment, RETURN),
+            build_hidden_message(session, truncate_hidden_message(return_note.text, quoted.values()), moment, RETURN),
             tuple(recalled) or (_recall_note(session, return_note.text, return_note.because),),
             tuple(user_return.mark_announced(memory, moment) for memory in announced_memories),
             announced_notes=return_note.used,
@@ -184,8 +186,8 @@ class ProactiveMemory:
         if chosen is None:
             return ProactiveTurn(pace=pace)
         memory = chosen.memory
-        quoted = await self._untrusted_memories.quoted_text(memory) if memory.is_from_web else ""
-        hidden_text = build_hidden_line(short_memory(memory), participants.persona.name, tagged=is_tagged, quoted=quoted)
+        quoted = await self._untrusted_memories.quote_memory(memory) if memory.is_from_web else ""
+        hidden_text = build_hidden_line(truncate_memory(memory), participants.persona.name, tagged=is_tagged, quoted=quoted)
         used_memory = selection.mark_used(memory, moment)
         announced = ProactiveInsertion(
             build_hidden_message(session, hidden_text, moment, f"{MEMORY} {memory.guid}"),
@@ -226,7 +228,7 @@ class ProactiveMemory:
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
         if initiative.mood_effect is not None:
-            app_state |= self._moods.traces(persona_id, initiative.mood_effect.mood, context.app_state)
+            app_state |= self._moods.build_state_updates(persona_id, initiative.mood_effect.mood, context.app_state)
         return ProactiveChanges(states, app_state)
 
 

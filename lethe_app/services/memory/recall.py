@@ -95,7 +95,7 @@ class RecallService:
     async def _select(self, context: RecallContext) -> RecallResult:
         """Return the recalled memories, with text from the internet quoted as untrusted."""
         result = await self._selection.select(context)
-        recalled = await self._untrusted_memories.fenced(result.memory.recalled, context.memories.by_guid)
+        recalled = await self._untrusted_memories.quote_recalled(result.memory.recalled, context.memories.by_guid)
         return replace(result, memory=result.memory.model_copy(update={"recalled": recalled}))
 
     async def stored_recall(self, message_id: UUID) -> TurnMemory | None:
@@ -167,5 +167,5 @@ def parse_notes(state: object) -> dict[str, str]:
 
 def _expand_macros(hidden_message: Message, context: RecallContext) -> Message:
     """Return a hidden message with its macros expanded."""
-    text = expand(hidden_message.content, context.participants.scene(context.session, context.moment))
+    text = expand(hidden_message.content, context.participants.build_macro_context(context.session, context.moment))
     return hidden_message.model_copy(update={"alternatives": [Alternative(content=text, created=hidden_message.time)]})

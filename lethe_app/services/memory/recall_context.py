@@ -17,13 +17,13 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.participants import NOBODY, Participants, ParticipantService
+from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.stable_prefix import StablePrefix, stored_prefix
 from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT, TurnContext, TurnLoader
+from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.storage.chats.sessions import SessionStore
 
 WINDOW = 24
@@ -80,7 +80,7 @@ class RecallContext:
     def speaker_names(self) -> tuple[str, ...]:
         """Names of the speakers. The placeholder user persona is left out, because its name is a common word."""
         names = self.participants.names
-        return names if self.participants.user is NOBODY else (*names, self.participants.user.name)
+        return names if self.participants.user is DEFAULT_USER else (*names, self.participants.user.name)
 
     @property
     def shows_dates(self) -> bool:
@@ -116,7 +116,7 @@ class RecallContexts:
         earlier_messages = turn.messages[
             : next(index for index, message in enumerate(turn.messages) if message.id == question.id)
         ]
-        history = earlier_messages[-max(WINDOW, 2 * min(turn.files.worlds.depth, MAX_SCAN_DEPTH)) :]
+        history = earlier_messages[-max(WINDOW, 2 * min(turn.files.worlds.scan_depth, MAX_SCAN_DEPTH)) :]
         turn_position = turn.rows.turn_position
         recall_context = RecallContext(
             session=turn.session,
@@ -150,7 +150,7 @@ class RecallContexts:
 
     async def build_for_new_session(self, persona_id: str, text: str) -> RecallContext:
         """Return the recall context of a session that would begin with a message. Raise FileError."""
-        participants = await self._participants.of_persona(persona_id)
+        participants = await self._participants.load_for_persona(persona_id)
         session = ChatSession(persona_id=persona_id)
         question = _build_unsent_message(session.guid, text)
         recall_context = RecallContext(
@@ -209,7 +209,7 @@ def _build_unsent_message(session_id: UUID, text: str) -> Message:
 def _build_evaluation_turn(
     participants: Participants, session: ChatSession, question: Message, message_count: int, user_message_count: int
 ) -> EvaluationTurn:
-    macro_context = participants.scene(session, session.added)
+    macro_context = participants.build_macro_context(session, session.added)
     return EvaluationTurn(
         id=str(question.id),
         number=user_message_count,

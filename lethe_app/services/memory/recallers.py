@@ -26,7 +26,7 @@ from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session,
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, shortened
+from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, truncate_to_sentences
 
 LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "pool", "staying"
 """Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
@@ -177,7 +177,7 @@ class StickyRecaller:
         reasons = [Reason(kind=ReasonKind.STAYS)]
         active = [memory for memory in context.memories.select(spans) if is_recallable(memory, context.moment)]
         memories = [to_recalled_memory(memory, RecallWay.ACTIVE, reasons) for memory in active]
-        world_entries = [entry for guid in spans if (entry := context.session_worlds.entry(guid)) is not None]
+        world_entries = [entry for guid in spans if (entry := context.session_worlds.find_entry(guid)) is not None]
         entries = [
             lore.recall_entry(*world_entry, RecallWay.ACTIVE, reasons)
             for world_entry in world_entries
@@ -218,7 +218,7 @@ def active_spans(context: RecallContext, recalled: Iterable[RecalledMemory]) -> 
     spans = {guid: span for guid, span in _load_active_spans(context).items() if span[1] > turn_number}
     for recollection in recalled:
         entry = (
-            context.session_worlds.entry(recollection.memory)
+            context.session_worlds.find_entry(recollection.memory)
             if recollection.world and recollection.way is RecallWay.MEANING
             else None
         )
@@ -246,7 +246,7 @@ def to_recalled_memory(memory: MemoryUnit, way: RecallWay, because: list[Reason]
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
+        text=truncate_to_sentences(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
         way=way,
         because=because,
         priority=memory.priority,
@@ -256,7 +256,7 @@ def to_recalled_memory(memory: MemoryUnit, way: RecallWay, because: list[Reason]
 
 def truncate(recollection: RecalledMemory) -> RecalledMemory:
     """Return a recollection with its text cut to `MAX_MEMORY_CHARACTERS`."""
-    return recollection.model_copy(update={"text": shortened(recollection.text, MAX_MEMORY_CHARACTERS)})
+    return recollection.model_copy(update={"text": truncate_to_sentences(recollection.text, MAX_MEMORY_CHARACTERS)})
 
 
 def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:

@@ -20,11 +20,11 @@ from lethe_app.errors import StorageError
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
-from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, shortened
+from lethe_app.services.session_worlds import SessionWorlds
+from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
@@ -128,7 +128,7 @@ class MemorySearch:
             memory = query.memories[hit.source]
             is_allowed = memory.category not in query.silent_types and is_recallable(memory, query.moment)
             return recall_memory(memory, hit, because, leads) if is_allowed else None
-        world_entry = query.session_worlds.entry(hit.source)
+        world_entry = query.session_worlds.find_entry(hit.source)
         if world_entry is not None:
             recollection = recall_entry(*world_entry, RecallWay.MEANING, because)
             entry_recollection = recollection.model_copy(
@@ -206,7 +206,7 @@ def recall_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], 
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
+        text=truncate_to_sentences(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
         way=RecallWay.MEANING,
         because=because,
         leads=leads,
@@ -221,7 +221,7 @@ def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_d
     """Return title, date, summary and the lines that led to the session; with `omits_summary` without the summary, which is
     in the prompt.
     """
-    summary = "" if omits_summary else shortened(session.content, MAX_SUMMARY_CHARACTERS)
+    summary = "" if omits_summary else truncate_to_sentences(session.content, MAX_SUMMARY_CHARACTERS)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
     lines = [_format_lead(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if omits_summary:

@@ -101,12 +101,12 @@ class ModelService:
         async with self._lock:
             await self._client.save_state(time_limit=SAVE_TIMEOUT)
             await self._client.close()
-            self._token_counts.use(None, "")
+            self._token_counts.set_tokenizer(None, "")
             self._set_state(NoModel())
 
     async def _load(self, file: ModelFile) -> None:
         await self._client.save_state(time_limit=SAVE_TIMEOUT)
-        self._token_counts.use(None, "")
+        self._token_counts.set_tokenizer(None, "")
         self._set_state(ModelLoading(file.name, 0.0))
         self._is_loading_cancelled = False
         self._loading_task = asyncio.get_running_loop().create_task(self._load_file(file))
@@ -124,7 +124,7 @@ class ModelService:
             raise
         finally:
             self._loading_task = None
-        self._token_counts.use(counter, f"{file.path.name} {file.size}")
+        self._token_counts.set_tokenizer(counter, f"{file.path.name} {file.size}")
         self._set_state(ModelReady(model))
 
     async def _load_file(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:

@@ -35,7 +35,7 @@ class ConclusionWriter:
 
     async def owner_of(self, persona_id: str) -> tuple[str, str]:
         """Return the id and the name of the persona for whom sessions are read. Raise FileError if it cannot be read."""
-        return persona_id, (await self._participants.of_persona(persona_id)).persona.name
+        return persona_id, (await self._participants.load_for_persona(persona_id)).persona.name
 
     def needs_model(self, session: SessionSummary) -> bool:
         """Return whether a model would be asked about the session."""
@@ -52,7 +52,7 @@ class ConclusionWriter:
         utterances = to_utterances(
             await self._session_store.page(session_id, 0, len(await self._session_store.outline(session_id)))
         )
-        conversation = FinishedConversation(session, await self._participants.of_session(session), utterances)
+        conversation = FinishedConversation(session, await self._participants.load_for_session(session), utterances)
         if not utterances:
             return []
         if doing is None:

@@ -184,7 +184,7 @@ class PromptAssembler:
         """Return the macro values for the prompt of a session, as of its beginning."""
         texts = [session.scenario, *(one.text for one in memory.recalled), *macro_texts(system, participants)]
         position = MacroPosition(session, participants, at_beginning=True)
-        return await self._fill(participants.scene(session, session.added), position, texts)
+        return await self._fill(participants.build_macro_context(session, session.added), position, texts)
 
     async def _with_idle_time(self, turn: TurnContext, memory: TurnMemory, scene: MacroContext) -> TurnMemory:
         """Return the recalled memories with the idle time before the message that is answered, in those that are not in the

@@ -11,11 +11,11 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
-from lethe_app.services.bound_worlds import BOUND, SessionWorlds, bound_names, bound_of
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix, stored_prefix
+from lethe_app.services.session_worlds import SESSION_WORLDS_KEY, SessionWorlds, collect_world_names, select_worlds
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
 
 LOOK_BACK = 64
@@ -80,9 +80,9 @@ class TurnContext:
     def states(self) -> Mapping[str, object]:
         return self.rows.states
 
-    def spoken_by(self, unique_name: str) -> TurnContext:
+    def with_speaker(self, unique_name: str) -> TurnContext:
         """Return the same turn with another of the personas as the speaker."""
-        return replace(self, participants=self.participants.spoken_by(unique_name))
+        return replace(self, participants=self.participants.with_speaker(unique_name))
 
     def with_user_message(self, message: Message) -> TurnContext:
         """Return the turn with a new message of the user, which was just stored."""
@@ -149,7 +149,7 @@ class TurnLoader:
             prefix = stored_prefix(states)
             return TurnScope(
                 files=files,
-                min_messages=max(LOOK_BACK, 2 * min(files.worlds.depth, MAX_SCAN_DEPTH)),  # hidden lines lie between
+                min_messages=max(LOOK_BACK, 2 * min(files.worlds.scan_depth, MAX_SCAN_DEPTH)),  # hidden lines lie between
                 max_messages=max(context // MIN_MESSAGE_TOKENS, 1),
                 first_message=prefix.first if prefix is not None and prefix.context == context else None,
                 past_sessions=prefix.earlier if prefix is not None else (),
@@ -169,14 +169,14 @@ class TurnLoader:
         """Return the notebooks of a persona that can be read; none if notebooks are disabled."""
         if not self._preferences.current.notebooks:
             return ()
-        return await self._library.read(lambda: self._read_notebooks(persona_id))
+        return await self._library.run_in_storage_thread(lambda: self._read_notebooks(persona_id))
 
     def _read_files(
         self, session: ChatSession, states: Mapping[str, object], speaker: str, *, small: bool, is_safe: bool
     ) -> TurnFiles:
         settings = self._preferences.current
         try:
-            participants = self._participants.read(session, speaker)
+            participants = self._participants.read_for_session(session, speaker)
             system = self._library.read_system_preset(settings.system_preset or suited_system(small=small))
             usual = settings.sampler or suited_sampler(small=small)
             sampler = self._participants.read_sampler(participants.speaker, usual)
@@ -190,10 +190,10 @@ class TurnLoader:
                 NO_SAMPLER,
                 problem=error,
             )
-        names = bound_names(participants, states.get(BOUND), settings.global_worlds)
+        names = collect_world_names(participants, states.get(SESSION_WORLDS_KEY), settings.global_worlds)
         return TurnFiles(
             participants=participants,
-            worlds=bound_of(names, self._library.read_worlds()) if names else SessionWorlds(),
+            worlds=select_worlds(names, self._library.read_worlds()) if names else SessionWorlds(),
             system=system,
             sampler=sampler,
             notebooks=self._read_notebooks(session.persona_id) if settings.notebooks else (),

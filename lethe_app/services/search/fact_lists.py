@@ -110,14 +110,14 @@ class FactLists:
         """Return the core facts in the persona's current prompts, their size and their token budget."""
         model = self._loaded_model()
         token_limit = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
-        facts = await self._past_sessions.core(await self._participants.of_persona(persona_id), token_limit)
+        facts = await self._past_sessions.core(await self._participants.load_for_persona(persona_id), token_limit)
         tokens = sum(await self._token_counts.count([one.text for one in facts])) + PER_PIECE * len(facts)
         budget = min(self._preferences.current.core_facts_tokens, token_limit)
         return CoreFacts(frozenset(one.guid for one in facts), tokens, budget)
 
     async def load_timeline(self, persona_id: str) -> Timeline:
         """Return every valid fact about the real world (no story facts) with the session in which it was first stated."""
-        participants = await self._participants.of_persona(persona_id)
+        participants = await self._participants.load_for_persona(persona_id)
         facts = await self._fact_store.facts_of(persona_id)
         sessions = {session.guid: session for session in await self._session_store.sessions(persona_id)}
         return build_timeline(

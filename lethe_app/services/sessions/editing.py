@@ -119,7 +119,7 @@ class SessionEditing:
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
         """Insert a message by the user or the persona above another message, or at the end."""
         session = await self._session_store.session(guid)
-        cast = await self._participants.of_session(session)
+        cast = await self._participants.load_for_session(session)
         who = cast.user if by_user else cast.persona
         moment = await self._moment(session, above)
         message = Message(
@@ -142,9 +142,10 @@ class SessionEditing:
             return
         session = await self._session_store.session(newest.guid)
         said = await self._session_store.page(newest.guid, 0, 2)
-        user = (await self._participants.of_session(session)).user
+        user = (await self._participants.load_for_session(session)).user
         old, new = (
-            create_greeting(who, session, Participants(who, user).scene(session, session.added)) for who in (before, after)
+            create_greeting(who, session, Participants(who, user).build_macro_context(session, session.added))
+            for who in (before, after)
         )
         if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
             return

@@ -98,10 +98,12 @@ class SessionService:
         """
         if untouched := await self._untouched(persona_id):
             return untouched
-        cast = await self._participants.of_persona(persona_id)
+        cast = await self._participants.load_for_persona(persona_id)
         await self.wait_until_archived(persona_id)
         session = await self._session_store.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
-        scene = await self._fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
+        scene = await self._fill(
+            cast.build_macro_context(session, session.added), MacroPosition(session, cast), cast.persona.first_messages
+        )
         if greeting := create_greeting(cast.persona, session, scene):
             await self._session_store.add_message(greeting)
         self._begin_ending(persona_id)
@@ -147,7 +149,7 @@ class SessionService:
     async def add_user_message(self, turn: TurnContext, text: str) -> Message:
         """Store a message of the user at the end of a session, with its macros expanded."""
         session, participants = turn.session, turn.participants
-        scene = await self._fill(participants.scene(session, now()), MacroPosition(session, participants), [text])
+        scene = await self._fill(participants.build_macro_context(session, now()), MacroPosition(session, participants), [text])
         message = await self._session_store.add_message(user_message_of(session, participants, expand(text, scene)))
         self.changed.notify(session.persona_id)
         return message
@@ -173,7 +175,7 @@ class SessionService:
         if any(entry.role is not Role.ASSISTANT for entry in outline):
             return None
         session = await self._session_store.session(newest.guid)
-        return session if session.user_id == self._participants.chosen_user else None
+        return session if session.user_id == self._participants.default_user_id else None
 
     async def rename(self, guid: UUID, title: str) -> None:
         """Set the title to the user's, which is never overwritten automatically."""

@@ -26,7 +26,7 @@ from lethe_app.services.personas.week import Week
 from lethe_app.services.tools.builtin_small import NoArguments, format_date
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
-from lethe_app.services.truncation import shortened
+from lethe_app.services.truncation import truncate_to_sentences
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -142,7 +142,7 @@ class MemoryTools:
             category=MemoryType.GENERAL,
             insertion=MemoryInsertion.TRIGGER,
             name=" ".join(arguments.title.split())[:60],
-            content=shortened(arguments.content.strip(), MAX_SAVED_CHARACTERS),
+            content=truncate_to_sentences(arguments.content.strip(), MAX_SAVED_CHARACTERS),
             filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
             made_by=TOOL,
             sources=await self._build_sources(context),
@@ -209,7 +209,7 @@ class MemoryTools:
 
     async def _format_memory(self, memory: MemoryUnit, text: str = "") -> str:
         """Return a memory in one line; untrusted text is quoted within fences."""
-        return await self.untrusted_memories.quoted_text(memory, format_line(memory.name, text or memory.content))
+        return await self.untrusted_memories.quote_memory(memory, format_line(memory.name, text or memory.content))
 
     async def _load_summary(self, guid: UUID, default: str) -> str:
         return (await self.session_store.session(guid)).content or default
@@ -306,7 +306,7 @@ def format_moment(moment: datetime | date) -> str:
 
 def format_line(title: str, text: str) -> str:
     """Return a memory in one line."""
-    short_text = shortened(" ".join(text.split()), MAX_LISTED_CHARACTERS)
+    short_text = truncate_to_sentences(" ".join(text.split()), MAX_LISTED_CHARACTERS)
     return f"{title}: {short_text}" if title and not short_text.casefold().startswith(title.casefold()) else short_text
 
 

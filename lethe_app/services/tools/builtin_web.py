@@ -31,7 +31,7 @@ class WebTools:
 
     web_gate: WebGate
     working_memory: WorkingMemory
-    quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
+    build_quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
 
     def build_tool_set(self) -> ToolSet:
         search = Tool(
@@ -50,7 +50,7 @@ class WebTools:
         pairs = await self.web_gate.look_up(arguments.query, f"{context.persona} asked to search for it, and you allowed it.")
         if not pairs:
             raise WebError("Nothing was found.")
-        quoter, parts = await self.quoter(), []
+        quoter, parts = await self.build_quoter(), []
         for number, (_found, page) in enumerate(pairs, 1):
             key = f"web-{context.turn[:4]}-{number}"
             namespace = session_namespace(context.session_id)

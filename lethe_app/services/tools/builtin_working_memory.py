@@ -47,7 +47,7 @@ class WorkingMemoryTools:
     """The tool set `working_memory`; each session has entries of its own."""
 
     working_memory: WorkingMemory
-    quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
+    build_quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
 
     def build_tool_set(self) -> ToolSet:
         tools = (
@@ -105,4 +105,4 @@ class WorkingMemoryTools:
         if entry.category != FROM_WEB:
             return piece
         address = entry.tags[0] if entry.tags else ""
-        return (await self.quoter()).quote_page(PageText(address, entry.key, piece))
+        return (await self.build_quoter()).quote_page(PageText(address, entry.key, piece))

@@ -16,7 +16,7 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
-from lethe_app.services.events import NoteAdded, ReplyBegan, ToolPermissionRequested, ToolUsed
+from lethe_app.services.events import NoteAdded, ReplyStarted, ToolPermissionRequested, ToolUsed
 from lethe_app.services.prompting.tool_messages import as_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.invocation import (
@@ -111,7 +111,7 @@ class ToolTurn:
         """Return whether another generation is needed; always true before the first."""
         return self._is_first_round or self.has_pending_calls
 
-    async def execute_pending_calls(self) -> AsyncGenerator[ToolPermissionRequested | ReplyBegan | NoteAdded | ToolUsed]:
+    async def execute_pending_calls(self) -> AsyncGenerator[ToolPermissionRequested | ReplyStarted | NoteAdded | ToolUsed]:
         """Execute the pending calls before the next generation."""
         is_first, self._is_first_round = self._is_first_round, False
         if is_first:
@@ -126,7 +126,7 @@ class ToolTurn:
             async for call_event in events:
                 yield call_event
 
-    async def _call_before_reply(self) -> AsyncGenerator[ToolPermissionRequested | ReplyBegan | NoteAdded | ToolUsed]:
+    async def _call_before_reply(self) -> AsyncGenerator[ToolPermissionRequested | ReplyStarted | NoteAdded | ToolUsed]:
         """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
         already.
         """
@@ -135,7 +135,7 @@ class ToolTurn:
         call = await self.means.choose_call()
         if call is None:
             return
-        yield ReplyBegan(self.writer.message)
+        yield ReplyStarted(self.writer.message)
         async with aclosing(self._execute_calls([call])) as events:
             async for event in events:
                 yield event

@@ -21,7 +21,7 @@ from lethe_app.services.events import NoteAdded, WebSearchStarted
 from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.truncation import shortened
+from lethe_app.services.truncation import truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
 
 NOTE_PREFIX = "search"
@@ -135,9 +135,11 @@ class WebLookupService:
         if not merge.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."
-        quoter = await self._web_reader.quoter()
+        quoter = await self._web_reader.build_quoter()
         if merge.text:  # a model's words, but it may have taken over what strangers want it to say
-            quoted = quoter.quote_stored(shortened(merge.text, MAX_RESULT_CHARACTERS), merge.addresses, str(message.id))
+            quoted = quoter.quote_stored(
+                truncate_to_sentences(merge.text, MAX_RESULT_CHARACTERS), merge.addresses, str(message.id)
+            )
         else:
             quoted = quoter.quote_pages(merge.quotes)
         opening = (

@@ -94,7 +94,7 @@ class ResearchService:
         inquiry = self.running = Inquiry(persona_id=persona_id, topic=question, doing="Starting")
         try:
             await self._save_inquiry(inquiry)
-            participants = await self._participants.of_persona(persona_id)
+            participants = await self._participants.load_for_persona(persona_id)
         except LetheError:
             self.running = None
             raise
@@ -127,7 +127,7 @@ class ResearchService:
         inquiry = await self.load_inquiry(inquiry_id)
         if not inquiry.report:
             raise LetheError("Nothing was found that could be saved.")
-        participants = await self._participants.of_persona(inquiry.persona_id)
+        participants = await self._participants.load_for_persona(inquiry.persona_id)
         hits = [WebHit(one.title, one.address) for one in inquiry.findings]
         # Untrusted text must not contain macros, because memories are inserted into prompts.
         report = inquiry.report.replace("{{", "").replace("}}", "")

@@ -15,11 +15,11 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
-from lethe_app.services.bound_worlds import BOUND
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
-from lethe_app.services.participants import NOBODY, Participants, ParticipantService
+from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.session_worlds import SESSION_WORLDS_KEY
 from lethe_app.services.worlds.purge import WorldPurge
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState
@@ -139,7 +139,7 @@ class WorldService:
     async def _trash_deleted_parts(self) -> bool:
         try:
             while self._deleted_parts:
-                await self._library.trash_part(self._deleted_parts[0])
+                await self._library.trash_entries(self._deleted_parts[0])
                 del self._deleted_parts[0]
         except LetheError as error:
             self.saved.notify(WorldSaved(self._deleted_parts[0].unique_name, error))
@@ -231,14 +231,14 @@ class WorldService:
         """Return the owners to which a world can be assigned in this session, with their names where they have one."""
         participants = await self._load_participants(session)
         owner_names = {WorldOwner.PERSONA: participants.persona.name} if participants else {}
-        if participants and participants.user is not NOBODY:
+        if participants and participants.user is not DEFAULT_USER:
             owner_names[WorldOwner.USER] = participants.user.name
         return {**owner_names, **({WorldOwner.SESSION: ""} if session else {}), WorldOwner.EVERYBODY: ""}
 
-    async def bound_worlds(self, session: ChatSession | None) -> dict[WorldOwner, list[str]]:
+    async def session_worlds(self, session: ChatSession | None) -> dict[WorldOwner, list[str]]:
         """Return the file names of the worlds assigned to each owner."""
         participants = await self._load_participants(session)
-        session_worlds = await self._session_state.get(session.guid, BOUND) if session else None
+        session_worlds = await self._session_state.get(session.guid, SESSION_WORLDS_KEY) if session else None
         return {
             WorldOwner.PERSONA: list(participants.persona.worlds) if participants else [],
             WorldOwner.USER: list(participants.user.worlds) if participants else [],
@@ -250,18 +250,18 @@ class WorldService:
 
     async def bind(self, stem: str, owner: WorldOwner, session: ChatSession | None, *, is_bound: bool) -> None:
         """Assign a world to an owner, or remove the assignment."""
-        names = [name for name in (await self.bound_worlds(session))[owner] if name != stem] + [stem] * is_bound
+        names = [name for name in (await self.session_worlds(session))[owner] if name != stem] + [stem] * is_bound
         participants = await self._load_participants(session)
         if owner is WorldOwner.EVERYBODY:
             await self._preferences.set(global_worlds=names)
         elif owner is WorldOwner.SESSION and session is not None:
-            await self._session_state.set(session.guid, BOUND, names or None)
-        elif participants is not None and (owner is WorldOwner.PERSONA or participants.user is not NOBODY):
+            await self._session_state.set(session.guid, SESSION_WORLDS_KEY, names or None)
+        elif participants is not None and (owner is WorldOwner.PERSONA or participants.user is not DEFAULT_USER):
             persona = participants.persona if owner is WorldOwner.PERSONA else participants.user
             await self._library.save_persona(persona.model_copy(update={"worlds": names}))
 
     async def _load_participants(self, session: ChatSession | None) -> Participants | None:
-        return await self._participants.of_session(session) if session is not None else None
+        return await self._participants.load_for_session(session) if session is not None else None
 
     # Files
 

@@ -16,7 +16,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import expand
-from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.events import ModelReady, ModelState
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall_context import WINDOW
@@ -24,6 +23,7 @@ from lethe_app.services.memory.recallers import LORE_STATE
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT
+from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
@@ -156,7 +156,7 @@ class WorldTrials:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
             return SessionWorlds({stem: trial.world})
-        bound = await self._lore.load_worlds(await self._participants.of_session(trial.session), trial.session.guid)
+        bound = await self._lore.load_worlds(await self._participants.load_for_session(trial.session), trial.session.guid)
         return SessionWorlds({**bound.worlds, stem: trial.world})
 
     async def _build_turn(self, trial: TrialInput, bound: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
@@ -164,11 +164,11 @@ class WorldTrials:
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
             return EvaluationTurn(identity, 1, 1, moment), []
-        scene = (await self._participants.of_session(session)).scene(session, session.added)
+        scene = (await self._participants.load_for_session(session)).build_macro_context(session, session.added)
         history: list[Message] = []
         message_count = turn_count = 1
         if not trial.fresh:
-            history_length = max(WINDOW, 2 * min(bound.depth, MAX_SCAN_DEPTH))
+            history_length = max(WINDOW, 2 * min(bound.scan_depth, MAX_SCAN_DEPTH))
             history = await self._session_store.newest_messages(session.guid, history_length, trial.message_id)
             message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (

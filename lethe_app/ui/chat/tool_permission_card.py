@@ -32,14 +32,14 @@ class ToolCard(QWidget):
     def __init__(self, question: ToolPermissionRequested, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.question = question
-        title = _tr("{name} would like to {action}.").format(name=question.who, action=question.title)
+        title = _tr("{name} would like to {action}.").format(name=question.persona_name, action=question.title)
         self.title = self._create_label(title)
         self.details = self._create_label("\n".join(describe_call(question)))
         self.details.setProperty("small", True)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        if len(question.about) > MAX_TEXT_LENGTH:
-            self.details.setToolTip(f"<p>{escape(question.about)}</p>")
-            self.details.setAccessibleDescription(question.about)
+        if len(question.details) > MAX_TEXT_LENGTH:
+            self.details.setToolTip(f"<p>{escape(question.details)}</p>")
+            self.details.setAccessibleDescription(question.details)
         self.details.setVisible(bool(self.details.text()))
         self.allow_button = self._create_button(_tr("Allow"), "primary", PermissionAnswer.ALLOW)
         self.refuse_button = self._create_button(_tr("Not now"), "filled", PermissionAnswer.NOT_NOW)
@@ -77,7 +77,7 @@ def describe_call(question: ToolPermissionRequested) -> list[str]:
     """Return the description of a tool call, or else its arguments, one per line. Long values are cut, so that the card does
     not become taller than the window.
     """
-    if question.about:
-        return [f"“{truncate_text(question.about, MAX_TEXT_LENGTH)}”"]
+    if question.details:
+        return [f"“{truncate_text(question.details, MAX_TEXT_LENGTH)}”"]
     arguments = question.call.arguments.items()
     return [f"{name.replace('_', ' ')}: {truncate_text(str(value), MAX_TEXT_LENGTH)}" for name, value in arguments]

@@ -23,7 +23,7 @@ from lethe_app.prompt.macros import expand
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.services.chat.group import TurnOrder, spoken_names
 from lethe_app.services.chat.prompt_inspector import PromptInspection
-from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyBegan, ReplyFinished, ReplyText, TurnEvent
+from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyFinished, ReplyStarted, ReplyText, TurnEvent
 
 Says = Callable[..., object]
 T = TypeVar("T", bound=LlmAnswer)
@@ -176,7 +176,7 @@ async def test_those_who_are_named_answer_one_after_the_other_under_their_names(
         ("oskar", "Oskar Lind", "“Bread.”"),
         ("wren", "Wren", "“Light.”"),
     ]
-    assert [event.message.speaker for event in events if isinstance(event, ReplyBegan)] == ["oskar", "wren"]
+    assert [event.message.speaker for event in events if isinstance(event, ReplyStarted)] == ["oskar", "wren"]
     log = list(await services.sessions.page(session.guid, 0, 10))
     assert [one.speaker for one in log[1:]] == ["tomas", "oskar", "wren"]
     recalled = [event for event in events if isinstance(event, MemoriesRecalled)]
@@ -291,9 +291,9 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
 
 
 async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(services: AppServices, session: ChatSession):
-    cast = (await services.core.participants.of_session(session)).spoken_by("wren")
-    scene = cast.scene(session, session.added)
-    alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
+    cast = (await services.core.participants.load_for_session(session)).with_speaker("wren")
+    scene = cast.build_macro_context(session, session.added)
+    alone = replace(cast, guests=(), next_speaker=None).build_macro_context(session, session.added)
 
     assert expand("{{char}} of {{group}}", scene) == "Wren of Wren, Mira and Oskar Lind"
     assert expand("{{mgroup}}", scene) == "Mira, Wren and Oskar Lind"

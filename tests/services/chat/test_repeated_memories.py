@@ -11,7 +11,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.services.events import ReplyBegan, ReplyText
+from lethe_app.services.events import ReplyStarted, ReplyText
 from tests.services.turns import MIRA, TurnOutcome, before_now, log, prompt_of, say, spoke
 
 STORM = "Do you remember the squall?"
@@ -71,7 +71,7 @@ async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the
     outcome = await say(services, session, STORM)
 
     assert outcome.reply.content == "“It was a bad night.”"
-    assert sum(isinstance(event, ReplyBegan) for event in outcome.events) == 1
+    assert sum(isinstance(event, ReplyStarted) for event in outcome.events) == 1
     assert [message.content for message in await log(services, session)][-1] == "“It was a bad night.”"
 
 

@@ -18,8 +18,8 @@ from lethe_app.services.events import (
     ModelFailed,
     ModelReady,
     PromptBuilt,
-    ReplyBegan,
     ReplyFinished,
+    ReplyStarted,
     ReplyText,
     ThinkingText,
     TurnEvent,
@@ -56,7 +56,7 @@ async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(
     assert (
         kinds.index(MessageStored)
         < kinds.index(PromptBuilt)
-        < kinds.index(ReplyBegan)
+        < kinds.index(ReplyStarted)
         < kinds.index(ReplyText)
         < kinds.index(ReplyFinished)
     )
@@ -111,7 +111,7 @@ async def test_stopping_before_the_first_word_leaves_no_empty_reply(
 
     async with aclosing(services.chat.send(session.guid, "Hello?")) as events:
         async for event in events:
-            if isinstance(event, ReplyBegan):
+            if isinstance(event, ReplyStarted):
                 break
 
     assert [message.role for message in await log(services, session)] == [Role.ASSISTANT, Role.USER]
@@ -182,7 +182,7 @@ async def test_a_regeneration_stopped_before_a_word_changes_nothing(
 
     async with aclosing(services.chat.regenerate(session.guid, reply.id)) as events:
         async for event in events:
-            if isinstance(event, ReplyBegan):
+            if isinstance(event, ReplyStarted):
                 break
 
     assert (await services.sessions.message(reply.id)).alternatives == reply.alternatives

@@ -14,8 +14,8 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
-from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.memory.search import MemoryQuery, MemorySearch, without_forgotten
+from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore

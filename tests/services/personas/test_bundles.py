@@ -167,12 +167,14 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     conversation = await lived(services)
     mind, later = services.mind, now() + timedelta(days=3)
     (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
-    await mind.moods.read(MIRA, MoodReading(session=conversation.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
+    await mind.moods.apply_reading(
+        MIRA, MoodReading(session=conversation.guid, at=now(), model="m.gguf", steps={"energy": 0.2})
+    )
     await mind.goals.save_request(MIRA, "Learn to sail.", "No cats.")
     await mind.week.save_plan(MIRA, Weekday.MONDAY, "She mends nets.")
     await mind.reminders.create_reminder(MIRA, "Call the harbour", later)
     file = await services.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
-    felt, wished = await mind.moods.mood(MIRA), await mind.goals.load_request(MIRA)
+    felt, wished = await mind.moods.load_mood(MIRA), await mind.goals.load_request(MIRA)
 
     async with another(tmp_path / "away") as away:
         bundle = await away.bundles.read_bundle(file)
@@ -183,7 +185,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
             for kept in await there.notebooks.notebooks_of(her)
         }
         (recent,) = await there.notebooks.list_recent(her)
-        moods, readings = await there.moods.mood(her), await there.moods.readings(her)
+        moods, readings = await there.moods.load_mood(her), await there.moods.load_readings(her)
         (reminder,) = await there.reminders.reminders_of(her)
         plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
         talks = {one.guid for one in await away.sessions.list(her)}

@@ -44,7 +44,7 @@ async def lived(services: AppServices) -> None:
     await services.feedback.collect_remarks(MIRA)
     await services.objections.add_objection(MIRA, uuid4(), asked)
     await ChangeLog(services.core.database).save_changes(RecordedChange(persona_id=MIRA, what="infer"))
-    await services.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
+    await services.mind.moods.apply_reading(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
     await services.mind.goals.save_request(MIRA, "Learn the stars.")
     await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
     thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
@@ -111,7 +111,7 @@ async def test_restoring_a_persona_restores_all_of_it(services: AppServices, say
     assert [run.task for run in await services.activity_log.list_runs()] == ["something"]
     assert len(await services.feedback.list_feedback(MIRA)) == 1
     assert len(await services.research.list_inquiries()) == 1
-    assert len(await services.mind.moods.readings(MIRA)) == 1
+    assert len(await services.mind.moods.load_readings(MIRA)) == 1
     assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
 
 

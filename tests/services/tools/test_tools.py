@@ -178,7 +178,9 @@ async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(services: AppS
     memory = await add_memory(services)
     await says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
     outcome, asked = await answering(services, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
-    assert [(question.title, question.about) for question in asked] == [("forget a memory", "The lamp: It is dark since May.")]
+    assert [(question.title, question.details) for question in asked] == [
+        ("forget a memory", "The lamp: It is dark since May.")
+    ]
     assert results(outcome)[0].outcome is CallOutcome.REFUSED
     assert "does not want that now" in await prompt_of(services, session, outcome)
     assert [one.guid for one in await services.memory.memories(MIRA)] == [memory.guid]
@@ -404,7 +406,7 @@ async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppS
     services.tool_registry.sets = [ToolSet("dice", "Odd", (odd,))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
     outcome, asked = await answering(services, session, "Go.", PermissionAnswer.NOT_NOW)
-    assert [question.about for question in asked] == [""]
+    assert [question.details for question in asked] == [""]
     assert outcome.reply.content == "Never mind."
 
 

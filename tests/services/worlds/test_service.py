@@ -148,7 +148,7 @@ async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, sessio
     assert "Grotto" not in (await say(services, session, "The grotto!")).ways
 
     await services.worlds.bind("isles", owner, session, is_bound=True)
-    assert (await services.worlds.bound_worlds(session))[owner][-1] == "isles"
+    assert (await services.worlds.session_worlds(session))[owner][-1] == "isles"
     assert (await say(services, session, "The grotto!")).ways["Grotto"] == "keyword"
 
     await services.worlds.bind("isles", owner, session, is_bound=False)

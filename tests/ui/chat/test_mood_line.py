@@ -93,7 +93,7 @@ async def test_it_opens_the_mind_page(scene: Scene, by_keyboard: bool):
 
 async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):
     await until(lambda: line(scene).isVisible())
-    for side in await scene.services.mind.moods.sides("mira"):
+    for side in await scene.services.mind.moods.list_dimensions("mira"):
         await scene.services.mind.moods.set_mood("mira", side.id, 0.5)
 
     await until(lambda: not line(scene).isVisible())

@@ -69,7 +69,7 @@ def values(cheer: float) -> dict[str, float]:
 
 
 async def felt(scene: Scene) -> float:
-    return (await scene.services.mind.moods.mood("mira")).feelings["cheer"].value
+    return (await scene.services.mind.moods.load_mood("mira")).feelings["cheer"].value
 
 
 async def comes(condition: object) -> None:

@@ -574,7 +574,7 @@ async def test_ticks_say_whose_a_world_is(tmp_path: Path):
         assert "isles" in (await scene.services.library.persona("mira")).worlds
         page.undo_stack.undo()
         await until(lambda: page.book.bindings[WorldOwner.SESSION] == [] and not ticks[WorldOwner.SESSION].isChecked())
-        assert (await scene.services.worlds.bound_worlds(session))[WorldOwner.SESSION] == []
+        assert (await scene.services.worlds.session_worlds(session))[WorldOwner.SESSION] == []
 
 
 async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):

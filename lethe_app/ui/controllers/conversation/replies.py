@@ -17,8 +17,8 @@ from lethe_app.services.events import (
     MessageStored,
     ModelLoading,
     PromptBuilt,
-    ReplyBegan,
     ReplyFinished,
+    ReplyStarted,
     SessionReplaced,
     ToolPermissionRequested,
     TurnEvent,
@@ -280,7 +280,7 @@ class ReplyController(QObject):
             return
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
-        if isinstance(event, ReplyBegan):
+        if isinstance(event, ReplyStarted):
             self._update_reply_controls()
         if isinstance(event, MessageStored):
             self._show_preparing(turn)

@@ -14,8 +14,8 @@ from lethe_app.services.events import (
     NotesDeleted,
     PrefillStep,
     PromptBuilt,
-    ReplyBegan,
     ReplyFinished,
+    ReplyStarted,
     ReplyText,
     SessionReplaced,
     ThinkingText,
@@ -76,7 +76,7 @@ class ReplyState:
             self.is_draft_safe = True
         elif isinstance(event, MemoriesRecalled):
             self.memory_count = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
-        elif isinstance(event, ReplyBegan):
+        elif isinstance(event, ReplyStarted):
             self.reply = add_empty_alternative(event.message) if self._is_new_alternative else event.message
             self.text_parts, self.thinking_parts = [], []  # the previous reply of the group is stored
         elif isinstance(event, ReplyFinished):
@@ -151,7 +151,7 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
         model.remove_messages(*event.messages)
     elif isinstance(event, ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep):
         model.set_waiting_text(format_wait_reason(event))
-    elif isinstance(event, ReplyBegan) and turn.reply is not None:
+    elif isinstance(event, ReplyStarted) and turn.reply is not None:
         model.start_reply(turn.reply)
     elif isinstance(event, ThinkingText):
         model.append_thinking(event.text)

@@ -161,7 +161,7 @@ class MindPage(Page):
     async def _reload(self, persona_id: str) -> None:
         services = self._services
         persona = await services.library.persona(persona_id)
-        dimensions, samples = await services.moods.sides(persona_id), await services.moods.history(persona_id)
+        dimensions, samples = await services.moods.list_dimensions(persona_id), await services.moods.load_history(persona_id)
         settings, name = services.preferences.current, persona.name
         self.mood_card.show_switches(
             name, is_enabled=persona.mood, is_fixed=settings.static_mood, enabled_for_all=settings.mood_handling

@@ -111,7 +111,7 @@ class PersonaActions(QObject):
                 await library.delete_persona(draft.unique_name)
             saved = draft
         else:
-            saved = await library.save_persona(draft, keeps_other=self._external_changes.is_contested)
+            saved = await library.save_persona(draft, trash_existing=self._external_changes.is_contested)
         if (before := self._page.saved) is not None and not saved.is_user:
             await self._services.session_editing.replace_greeting(before, saved)
         preferences = self._services.preferences

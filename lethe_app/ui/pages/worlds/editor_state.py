@@ -76,7 +76,7 @@ class WorldEditorState(QObject):
         """Load all worlds and show `stem`, else the world shown before, else an assigned one, else the first."""
         open_worlds, bindings = (
             await self._worlds.list_worlds(),
-            await self._worlds.bound_worlds(self._context.current_session()),
+            await self._worlds.session_worlds(self._context.current_session()),
         )
         self.open_worlds, self.bindings = {open_world.world.unique_name: open_world for open_world in open_worlds}, bindings
         self.list_changed.emit()
@@ -234,7 +234,7 @@ class WorldEditorState(QObject):
 
         async def apply_binding(*, there: bool) -> None:
             await self._worlds.bind(stem, owner, session, is_bound=there)
-            self.bindings = await self._worlds.bound_worlds(session)
+            self.bindings = await self._worlds.session_worlds(session)
             self.list_changed.emit()
 
         self._commands.run_command(title, partial(apply_binding, there=is_bound), partial(apply_binding, there=not is_bound))

@@ -9,7 +9,7 @@ from uuid import UUID
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.participants import Participants
 
-BOUND = "worlds"
+SESSION_WORLDS_KEY = "worlds"
 """Key of the session state: names of the worlds that the user bound to that session alone."""
 
 
@@ -19,7 +19,7 @@ class SessionWorlds:
 
     worlds: Mapping[str, World] = field(default_factory=dict)
 
-    def entry(self, guid: UUID) -> tuple[World, WorldEntry] | None:
+    def find_entry(self, guid: UUID) -> tuple[World, WorldEntry] | None:
         """Return the entry with this guid and its world; of several worlds that have it, the first. None if there is none."""
         for world in self.worlds.values():
             for entry in world.entries:
@@ -28,7 +28,7 @@ class SessionWorlds:
         return None
 
     @property
-    def depth(self) -> int:
+    def scan_depth(self) -> int:
         """Scan depth: number of messages before the newest one in which keys are looked for."""
         depths = (
             world.scan_depth if entry.scan_depth is None else entry.scan_depth
@@ -36,25 +36,25 @@ class SessionWorlds:
             for entry in world.entries
         )
         # Worlds with a minimum number of activations scan further back until it is reached.
-        wanting = (world.deepest_scan for world in self.worlds.values() if world.least_awake)
-        return max((*depths, *wanting), default=0)
+        extended_depths = (world.deepest_scan for world in self.worlds.values() if world.least_awake)
+        return max((*depths, *extended_depths), default=0)
 
 
-def bound_names(participants: Participants, chosen: object, everywhere: list[str]) -> list[str]:
-    """Return the names of the worlds of a session.
+def collect_world_names(participants: Participants, stored_names: object, global_worlds: list[str]) -> list[str]:
+    """Return the names of the worlds of a session, in the order of their precedence.
 
-    `chosen` is the session's own list as it is stored; after these come the worlds of the user persona, of the personas, and
-    the global ones (`everywhere`).
+    `stored_names` is the session's own list as it is stored; after these come the worlds of the user persona, of the personas,
+    and `global_worlds`.
     """
     names = [
-        *(name for name in (chosen if isinstance(chosen, list) else []) if isinstance(name, str)),
+        *(name for name in (stored_names if isinstance(stored_names, list) else []) if isinstance(name, str)),
         *participants.user.worlds,
-        *(name for one in (participants.persona, *participants.guests) for name in one.worlds),
-        *everywhere,
+        *(name for persona in (participants.persona, *participants.guests) for name in persona.worlds),
+        *global_worlds,
     ]
     return list(dict.fromkeys(names))
 
 
-def bound_of(names: list[str], worlds: Mapping[str, World]) -> SessionWorlds:
-    """Return the worlds of these names. A missing one is left out, because the library reports broken files."""
+def select_worlds(names: list[str], worlds: Mapping[str, World]) -> SessionWorlds:
+    """Return the worlds with these names. A missing one is left out, because the library reports broken files."""
     return SessionWorlds({name: worlds[name] for name in names if name in worlds})
