@@ -63,7 +63,7 @@ class BackgroundSettings(BaseModel):
         SettingSection.BACKGROUND,
         {},
         "Task intervals",
-        "Hours between runs by task name; tasks not listed keep their own interval.",
+        "Hours between runs, for example “journal: 6, dream: 24”; tasks not listed keep their own interval.",
     )
     tasks_off: list[str] = setting(
         SettingSection.BACKGROUND, [], "Disabled tasks", "Background tasks disabled for every persona.", max_length=100

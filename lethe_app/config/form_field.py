@@ -45,4 +45,4 @@ def setting(section: SettingSection, default: Any, title: str, help_text: str, *
 
 def expert_setting(section: SettingSection, title: str, help_text: str) -> Any:  # noqa: ANN401 - pydantic's own type
     """Declare a cosine distance that the settings page shows on request only; 0 means calibrated for the embedding model."""
-    return setting(section, 0.0, title, help_text, is_expert=True, minimum_label="measured value", ge=0.0, le=1.0)
+    return setting(section, 0.0, title, help_text, is_expert=True, minimum_label="calibrated", ge=0.0, le=1.0)

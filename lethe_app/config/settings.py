@@ -178,19 +178,19 @@ class Settings(BackgroundSettings):
         SettingSection.PROMPT,
         "",
         "Sampler preset",
-        "Preset with the sampling parameters; leave empty to use one that suits the model.",
+        "Preset with the sampling parameters; by default one that suits the model.",
     )
     system_preset: str = setting(
         SettingSection.PROMPT,
         "",
         "System prompt",
-        "Preset that introduces the persona to the model; leave empty to use one that suits the model.",
+        "Preset that introduces the persona to the model; by default one that suits the model.",
     )
     instruct: str = setting(
         SettingSection.PROMPT,
         "",
         "Instruct format",
-        "Preset that replaces the model's own chat template; leave empty to use the template.",
+        "Preset that replaces the model's own chat template.",
         max_length=100,
     )
     layout: PromptLayout = setting(
@@ -205,7 +205,7 @@ class Settings(BackgroundSettings):
         SettingSection.PROMPT,
         -1.0,
         "Temperature override",
-        "Replace the temperature of the sampler preset; a negative value keeps it.",
+        "Temperature that replaces the one of the sampler preset.",
         ge=-1.0,
         le=5.0,
         minimum_label="from preset",
@@ -322,7 +322,7 @@ class Settings(BackgroundSettings):
         SettingSection.MEMORY,
         True,
         "Facts from roleplay",
-        "Keep what you say in character as facts of that conversation's story; what you say out of character is learnt anyway.",
+        "Learn what you say in character, as facts of that conversation's story; what you say as yourself is always learnt.",
     )
     persona_facts: bool = setting(
         SettingSection.MEMORY,
@@ -416,7 +416,7 @@ class Settings(BackgroundSettings):
         SettingSection.PROACTIVE,
         10,
         "Memory decay time",
-        "Days per priority step after which an unused memory of a decaying type is forgotten.",
+        "Days until an unused memory of a decaying type is forgotten, multiplied by its priority.",
         ge=1,
         le=3650,
         unit="days",
@@ -439,7 +439,7 @@ class Settings(BackgroundSettings):
         SettingSection.PROACTIVE,
         True,
         "Newest conversation only",
-        "Keep notes and proactive messages out of older conversations.",
+        "Insert hidden notes and proactive memories only into the newest conversation.",
     )
 
     def for_model(self, file_name: str) -> Settings:

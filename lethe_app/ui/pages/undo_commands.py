@@ -109,13 +109,13 @@ UNDO_REDO_KEYS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
 
 
 class UndoGuard(QObject):
-    """Event filter on the focused field of `page` that leaves the keys of undo and redo to the window's shortcuts, and so to
-    the undo stack of the page.
+    """Event filter on the focused field within `form` that leaves the keys of undo and redo to the window's shortcuts, and so
+    to the undo stack of the page.
     """
 
-    def __init__(self, page: QWidget) -> None:
-        super().__init__(page)
-        self._page = page
+    def __init__(self, form: QWidget) -> None:
+        super().__init__(form)
+        self._form = form
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         self._application = application
@@ -126,7 +126,7 @@ class UndoGuard(QObject):
         self._application.focusChanged.disconnect(self._watch_focused_field)
 
     def _watch_focused_field(self, _old: QWidget | None, new: QWidget | None) -> None:
-        if new is not None and self._page.isAncestorOf(new):
+        if new is not None and self._form.isAncestorOf(new):
             new.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

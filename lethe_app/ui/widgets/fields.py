@@ -30,6 +30,8 @@ class FieldKind(Enum):
     """str, in a single line."""
     ESCAPED_TEXT = auto()
     r"""str, in a single line with `\n` for a line break."""
+    NUMBERS_BY_NAME = auto()
+    """dict[str, float], in a single line: “journal: 6, dream: 24”."""
     TEXT_AREA = auto()
     """str, in a text area that grows."""
     TAGS = auto()
@@ -121,6 +123,8 @@ def build_field_spec(model: type[BaseModel], name: str, choices: Sequence[tuple[
 
 
 def _kind_of(value_type: Any, extra: Mapping[str, object], *, has_choices: bool) -> FieldKind:  # noqa: ANN401 - any type
+    if value_type == dict[str, float]:
+        return FieldKind.NUMBERS_BY_NAME
     if value_type == list[str]:
         return FieldKind.CHECKBOXES if has_choices else FieldKind.TAGS
     if has_choices:
@@ -181,6 +185,27 @@ def _create_escaped_text_field(spec: FieldSpec, _theme: Theme, on_change: Callab
             edit.setText(escape_text(value or ""))
 
     edit.textEdited.connect(lambda _text: on_change(get()))
+    return Field(edit, get, put)
+
+
+def _create_numbers_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = QLineEdit()
+    edit.setPlaceholderText(spec.placeholder)
+
+    def get() -> dict[str, float] | str:
+        """Return the numbers by name; the text itself if it cannot be parsed, which the model's validation rejects."""
+        pairs = [pair.split(":") for pair in edit.text().split(",") if pair.strip()]
+        try:
+            return {name.strip(): float(number) for name, number in pairs}
+        except ValueError:
+            return edit.text()
+
+    def put(value: dict[str, float]) -> None:
+        if get() != value:
+            edit.setText(", ".join(f"{name}: {number:g}" for name, number in value.items()))
+
+    # Only when complete: half of a pair is an error, which the user would see while typing.
+    edit.editingFinished.connect(lambda: on_change(get()))
     return Field(edit, get, put)
 
 
@@ -377,6 +402,7 @@ class OptionalChoiceBox(NoWheelComboBox):
 _BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {
     FieldKind.TEXT: _create_text_field,
     FieldKind.ESCAPED_TEXT: _create_escaped_text_field,
+    FieldKind.NUMBERS_BY_NAME: _create_numbers_field,
     FieldKind.TEXT_AREA: _create_text_area,
     FieldKind.TAGS: _create_tag_field,
     FieldKind.CHECKBOXES: _create_checkboxes,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QSpinBox
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QLineEdit, QSpinBox
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
@@ -155,3 +155,66 @@ async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Pa
         assert kinds.box_for("goal").isChecked()
         for name in ("silent_types", "global_worlds", "tasks_off", "default_tools"):
             assert isinstance(field_of(page, name), MultiSelect), name
+
+
+async def test_undo_works_while_a_number_field_has_the_focus(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.services.preferences
+        page.show_setting("max_reply")
+        spin = field_of(page, "max_reply")
+        assert isinstance(spin, QSpinBox)
+        spin.setFocus()
+        spin.selectAll()
+        QTest.keyClicks(spin, "700")
+        QTest.keyClick(spin, Qt.Key.Key_Tab)
+        await until(lambda: preferences.current.max_reply == 700)
+
+        QTest.keyClick(scene.window.focusWidget(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+
+        await until(lambda: preferences.current.max_reply == 512, seconds=5)
+        assert spin.value() == 512
+
+
+async def test_esc_closes_the_palette_before_it_stops_a_reply(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        stop = scene.window.window_actions["stop"]
+        stop.setEnabled(True)
+        stopped: list[bool] = []
+        stop.triggered.connect(lambda: stopped.append(True))
+        scene.window.window_actions["palette"].trigger()
+        QTest.keyClick(scene.controller.command_palette.search_field, Qt.Key.Key_Escape)
+
+        assert scene.controller.command_palette.isHidden()
+        assert not stopped
+
+
+async def test_a_search_without_a_match_says_so(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        hint = next(label for label in page.findChildren(QLabel) if label.text() == "No matches. Try fewer words.")
+
+        QTest.keyClicks(page.search, "zzzz")
+        assert hint.isVisible()
+        assert not visible(page)
+
+        QTest.keyClick(page.search, Qt.Key.Key_Escape)
+        assert hint.isHidden()
+
+
+async def test_intervals_of_tasks_are_typed_as_names_and_numbers(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.services.preferences
+        page.show_setting("agent_hours")
+        field = field_of(page, "agent_hours")
+        assert isinstance(field, QLineEdit)
+        QTest.keyClicks(field, "journal: 6, dream: 24.5")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await until(lambda: preferences.current.agent_hours == {"journal": 6, "dream": 24.5})
+
+        page.undo_stack.undo()
+        await until(lambda: preferences.current.agent_hours == {})
+        assert not field.text()
+
+        QTest.keyClicks(field, "often")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await until(lambda: error_below(page, "agent_hours"))

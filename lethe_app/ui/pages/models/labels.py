@@ -24,7 +24,7 @@ def format_fit(fit: MemoryEstimate) -> str:
     """Return the memory a model needs, what is free, and which context size would fit if the chosen one does not."""
     text = _tr(
         "Needs {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} for "
-        "computation. {free} are free."
+        "computation. {free} is free."
     ).format(
         needed=format_size(fit.needed),
         weights=format_size(fit.weights),

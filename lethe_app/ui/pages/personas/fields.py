@@ -67,7 +67,7 @@ def persona_sections() -> list[EditorSection]:
 def user_persona_sections() -> list[EditorSection]:
     """Return the sections of a user persona, whose fields have another meaning."""
     name, tagline, bio, no_hidden_notes = _specs("name", "tagline", "bio", "disable_bot_guidance")
-    name = replace(name, help=_tr("Name that characters call you; {{user}} stands for it in any text."))
+    name = replace(name, help=_tr("Name by which personas call you; {{user}} stands for it in any text."))
     tagline = replace(tagline, help=_tr("Note to tell your personas apart; never sent to the model."))
     help_text = _tr("Facts that characters know about you from the start, written in the third person.")
     placeholder = _tr("{{user}} is a retired ferry captain who …")

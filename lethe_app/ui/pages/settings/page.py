@@ -32,9 +32,9 @@ from lethe_app.ui.pages.settings.fields import (
     is_expert,
     visible_settings,
 )
-from lethe_app.ui.pages.undo_commands import FieldChange
+from lethe_app.ui.pages.undo_commands import FieldChange, UndoGuard
 from lethe_app.ui.widgets.buttons import IconButton, build_chip
-from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import SearchField
 
@@ -73,6 +73,8 @@ class SettingsPage(Page):
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.currentRowChanged.connect(self._show_section)
         self.sheet = CardColumn()
+        self._no_matches = create_placeholder(self.tr("No matches. Try fewer words."))
+        self._no_matches.hide()
         row = QHBoxLayout()
         row.setSpacing(0)
         row.addWidget(self.sections)
@@ -80,6 +82,7 @@ class SettingsPage(Page):
         self.body.addLayout(row, 1)
         self._buttons.insertWidget(0, self.search)
         self._buttons.insertWidget(0, self.expert_chip)
+        self._undo_guard = UndoGuard(self.sheet)
         self._unsubscribe = preferences.changed.add(self._show_settings)
         context.tasks.start_task(self._build(), key="settings")
 
@@ -87,6 +90,7 @@ class SettingsPage(Page):
         return self.search
 
     def close_page(self) -> None:
+        self._undo_guard.stop_watching()
         self._unsubscribe()
 
     # building
@@ -97,6 +101,7 @@ class SettingsPage(Page):
             names = visible_settings(section)
             if names:
                 self._add_section(section, names, choices)
+        self.sheet.add_widget(self._no_matches)
         self._fit_sections()
         self._show_settings(self._preferences.current)
         self.sections.setCurrentRow(0)
@@ -194,6 +199,7 @@ class SettingsPage(Page):
                 form.set_row_visible(name, name in hits)
             self._cards[section].setVisible(bool(hits) and (bool(query_words) or self._is_chosen(section)))
         self.sections.setEnabled(not query_words)
+        self._no_matches.setVisible(bool(query_words) and all(card.isHidden() for card in self._cards.values()))
 
     def _is_listed(self, name: str) -> bool:
         return not is_expert(name) or self.expert_chip.isChecked() or is_changed(self._preferences.current, name)

@@ -119,7 +119,7 @@ def format_key_issue(finding: KeyIssue) -> str:
         KeyProblem.MACRO: tr("{macro} is not a known macro and is sent to the model as it is."),
         KeyProblem.LUCKLESS: tr("The probability is 0 %, so the entry is never activated."),
         KeyProblem.OVER: tr("The entry has expired and is no longer activated."),
-        KeyProblem.KEYLESS: tr("The entry has no keys and is not constant, so it is never activated by keys."),
+        KeyProblem.KEYLESS: tr("The entry has no keys and is not constant, so no message can activate it by key."),
     }
     macro = f"{{{{{finding.detail}}}}}"
     percent = round(finding.share * 100)

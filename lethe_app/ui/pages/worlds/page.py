@@ -22,6 +22,7 @@ from lethe_app.ui.core.theme import Theme, interface_font_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.pages.worlds.deletion import WorldDeletion
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
@@ -136,6 +137,7 @@ class WorldPage(Page):
         self._load_task = context.tasks.start_task(self._load_page(), key="worlds")
 
     def _build(self) -> None:
+        self._undo_guard = UndoGuard(self.detail)
         self.panes = WorldPanes(self.theme, self.world_list, self.table, self.detail)
         self.bench_splitter = QSplitter(Qt.Orientation.Vertical)
         self.bench_splitter.setChildrenCollapsible(False)
@@ -228,6 +230,7 @@ class WorldPage(Page):
         return await run_dialog(question)
 
     def close_page(self) -> None:
+        self._undo_guard.stop_watching()
         self._unsubscribe()
         self.book.close()
 

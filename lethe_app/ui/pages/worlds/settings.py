@@ -83,7 +83,7 @@ class WorldSettingsForm(QWidget):
         title = QLabel(self.tr("Used by"))
         title.setProperty("field", True)
         column.addWidget(title)
-        column.addWidget(build_small_label(self.tr("Active in the conversations of everyone ticked here.")))
+        column.addWidget(build_small_label(self.tr("Active in the conversations of the personas selected here.")))
         for tick in self.owner_checks.values():
             column.addWidget(tick, 0, Qt.AlignmentFlag.AlignLeft)
         return part
@@ -104,7 +104,7 @@ class WorldSettingsForm(QWidget):
         """Show the owners to which the world can be assigned."""
         titles = {
             WorldOwner.PERSONA: self.tr("{name}, in every conversation"),
-            WorldOwner.USER: self.tr("{name}, with every persona"),
+            WorldOwner.USER: self.tr("{name} (all conversations)"),
             WorldOwner.SESSION: self.tr("This conversation only"),
             WorldOwner.EVERYBODY: self.tr("Everyone"),
         }
