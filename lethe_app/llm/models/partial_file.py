@@ -25,7 +25,7 @@ def check_disk_space(part: Path, missing: int) -> None:
     free = shutil.disk_usage(part.parent).free
     if missing > 0 and free < missing + MIN_FREE_DISK:
         needed = f"{(missing + MIN_FREE_DISK) / 1e9:.1f} GB"
-        raise DiskFull(f"There is not enough disk space in {part.parent}: {needed} are needed, {free / 1e9:.1f} GB are free.")
+        raise DiskFull(f"There is not enough disk space in {part.parent}: {needed} are needed, {free / 1e9:.1f} GB is free.")
 
 
 @contextmanager

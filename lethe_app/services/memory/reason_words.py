@@ -42,8 +42,8 @@ NAMES = (
     "its name, “{name}”, is {before} messages earlier",
 )
 SIGNALS = {
-    "together": "two things in the message occur together there, in these words or others",
-    "said": "a line says, word for word or nearly, what the message says",
+    "together": "two topics of the message occur together there",
+    "said": "a line says nearly the same as the message",
     "about": "a known fact is about the same",
     "summary": "the summary has a sentence about the same",
     "date": "it was at the time that the message names",

@@ -272,6 +272,6 @@ def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, st
         text = tr("{title} is still in the prompt word for word, so {name} needs no memories of it.")
     else:
         text = tr(
-            "{title} and the conversations before it are in the prompt word for word, so {name} needs no memories of them."
+            "{title} and the conversations before it are in the prompt in full, so {name} does not need memories of them."
         )
     return tr("No memories needed"), text.format(name=persona_name, title=title)

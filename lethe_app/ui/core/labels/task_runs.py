@@ -19,7 +19,7 @@ def format_outcome(run: TaskRun) -> str:
         return _tr("Running")
     return {
         RunOutcome.MADE: _tr("Done"),
-        RunOutcome.NOTHING: _tr("Nothing to do"),
+        RunOutcome.NOTHING: _tr("Nothing to do."),
         RunOutcome.GAVE_WAY: _tr("Interrupted"),
         RunOutcome.STOPPED: _tr("Stopped by you"),
         RunOutcome.FAILED: _tr("Failed"),
