@@ -69,6 +69,8 @@ ACTION_SPECS = (
     ActionSpec("palette", str(QT_TRANSLATE_NOOP("Action", "Command palette")), ("Ctrl+K",)),
     ActionSpec("keys", str(QT_TRANSLATE_NOOP("Action", "Keyboard shortcuts")), ("F1",)),
     ActionSpec("quit", str(QT_TRANSLATE_NOOP("Action", "Quit")), ("Ctrl+Q",)),
+    ActionSpec("undo", str(QT_TRANSLATE_NOOP("Action", "Undo change")), ("Ctrl+Z",), is_local=True),
+    ActionSpec("redo", str(QT_TRANSLATE_NOOP("Action", "Redo change")), ("Ctrl+Shift+Z",), is_local=True),
     ActionSpec("send", str(QT_TRANSLATE_NOOP("Action", "Send")), ("Return",), is_local=True),
     ActionSpec("break", str(QT_TRANSLATE_NOOP("Action", "New line")), ("Shift+Return",), is_local=True),
     ActionSpec("edit_last", str(QT_TRANSLATE_NOOP("Action", "Edit last message (message box empty)")), ("Up",), is_local=True),
