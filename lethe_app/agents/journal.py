@@ -150,11 +150,11 @@ async def build_placeholders(context: TaskContext, new_sessions: list[SessionSum
 
 
 async def format_newest_messages(
-    context: TaskContext, session: SessionSummary, task_prompt: str, answer: type[LlmAnswer], most_tokens: int, **values: str
+    context: TaskContext, session: SessionSummary, task_prompt: str, answer: type[LlmAnswer], max_tokens: int, **values: str
 ) -> str:
-    """Return the end of a session, in as many tokens as the prompt has room for and at most `most_tokens`."""
+    """Return the end of a session, in as many tokens as the prompt has room for and at most `max_tokens`."""
     utterances = (await context.list_utterances(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
-    free_tokens = min(most_tokens, await context.free_tokens(task_prompt, answer, **values))
+    free_tokens = min(max_tokens, await context.free_tokens(task_prompt, answer, **values))
     counts = await context.count([format_lines([line]) for line in utterances])
     kept_count = 0
     for tokens in reversed(counts):

@@ -67,17 +67,17 @@ class Runtime:
         settings: Callable[[], Settings],
         is_need_met: Callable[[TaskRequirement], bool],
         budget: DailyBudget,
-        on_battery: Callable[[], bool],
+        is_on_battery: Callable[[], bool],
     ) -> None:
-        """Create the runtime. `is_need_met` returns whether a requirement is met, `on_battery` whether the computer runs on its
-        battery.
+        """Create the runtime. `is_need_met` returns whether a requirement is met, `is_on_battery` whether the computer runs
+        on its battery.
         """
         self.registry = registry
         self._runs = runs
         self._settings = settings
         self._is_need_met = is_need_met
         self.budget = budget
-        self._on_battery = on_battery
+        self._on_battery = is_on_battery
         self._not_before: dict[tuple[str, str], datetime] = {}
         self._last_run_times: dict[tuple[str, str], datetime] = {}
         """Time of the last run of each task, by persona id and task name."""

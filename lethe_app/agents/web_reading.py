@@ -36,7 +36,7 @@ class WebAccess(Protocol):
 
     async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]: ...
 
-    async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText: ...
+    async def read(self, address: str, why: str, max_tokens: int = 0) -> PageText: ...
 
 
 class TaskModel(Protocol):
@@ -155,9 +155,9 @@ class WebReader:
         return ReadPage(hit, page.text, page.is_cut) if tokens > MIN_PAGE_TOKENS and not page.is_description else ReadPage(hit)
 
     async def merge_pages(
-        self, request: ReadingRequest, pages: Sequence[ReadPage], task_model: TaskModel | None, most_tokens: int = 0
+        self, request: ReadingRequest, pages: Sequence[ReadPage], task_model: TaskModel | None, max_tokens: int = 0
     ) -> MergedPages:
-        """Return one text from all pages, of which at most `most_tokens` tokens are read together (0: as many as the model has
+        """Return one text from all pages, of which at most `max_tokens` tokens are read together (0: as many as the model has
         room for).
 
         Without `task_model`, and if the model's text is not supported by the pages, the pages are quoted. Raise ModelError if
@@ -166,7 +166,7 @@ class WebReader:
         if task_model is not None and pages:
             quoter = await self.build_quoter()
             free_tokens = await task_model.free_tokens("merge_pages", MergedPagesAnswer, **request.placeholders)
-            fitting_pages = await fit_pages(pages, min(free_tokens, most_tokens or free_tokens), quoter, task_model)
+            fitting_pages = await fit_pages(pages, min(free_tokens, max_tokens or free_tokens), quoter, task_model)
             text = await self._ask_model(request, fitting_pages, quoter, task_model) if fitting_pages else ""
             supported_text = keep_supported_sentences(text, fitting_pages, (request.name, request.topic))
             if supported_text:

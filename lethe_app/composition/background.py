@@ -42,12 +42,12 @@ from lethe_app.services.personas.inner_life import InnerLife
 from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.scheduling.idle import Idleness
-from lethe_app.services.scheduling.power import on_battery
+from lethe_app.services.scheduling.power import is_on_battery
 from lethe_app.services.tools.builtin_memory import MemoryTools
 from lethe_app.services.tools.builtin_small import build_dice_set, build_time_set
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import WorkingMemoryTools
-from lethe_app.services.tools.instructions import ToolNote
+from lethe_app.services.tools.instructions import ToolInstructions
 from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.plugins import find_tool_sets
 from lethe_app.services.tools.registry import ToolRegistry
@@ -123,7 +123,7 @@ class BackgroundServices:
     def runtime(self) -> Runtime:
         registry = Registry(self.tasks, reserved_names=WORK_BY_NAME)
         return Runtime(
-            registry, self.task_runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget, on_battery
+            registry, self.task_runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget, is_on_battery
         )
 
     @cached_property
@@ -270,7 +270,7 @@ class BackgroundServices:
         """Start of the tool use of replies. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
         core = self.core
         permissions = ToolPermissions(core.session_state, core.preferences, lambda: self.is_need_met(TaskRequirement.FACTS))
-        note = ToolNote(core.preferences, (core.paths.own_prompts, core.paths.prompts))
+        note = ToolInstructions(core.preferences, (core.paths.own_prompts, core.paths.prompts))
         stores = (self.working_memory, core.session_store, core.formats)
         return ToolTurnFactory(self.tool_registry, permissions, *stores, note, core.immediate_task_model)
 
@@ -302,4 +302,4 @@ class BackgroundServices:
     def prompt_inspector(self) -> PromptInspector:
         core = self.core
         stores = (core.session_store, core.receipt_store, core.library, core.preferences, core.token_counts)
-        return PromptInspector(*stores, core.prompt_assembler, core.loaded_model, self.tool_turns.prompt_of)
+        return PromptInspector(*stores, core.prompt_assembler, core.loaded_model, self.tool_turns.build_tool_prompt)

@@ -40,7 +40,7 @@ class Net:
             raise self.troubles.pop(0)
         return list(self.hits)
 
-    async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText:
+    async def read(self, address: str, why: str, max_tokens: int = 0) -> PageText:
         self.read_addresses.append(address)
         await asyncio.sleep(0)
         said = self.pages.get(address, PageUnreadable("There is no such page."))

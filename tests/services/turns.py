@@ -65,7 +65,7 @@ async def prompt_of(services: AppServices, session: ChatSession, outcome: TurnOu
     state = services.models.state
     assert isinstance(state, ModelReady)
     turn = await services.core.turn_loader.load(session.guid, state.model, outcome.reply)
-    tools = await services.tool_turns.prompt_of(turn.participants.persona, state.model)
+    tools = await services.tool_turns.build_tool_prompt(turn.participants.persona, state.model)
     prompt = await services.core.prompt_assembler.build(turn, state.model, outcome.memory, tools=tools)
     return prompt.text
 

@@ -180,8 +180,8 @@ class ReplyGenerator:
         self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writing: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
-        recalled, lead = tools.add_inventory(memory) or TurnMemory(), tools.lead or Alternative(model=model.file.name)
-        tool_prompt = await self._tool_turns.prompt_of(turn.participants.persona, model)
+        recalled, lead = tools.add_inventory(memory) or TurnMemory(), tools.partial_reply or Alternative(model=model.file.name)
+        tool_prompt = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
             prompt = await self._prompt_assembler.build(turn, model, background, tools.reply_start, tool_prompt)
@@ -227,7 +227,7 @@ class ReplyGenerator:
                 self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete)
             )
         if tools.has_pending_calls:
-            tools.keep_text(reply.alternative(complete=False))
+            tools.set_partial_reply(reply.alternative(complete=False))
             return
         if reply.is_only_echo:
             return

@@ -144,7 +144,7 @@ class PrefillService:
                 )  # the summary of the one before is part of the prompt
                 turn = await self._turn_loader.load(session_id, state.model)
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
-                tools = await self._tool_turns.prompt_of(turn.participants.persona, state.model)
+                tools = await self._tool_turns.build_tool_prompt(turn.participants.persona, state.model)
                 text = await self._prompt_assembler.build_prefill(turn, state.model, expected_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)

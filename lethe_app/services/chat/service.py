@@ -134,7 +134,7 @@ class ChatService:
         had_to_wait = self._one_reply_at_a_time.locked() or self._sessions.is_archiving(turn.session.persona_id)
         await self._sessions.wait_until_archived(turn.session.persona_id)
         async with self._one_reply_at_a_time:
-            with self._priority.hold_off():
+            with self._priority.block_background():
                 model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name

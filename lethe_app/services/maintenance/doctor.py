@@ -65,7 +65,7 @@ class Doctor:
         `_check_user_files`.
         """
         paths = self._paths
-        places = {
+        folders = {
             "personas": paths.shipped_personas,
             "worlds": paths.shipped_worlds,
             "instruct formats": paths.shipped_presets / "instruct",
@@ -73,9 +73,9 @@ class Doctor:
             "system prompts": paths.shipped_presets / "system",
             "icons": paths.icons,
         }
-        counts = {what: len(list(folder.glob("*.svg" if what == "icons" else "*.json"))) for what, folder in places.items()}
-        detail = ", ".join(f"{count} {what}" for what, count in counts.items())
-        missing = [what for what, count in counts.items() if not count]
+        counts = {name: len(list(folder.glob("*.svg" if name == "icons" else "*.json"))) for name, folder in folders.items()}
+        detail = ", ".join(f"{count} {name}" for name, count in counts.items())
+        missing = [name for name, count in counts.items() if not count]
         remedy = f"No {', '.join(missing)} found in {self._paths.shipped}: reinstall Lethe."
         return EngineCheck("Bundled files", passed=not missing, detail=detail, remedy=remedy)
 
@@ -117,11 +117,11 @@ class Doctor:
         reference = self._paths.resources / "starter_reference.json"
         vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
         await self._embedder.close()
-        verdict = bundled.run_self_test(vectors, reference)
+        test_result = bundled.run_self_test(vectors, reference)
         limits = await self._calibration.limits_of(known_as(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
-        detail = f"{path.name}: {verdict.detail}; {thresholds}"
-        return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
+        detail = f"{path.name}: {test_result.detail}; {thresholds}"
+        return EngineCheck("Embedding model", passed=test_result.passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
 
 
 async def run_check(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:

@@ -55,19 +55,19 @@ class FileTrash:
             await self._presets.restore(SystemPreset, path)
 
     async def erase(self, items: Sequence[Trashed]) -> list[str]:
-        """Delete files permanently; return the personas of which no file is left."""
+        """Delete files permanently; return the ids of the personas of which no file is left."""
         await self._database.run_outside_transaction(lambda: trashed_files.erase([Path(item.id) for item in items]))
-        stems = {item.stem for item in items if item.kind is TrashKind.PERSONA}
-        gone = [stem for stem in stems if await self._is_persona_gone(stem)]
-        for stem in gone:
-            await self._notebooks.erase_all(stem)
-        return gone
+        erased_ids = {item.stem for item in items if item.kind is TrashKind.PERSONA}
+        lost_ids = [persona_id for persona_id in erased_ids if not await self._has_file(persona_id)]
+        for persona_id in lost_ids:
+            await self._notebooks.erase_all(persona_id)
+        return lost_ids
 
-    async def living_personas(self) -> set[str]:
+    async def persona_ids(self) -> set[str]:
         """Return the file names of all readable personas, users included."""
         return {persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]}
 
-    async def _is_persona_gone(self, stem: str) -> bool:
-        """Return whether no file of this persona is left, neither in use (readable or not) nor in the trash."""
+    async def _has_file(self, persona_id: str) -> bool:
+        """Return whether a file of this persona is left, in use (readable or not) or in the trash."""
         broken = {problem.path.stem for problem in await self._library.errors()}
-        return stem not in await self.living_personas() | {trashed.stem for trashed in await self.list_items()} | broken
+        return persona_id in await self.persona_ids() | {item.stem for item in await self.list_items()} | broken

@@ -71,7 +71,7 @@ class RecordTrash:
         """Delete records permanently."""
         await self._listing.erase(items)
         for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
-            await self._facts.renew(persona_id)  # what was learnt there had taken the place of what holds again now
+            await self._facts.renew(persona_id)  # facts that the deleted ones had superseded are valid again
 
     async def erase_persona(self, persona_id: str) -> None:
         """Delete everything permanently that is stored for a persona."""

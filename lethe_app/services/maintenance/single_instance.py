@@ -65,8 +65,8 @@ def request_window(paths: Paths, timeout: float) -> bool:
 def take_window_requests(paths: Paths) -> bool:
     """Return whether another instance has requested the window since the last call, and delete its requests."""
     request_files = list(paths.inbox.glob("*.call")) if paths.inbox.is_dir() else []
-    for note in request_files:
-        note.unlink(missing_ok=True)
+    for request_file in request_files:
+        request_file.unlink(missing_ok=True)
     return bool(request_files)
 
 
@@ -74,15 +74,15 @@ def take_requested_files(paths: Paths) -> list[Path]:
     """Return the files of all pending requests, oldest first, and delete the requests. Stale and unreadable ones are
     dropped.
     """
-    request_files = sorted(paths.inbox.glob("*.json"), key=lambda note: note.stat().st_mtime) if paths.inbox.is_dir() else []
+    request_files = sorted(paths.inbox.glob("*.json"), key=lambda path: path.stat().st_mtime) if paths.inbox.is_dir() else []
     files = []
-    for note in request_files:
-        is_fresh = time.time() - note.stat().st_mtime < STALE_SECONDS
+    for request_file in request_files:
+        is_fresh = time.time() - request_file.stat().st_mtime < STALE_SECONDS
         try:
-            request = json.loads(note.read_text(encoding="utf-8"))
+            request = json.loads(request_file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             request = None
-        note.unlink(missing_ok=True)
+        request_file.unlink(missing_ok=True)
         if is_fresh and isinstance(request, dict) and isinstance(request.get("file"), str):
             files.append(Path(request["file"]))
     return files

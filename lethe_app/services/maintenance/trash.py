@@ -15,7 +15,7 @@ from lethe_app.services.maintenance.record_trash import RecordTrash
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 
-LOOK_AGAIN = 6 * 3600.0
+PURGE_INTERVAL = 6 * 3600.0
 """Seconds between two purges."""
 
 
@@ -26,7 +26,7 @@ class Trash:
         self.changed: Listeners[None] = Listeners()
         self.records = records
         self._files, self._indexing, self._preferences = files, indexing, preferences
-        self.background = BackgroundLoop(self.purge_expired, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.purge_expired, PURGE_INTERVAL)
 
     @property
     def retention_days(self) -> int:
@@ -35,17 +35,17 @@ class Trash:
 
     async def list_items(self) -> list[Trashed]:
         """Return all items, last deleted first."""
-        files, living_ids = await self._files.list_items(), await self._files.living_personas()
-        # A deleted persona's sessions are counted only if no living persona has the same file name: erasing the item would
+        files, persona_ids = await self._files.list_items(), await self._files.persona_ids()
+        # A deleted persona's sessions are counted only if no existing persona has the same file name: erasing the item would
         # not touch them.
         session_counts = await self.records.session_counts()
         counted = [
-            replace(one, count=0 if one.stem in living_ids else session_counts.get(one.stem, 0))
-            if one.kind is TrashKind.PERSONA
-            else one
-            for one in files
+            replace(item, count=0 if item.stem in persona_ids else session_counts.get(item.stem, 0))
+            if item.kind is TrashKind.PERSONA
+            else item
+            for item in files
         ]
-        return sorted([*await self.records.list_items(), *counted], key=lambda one: one.when, reverse=True)
+        return sorted([*await self.records.list_items(), *counted], key=lambda item: item.when, reverse=True)
 
     async def restore(self, item: Trashed) -> None:
         """Restore an item to its former place. Raise LetheError if that is no longer possible."""
@@ -68,7 +68,7 @@ class Trash:
         if not self.retention_days:
             return
         limit = now() - timedelta(days=self.retention_days)
-        old = [item for item in await self.list_items() if item.when < limit]
-        if old:
+        expired = [item for item in await self.list_items() if item.when < limit]
+        if expired:
             await self.records.purge(limit)
-            await self.erase([item for item in old if item.kind in FILE_KINDS])
+            await self.erase([item for item in expired if item.kind in FILE_KINDS])

@@ -21,11 +21,11 @@ class Idleness:
         self._is_composing = False
 
     def start_watching(self) -> None:
-        """Start to measure: a window reports events from now on."""
+        """Start measuring: a window reports events from now on."""
         self._last_action = now()
 
     def stop_watching(self) -> None:
-        """Stop to measure: no window reports events any more."""
+        """Stop measuring: no window reports events any more."""
         self._last_action, self._is_composing = None, False
 
     def record_action(self) -> None:
@@ -45,6 +45,6 @@ class Idleness:
         if self._last_action is None:
             return None
         moment = now()
-        self._last_action = min(self._last_action, moment)  # a clock that was put back must not make them stay for hours
+        self._last_action = min(self._last_action, moment)  # a clock that was set back must not keep the user present for hours
         idle = moment - self._last_action
         return timedelta() if self._is_composing and idle < MAX_DRAFT_AGE else idle

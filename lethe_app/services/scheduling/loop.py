@@ -1,4 +1,4 @@
-"""Loop of background work: runs when activated, periodically by itself, and not while paused."""
+"""Loop of background work: runs when woken and at an interval, but not while paused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BackgroundLoop:
     """Run `work` repeatedly, one call at a time. The call in progress at the end is cancelled and must be safe to repeat."""
 
     def __init__(self, work: Callable[[], Awaitable[None]], interval: float | None = None) -> None:
-        """Create a loop; `interval` is the interval in seconds without activation, None waits for an activation only."""
+        """Create a loop; `interval` is the time in seconds between two calls; with None, it only runs when woken."""
         self._work = work
         self._interval = interval
         self._wake_event = asyncio.Event()
@@ -32,11 +32,11 @@ class BackgroundLoop:
 
     @property
     def is_running(self) -> bool:
-        """Return whether it was started, and neither paused nor closed since."""
+        """Return whether the loop was started and has neither been paused nor closed since."""
         return self._task is not None
 
     def wake(self) -> None:
-        """Activate the loop, because there is work to do."""
+        """Wake the loop, because there is work to do."""
         self._wake_event.set()
 
     async def pause(self) -> None:
@@ -55,7 +55,7 @@ class BackgroundLoop:
         await asyncio.sleep(delay)
         while True:
             self._wake_event.clear()
-            with suppress(LetheError):  # told by whoever the user is waiting for
+            with suppress(LetheError):  # reported by the operation that the user waits for
                 await self._run_once()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake_event.wait(), self._interval)
@@ -69,5 +69,5 @@ class BackgroundLoop:
         except LetheError:
             raise
         except Exception as error:
-            *_above, frame = traceback.extract_tb(error.__traceback__)
-            LOG.warning("work behind broke down with %s at %s:%s", type(error).__name__, frame.filename, frame.lineno)
+            *_outer_frames, frame = traceback.extract_tb(error.__traceback__)
+            LOG.warning("background work failed with %s at %s:%s", type(error).__name__, frame.filename, frame.lineno)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 
 
-def on_battery() -> bool:
+def is_on_battery() -> bool:
     """Return whether the computer runs on its battery; False if it has none or the system does not report it."""
     sensor = getattr(psutil, "sensors_battery", None)  # some systems have none
     try:

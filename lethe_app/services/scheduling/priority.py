@@ -25,8 +25,8 @@ class BackgroundPriority:
         return self._turn_count > 0
 
     @contextmanager
-    def hold_off(self) -> Iterator[None]:
-        """Hold back background work while the context is open."""
+    def block_background(self) -> Iterator[None]:
+        """Block background work while the context is open."""
         self._turn_count += 1
         self._no_turn.clear()
         self.turn_started.notify(None)

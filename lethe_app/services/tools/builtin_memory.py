@@ -30,7 +30,7 @@ from lethe_app.services.truncation import truncate_to_sentences
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import SessionStore
 
-TOOL = "tool"
+MADE_BY_TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
 MAX_CERTAIN_RESULTS, MAX_UNCERTAIN_RESULTS = 8, 3
 UNSURE_HEADING = "No certain match. The closest results, which may be unrelated:"
@@ -144,7 +144,7 @@ class MemoryTools:
             name=" ".join(arguments.title.split())[:60],
             content=truncate_to_sentences(arguments.content.strip(), MAX_SAVED_CHARACTERS),
             filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
-            made_by=TOOL,
+            made_by=MADE_BY_TOOL,
             sources=await self._build_sources(context),
         )
         stored = await self.memory.memorize(context.persona_id, memory)
@@ -181,17 +181,18 @@ class MemoryTools:
             return (day.year, day.month) == (first.year, first.month) if is_month else day == first
 
         sessions = [
-            one
-            for one in await self.session_store.sessions(context.persona_id)
-            if is_within(one.started) or is_within(one.last_activity) or one.started.astimezone().date() <= first
-            <= one.last_activity.astimezone().date()
-        ]  # fmt: skip
-        lines = [
-            f"- Conversation: {format_line(one.title, await self._load_summary(one.guid, one.first_words))}"
-            for one in sessions[:MAX_CERTAIN_RESULTS]
+            session
+            for session in await self.session_store.sessions(context.persona_id)
+            if is_within(session.started)
+            or is_within(session.last_activity)
+            or session.started.astimezone().date() <= first <= session.last_activity.astimezone().date()
         ]
-        memories = [one for one in await self.memory.memories(context.persona_id) if is_within(one.added)]
-        lines += [f"- Memory: {await self._format_memory(one)}" for one in memories[:MAX_CERTAIN_RESULTS]]
+        lines = [
+            f"- Conversation: {format_line(session.title, await self._load_summary(session.guid, session.first_words))}"
+            for session in sessions[:MAX_CERTAIN_RESULTS]
+        ]
+        memories = [memory for memory in await self.memory.memories(context.persona_id) if is_within(memory.added)]
+        lines += [f"- Memory: {await self._format_memory(memory)}" for memory in memories[:MAX_CERTAIN_RESULTS]]
         period = f"{first:%B %Y}" if is_month else format_date(first)
         return ToolOutput(
             "\n".join([f"{period}:", *lines]) if lines else f"Nothing is known of {period}.", f"looked up {period}"
@@ -236,7 +237,7 @@ class MemoryTools:
             raise LetheError("There is no such memory." if not matches else "Several memories are called that.")
         return matches[0]
 
-    async def list_categories(self, context: ToolContext, _wish: NoArguments) -> ToolOutput:
+    async def list_categories(self, context: ToolContext, _arguments: NoArguments) -> ToolOutput:
         memories = await self.memory.memories(context.persona_id)
         counts = Counter(memory.filed_under or f"({memory.category.value})" for memory in memories)
         lines = [f"- {name}: {count}" for name, count in sorted(counts.items())]
@@ -246,16 +247,13 @@ class MemoryTools:
         moment = self.parse_moment(arguments)
         new_reminder, when = build_reminder(arguments.text, moment), format_moment(moment)
         waiting = await self.reminders.reminders_of(context.persona_id)
-        if any(
-            (known_reminder.content, known_reminder.added) == (new_reminder.content, new_reminder.added)
-            for known_reminder in waiting
-        ):
+        if any((reminder.content, reminder.added) == (new_reminder.content, new_reminder.added) for reminder in waiting):
             return ToolOutput(f"That reminder was set before, for {when}.", f"found an existing reminder for {when}")
         await self.reminders.create_reminder(
-            context.persona_id, arguments.text, moment, made_by=TOOL, sources=[source_of(context)]
+            context.persona_id, arguments.text, moment, made_by=MADE_BY_TOOL, sources=[source_of(context)]
         )
-        once = " It comes once and does not repeat; say so." if is_recurring(arguments.when) else ""
-        return ToolOutput(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
+        recurrence_note = " It comes once and does not repeat; say so." if is_recurring(arguments.when) else ""
+        return ToolOutput(f"The reminder is set for {when}.{recurrence_note}", f"set a reminder for {when}")
 
     def parse_moment(self, arguments: MemoryRemindArguments) -> datetime | date:
         """Parse the time of a reminder. Raise LetheError unless it is a time in the future."""

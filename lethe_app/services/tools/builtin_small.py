@@ -29,7 +29,7 @@ class DaysBetweenArguments(BaseModel):
     end: str = Field(description="Another day, such as 2027-01-06 or “next Friday”.")
 
 
-class Dice(BaseModel):
+class DiceArguments(BaseModel):
     """Dice notation."""
 
     dice: str = Field(description="Such as 2d6+3 or d20.")
@@ -42,7 +42,7 @@ def build_time_set() -> ToolSet:
         "check the time",
         "The date, the weekday and the time of day. Use it when it matters what day or hour it is.",
         NoArguments,
-        _tell_time,
+        _report_time,
         hint=r"\b(?:what|which) (?:time|day|date|year|month|weekday)\b|\bwhat'?s the (?:time|date)\b|\bhow late is it\b",
     )
     days_tool = Tool(
@@ -62,7 +62,7 @@ def build_dice_set() -> ToolSet:
         "dice_roll",
         "roll dice",
         "Roll dice, written as 2d6+3. Use it for every roll of dice and never make up the number yourself.",
-        Dice,
+        DiceArguments,
         _roll_dice,
         every_time=True,
         hint=r"\b\d{0,3}d\d{1,4}\b|\broll(?:s|ed|ing)?\b.{0,30}\b(?:dice|die|d\d+)\b|\broll for\b|\bdice\b",
@@ -70,7 +70,7 @@ def build_dice_set() -> ToolSet:
     return ToolSet("dice", "Dice", (dice_tool,))
 
 
-async def _tell_time(_context: ToolContext, _arguments: NoArguments) -> ToolOutput:
+async def _report_time(_context: ToolContext, _arguments: NoArguments) -> ToolOutput:
     moment = now().astimezone()
     return ToolOutput(f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"checked the time: {moment:%H:%M}")
 
@@ -83,7 +83,7 @@ async def _count_days(_context: ToolContext, arguments: DaysBetweenArguments) ->
     return ToolOutput(f"{sentence}{order_note}.", f"counted days: {abs(days)}")
 
 
-async def _roll_dice(context: ToolContext, arguments: Dice) -> ToolOutput:
+async def _roll_dice(context: ToolContext, arguments: DiceArguments) -> ToolOutput:
     """Roll dice. The seed is the turn, so that all alternatives of a reply get the same result; repeated rolls differ."""
     notation, values, modifier = roll_dice(arguments.dice, f"{context.turn} {arguments.dice} {context.number}")
     total = sum(values) + modifier

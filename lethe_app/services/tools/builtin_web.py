@@ -47,11 +47,11 @@ class WebTools:
         return ToolSet(WEB, "Internet", (search,), lambda: self.web_gate.is_allowed)
 
     async def search(self, context: ToolContext, arguments: WebSearchArguments) -> ToolOutput:
-        pairs = await self.web_gate.look_up(arguments.query, f"{context.persona} asked to search for it, and you allowed it.")
-        if not pairs:
+        results = await self.web_gate.look_up(arguments.query, f"{context.persona} asked to search for it, and you allowed it.")
+        if not results:
             raise WebError("Nothing was found.")
         quoter, parts = await self.build_quoter(), []
-        for number, (_found, page) in enumerate(pairs, 1):
+        for number, (_found, page) in enumerate(results, 1):
             key = f"web-{context.turn[:4]}-{number}"
             namespace = session_namespace(context.session_id)
             await self.working_memory.save_entry(namespace, key, page.text, category=FROM_WEB, tags=[page.address])
@@ -61,5 +61,5 @@ class WebTools:
             )
             if is_too_long:
                 parts.append(f"(The whole page lies on the workbench under “{key}”.)")
-        sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in pairs))
+        sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in results))
         return ToolOutput("\n\n".join(parts), f"searched the internet for “{arguments.query}”: {sites}", is_limited=True)

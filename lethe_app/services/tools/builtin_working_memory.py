@@ -36,7 +36,7 @@ class BenchGetArguments(BaseModel):
     start: int = Field(default=0, ge=0, description="The letter from which on it is shown.")
 
 
-class NoteSearchArguments(BaseModel):
+class BenchSearchArguments(BaseModel):
     """Arguments of `bench_search`."""
 
     words: str = Field(min_length=1)
@@ -67,15 +67,15 @@ class WorkingMemoryTools:
             ),
             Tool("bench_list", "list working memory", "What lies on the workbench.", NoArguments, self.list),
             Tool(
-                "bench_search", "search working memory", "Search what lies on the workbench.", NoteSearchArguments, self.search
+                "bench_search", "search working memory", "Search what lies on the workbench.", BenchSearchArguments, self.search
             ),
         )
         return ToolSet("bench", "Working memory", tools)
 
     async def save(self, context: ToolContext, arguments: BenchSaveArguments) -> ToolOutput:
-        lasts = timedelta(minutes=arguments.minutes)
+        lifetime = timedelta(minutes=arguments.minutes)
         entry = await self.working_memory.save_entry(
-            session_namespace(context.session_id), arguments.key, arguments.text, lifetime=lasts, category="note"
+            session_namespace(context.session_id), arguments.key, arguments.text, lifetime=lifetime, category="note"
         )
         return ToolOutput(
             f"It lies under “{entry.key}” for {arguments.minutes} minutes.", f"saved “{entry.key}” to working memory"
@@ -92,11 +92,11 @@ class WorkingMemoryTools:
             await self._quote_if_untrusted(entry, piece) + more, f"read “{entry.key}” from working memory", is_limited=True
         )
 
-    async def list(self, context: ToolContext, _wish: NoArguments) -> ToolOutput:
+    async def list(self, context: ToolContext, _arguments: NoArguments) -> ToolOutput:
         entries = await self.working_memory.entries_of(session_namespace(context.session_id))
         return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "listed working memory")
 
-    async def search(self, context: ToolContext, arguments: NoteSearchArguments) -> ToolOutput:
+    async def search(self, context: ToolContext, arguments: BenchSearchArguments) -> ToolOutput:
         found = await self.working_memory.search(session_namespace(context.session_id), arguments.words)
         return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched working memory")
 

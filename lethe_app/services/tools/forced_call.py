@@ -28,14 +28,14 @@ class AnswerModel(Protocol):
     async def ask(self, task_prompt: str, answer: type[T], **values: str) -> T: ...
 
 
-class _Filled(LlmAnswer):
+class _ToolArguments(LlmAnswer):
     """Arguments of one tool."""
 
     max_tokens: ClassVar[int] = 220
 
 
 def find_likely_tools(tools: Sequence[Tool], text: str) -> list[Tool]:
-    """Return the tools whose hint matches the message; cheap, and mostly none."""
+    """Return the tools whose hint matches the message, mostly none."""
     words = " ".join(text.split())[:MAX_MESSAGE_CHARACTERS]
     return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MAX_OFFERED_TOOLS]
 
@@ -55,7 +55,7 @@ async def decide_call(task_model: AnswerModel, tools: Sequence[Tool], user: str,
         today = f"{now().astimezone():%A %Y-%m-%d}"
         tool_placeholders = {"tool": tool.name, "description": tool.description, "fields": fields, "today": today}
         answer = await task_model.ask("tools_fill", build_answer_class(tool), **placeholders, **tool_placeholders)
-    except (ModelError, ValidationError):  # no usable answer: then the reply comes without a tool
+    except (ModelError, ValidationError):  # no usable answer: the reply is generated without a tool
         return None
     return ToolCall(name=tool.name, arguments=json.loads(answer.model_dump_json(exclude_defaults=True)))
 
@@ -63,8 +63,8 @@ async def decide_call(task_model: AnswerModel, tools: Sequence[Tool], user: str,
 async def _choose_tool(task_model: AnswerModel, tools: Sequence[Tool], placeholders: dict[str, str]) -> str:
     names = [*(tool.name for tool in tools), NO_TOOL]
     tool_list = "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
-    kind: Any = Literal[tuple(names)]
-    choice = create_model("Tool", __base__=LlmAnswer, tool=(kind, ...))
+    choices: Any = Literal[tuple(names)]
+    choice = create_model("Tool", __base__=LlmAnswer, tool=(choices, ...))
     answer = await task_model.ask("tools_choose", choice, tools=tool_list, **placeholders)
     return str(answer.tool)  # type: ignore[attr-defined]  # the field was just made
 
@@ -74,7 +74,7 @@ def build_answer_class(tool: Tool) -> type[LlmAnswer]:
     fields: dict[str, Any] = {
         name: (field.annotation, _require_field(field)) for name, field in tool.arguments.model_fields.items()
     }
-    return create_model("Arguments", __base__=_Filled, **fields)
+    return create_model("Arguments", __base__=_ToolArguments, **fields)
 
 
 def _require_field(field: Any) -> Any:  # noqa: ANN401 - pydantic's own type has no useful name

@@ -1,4 +1,4 @@
-"""Explains in the system prompt how tools are used, where a model calls them by itself; the user may switch that off."""
+"""Instructions for native tool calls in the system prompt; the user may switch them off."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lethe_app.services.preferences import Preferences
 FILE_NAME = "tools_note.md"
 
 
-class ToolNote:
-    """The explanation of tools, read once from a file."""
+class ToolInstructions:
+    """Instructions for tool calls, read once from a file."""
 
     def __init__(self, preferences: Preferences, folders: Sequence[Path]) -> None:
-        """The first of `folders` that has the file counts, so that the user's own comes before the one that ships."""
+        """Set up the reader. The file of the first folder that has one is used, so the user's own replaces the shipped one."""
         self._preferences, self._folders = preferences, folders
         self._text: str | None = None
 
     def load_text(self) -> str:
-        """Return the note, macros as they are; empty where the user switched it off. Raises FileError."""
+        """Return the instructions with unexpanded macros; empty if the user switched them off. Raise FileError."""
         return self._read() if self._preferences.current.tools_explained else ""
 
     def _read(self) -> str:

@@ -18,26 +18,26 @@ from lethe_app.storage.chats.sessions import SessionStore
 T = TypeVar("T", bound=BaseModel)
 
 
-def parse_arguments(kind: type[T], arguments: Mapping[str, Any]) -> T:
+def parse_arguments(model: type[T], arguments: Mapping[str, Any]) -> T:
     """Parse the arguments of a call. Raise ValidationError if they do not fit the tool."""
     by_lower_name = {name.strip().casefold(): value for name, value in arguments.items()}
-    properties = kind.model_json_schema().get("properties", {})
+    properties = model.model_json_schema().get("properties", {})
     values: dict[str, Any] = {}
-    for name, field in kind.model_fields.items():
+    for name, field in model.model_fields.items():
         value = arguments[name] if name in arguments else by_lower_name.get(name.casefold())
         if value is not None or (name in arguments and field.is_required()):
             values[name] = _coerce_value(properties.get(name, {}), value)
-    return kind.model_validate(values)
+    return model.model_validate(values)
 
 
 def _coerce_value(schema: Mapping[str, Any], value: object) -> object:
     """Coerce a value to its schema: numbers become strings where those are expected, and choices are matched regardless of
     case.
     """
-    kinds = [schema, *schema.get("anyOf", ())]
-    if any(kind.get("type") == "string" for kind in kinds):
+    alternatives = [schema, *schema.get("anyOf", ())]
+    if any(alternative.get("type") == "string" for alternative in alternatives):
         value = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-        choices = [choice for kind in kinds for choice in kind.get("enum", ())]
+        choices = [choice for alternative in alternatives for choice in alternative.get("enum", ())]
         if isinstance(value, str) and choices:
             return next(
                 (choice_text for choice_text in choices if choice_text.casefold() == str(value).strip().casefold()), value
@@ -80,7 +80,7 @@ class ToolServices:
 
 
 def build_failed_result(call: ToolCall, tool: Tool, reason: str) -> ToolResult:
-    """Return the result of a failed call; `reason` give the reason."""
+    """Return the result of a failed call; `reason` is shown to the model and the user."""
     return ToolResult(call=call, text=reason, shown=f"could not {tool.title}: {reason}", outcome=CallOutcome.FAILED)
 
 
@@ -104,7 +104,7 @@ async def execute_call(tool: Tool, call: ToolCall, context: ToolContext) -> Tool
             raise LetheError(f"It took longer than {tool.seconds:g} seconds and was given up.") from error
         raise
     if not isinstance(output, ToolOutput):
-        raise TypeError("a tool returns what is to be told")
+        raise TypeError("a tool must return a ToolOutput")
     return output
 
 
@@ -120,6 +120,6 @@ async def describe_call(tool: Tool, call: ToolCall, context: ToolContext) -> str
             return str(await tool.about(context, arguments))
     except LetheError:
         raise
-    except Exception:  # the code of a plug-in may raise anything; then the arguments say what is wanted
-        LOG.info("the tool %s could not tell what is at stake", tool.name, exc_info=True)
+    except Exception:  # a plug-in may raise anything; the request then shows the arguments alone
+        LOG.info("the tool %s could not describe its call", tool.name, exc_info=True)
         return ""

@@ -46,7 +46,7 @@ def _check_tool(tool: Tool) -> Tool:
         raise TypeError("the arguments of a tool must be a pydantic model.")
     if not tool.title.strip() or not tool.description.strip():
         raise ValueError("every tool needs a title and a description.")
-    tool.declared  # noqa: B018 - raises where its schema cannot be told
+    tool.declared  # noqa: B018 - raises if no schema can be made of its arguments
     re.compile(tool.hint)
     # Code of others must not act without the user's permission, whatever it declares.
     return replace(tool, asks=True)

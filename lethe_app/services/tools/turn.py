@@ -30,7 +30,7 @@ from lethe_app.services.tools.invocation import (
     execute_call,
 )
 
-Report = TypeVar("Report")
+Event = TypeVar("Event")
 LOG = logging.getLogger(__name__)
 MAX_ROUNDS = 10
 """Maximum number of generations of one reply that may end with tool calls."""
@@ -46,14 +46,14 @@ class ToolTurn:
     writer: ReplyWriter
     persona: str
     user: str
-    means: ToolServices | None = None
+    services: ToolServices | None = None
     turn: str = ""
     results: Sequence[ToolResult] = ()
     """Results of calls made for other alternatives of the same reply."""
     unavailable_tools: Sequence[str] = ()
     """Names of tools that are not available now; a call of one is removed from the text and not executed."""
     rounds: int = 0
-    lead: Alternative | None = None
+    partial_reply: Alternative | None = None
     """Text and thinking of the reply before its first call."""
     _parser: ToolCallDetector | None = None
     _call_counts: dict[str, int] = field(default_factory=dict)
@@ -64,47 +64,47 @@ class ToolTurn:
     _earlier_results: Sequence[ToolResult] = ()
 
     def __post_init__(self) -> None:
-        self._earlier_results = self.results  # what this alternative does itself comes on top of `results`
+        self._earlier_results = self.results  # the results of this alternative are added to `results`
 
     @property
     def reply_start(self) -> Alternative | None:
         """Return the part of the reply that ends the prompt; None if it is empty."""
-        return self.lead if self.lead is not None and self.lead.content.strip() else None
+        return self.partial_reply if self.partial_reply is not None and self.partial_reply.content.strip() else None
 
     def add_inventory(self, memory: TurnMemory | None) -> TurnMemory | None:
         """Return the memory of the turn with the inventory of working memory added."""
-        if self.means is None or not self.means.inventory:
+        if self.services is None or not self.services.inventory:
             return memory
-        return (memory or TurnMemory()).model_copy(update={"bench": self.means.inventory})
+        return (memory or TurnMemory()).model_copy(update={"bench": self.services.inventory})
 
     def create_call_parser(self) -> ToolCallDetector | None:
         """Return a parser of tool calls for one generation; None if the model has no native tool calls."""
         names = (
-            [tool.name for tool in self.means.tools]
-            if self.means is not None and self.means.is_native
+            [tool.name for tool in self.services.tools]
+            if self.services is not None and self.services.is_native
             else self.unavailable_tools
         )
         self._parser = ToolCallDetector(names) if names else None
         return self._parser
 
-    async def forward_until_call(self, reports: AsyncGenerator[Report]) -> AsyncGenerator[Report]:
+    async def forward_until_call(self, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
         """Pass on the generation up to a complete call, so that the model does not continue with an invented result."""
-        async with aclosing(reports) as stream:
-            async for report in stream:
-                yield report
+        async with aclosing(events) as stream:
+            async for event in stream:
+                yield event
                 if self._parser is not None and self._parser.can_stop:
                     return
 
     @property
     def has_pending_calls(self) -> bool:
         """Return whether the last generation contains calls and the limit of rounds is not reached."""
-        return self.means is not None and self._parser is not None and bool(self._parser.calls) and self.rounds < MAX_ROUNDS
+        return self.services is not None and self._parser is not None and bool(self._parser.calls) and self.rounds < MAX_ROUNDS
 
-    def keep_text(self, alternative: Alternative) -> None:
-        """Store the text before the calls; what follows them begins a new paragraph."""
+    def set_partial_reply(self, alternative: Alternative) -> None:
+        """Store the text before the calls as `partial_reply`; what follows the calls begins a new paragraph."""
         if alternative.content.strip():
             alternative = alternative.model_copy(update={"content": f"{alternative.content.rstrip()}\n\n"})
-        self.lead = alternative.model_copy(update={"complete": False})
+        self.partial_reply = alternative.model_copy(update={"complete": False})
 
     @property
     def needs_generation(self) -> bool:
@@ -130,9 +130,9 @@ class ToolTurn:
         """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
         already.
         """
-        if self.means is None or self.means.is_native or self.results or self.lead is not None:
+        if self.services is None or self.services.is_native or self.results or self.partial_reply is not None:
             return
-        call = await self.means.choose_call()
+        call = await self.services.choose_call()
         if call is None:
             return
         yield ReplyStarted(self.writer.message)
@@ -145,55 +145,55 @@ class ToolTurn:
         is_stored = False
         try:
             for call in calls:
-                verdict = PermissionAnswer.ALLOW
+                permission = PermissionAnswer.ALLOW
                 if (question := await self._build_question(call)) is not None:
                     yield question
-                    verdict = await self._wait_for_answer(question)
-                results.append(await self._obtain_result(call, verdict))
+                    permission = await self._wait_for_answer(question)
+                results.append(await self._obtain_result(call, permission))
             is_stored = True
             for event in await self._store_results(results):
                 yield event
             for result in results:
                 yield ToolUsed(result, self.writer.message.id)
         finally:
-            if not is_stored and results:  # stopped in the middle: what was done is known all the same
+            if not is_stored and results:  # stopped in between: the completed calls are stored all the same
                 await asyncio.shield(self._store_results(results))
 
     # Single calls
 
     def _find_tool(self, call: ToolCall) -> Tool | None:
-        return next((tool for tool in self.means.tools if tool.name == call.name), None) if self.means else None
+        return next((tool for tool in self.services.tools if tool.name == call.name), None) if self.services else None
 
     async def _build_question(self, call: ToolCall) -> ToolPermissionRequested | None:
         """Return a permission request; None if none is needed. It is needed if the tool always asks, or if a tool with side
         effects was used for another alternative and would be called differently now.
         """
         tool = self._find_tool(call)
-        if tool is None or self.means is None or self._find_earlier_result(call) is not None:
+        if tool is None or self.services is None or self._find_earlier_result(call) is not None:
             return None
         was_used = tool.changes and any(
             result.call.name == call.name and result.outcome is CallOutcome.DONE for result in self._earlier_results
         )
-        if call.key in self._refused_calls or not (self.means.must_ask(tool) or was_used):
+        if call.key in self._refused_calls or not (self.services.must_ask(tool) or was_used):
             return None
         try:
             about = await describe_call(tool, call, self._build_context(0))
-        except (ValidationError, LetheError):  # it would fail, and the model is told why without anybody being asked
+        except (ValidationError, LetheError):  # the call would fail, so the model gets the error without a permission request
             return None
         return ToolPermissionRequested(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
 
     async def _wait_for_answer(self, question: ToolPermissionRequested) -> PermissionAnswer:
-        means, tool = self.means, self._find_tool(question.call)
-        assert means is not None
+        services, tool = self.services, self._find_tool(question.call)
+        assert services is not None
         assert tool is not None
-        means.on_question(question)
+        services.on_question(question)
         try:
-            verdict = await question.answer
+            permission = await question.answer
         finally:
-            means.on_question(None)
-        if verdict is PermissionAnswer.ALWAYS:
-            await means.allow(tool)
-        return verdict
+            services.on_question(None)
+        if permission is PermissionAnswer.ALWAYS:
+            await services.allow(tool)
+        return permission
 
     def _find_earlier_result(self, call: ToolCall) -> ToolResult | None:
         """Return the result of an equal call made before for this reply, in any alternative; None if it must be executed."""
@@ -211,13 +211,13 @@ class ToolTurn:
         participants = (self.session.persona_id, self.persona, self.user, self.session.guid)
         return ToolContext(*participants, self.turn, number)
 
-    async def _obtain_result(self, call: ToolCall, verdict: PermissionAnswer) -> ToolResult:
+    async def _obtain_result(self, call: ToolCall, permission: PermissionAnswer) -> ToolResult:
         number = self._call_counts.get(call.key, 0)
         earlier = self._find_earlier_result(call)
         self._call_counts[call.key] = number + 1
         if earlier is not None:
             return earlier.model_copy(update={"call": call})
-        if verdict is PermissionAnswer.NOT_NOW or call.key in self._refused_calls:
+        if permission is PermissionAnswer.NOT_NOW or call.key in self._refused_calls:
             self._refused_calls.add(call.key)
             title = tool.title if (tool := self._find_tool(call)) else call.name
             text = DECLINED_MESSAGE.format(user=self.user)
@@ -227,10 +227,10 @@ class ToolTurn:
         return result
 
     async def _execute_call(self, call: ToolCall, number: int) -> ToolResult:
-        means, tool = self.means, self._find_tool(call)
-        assert means is not None
+        services, tool = self.services, self._find_tool(call)
+        assert services is not None
         if tool is None:
-            names = ", ".join(candidate.name for candidate in means.tools)
+            names = ", ".join(candidate.name for candidate in services.tools)
             message = (
                 MALFORMED_CALL_MESSAGE
                 if call.name == MALFORMED
@@ -243,25 +243,25 @@ class ToolTurn:
             return build_failed_result(call, tool, f"That did not fit: {describe_errors(error)}")
         except LetheError as error:
             return build_failed_result(call, tool, " ".join(filter(None, (error.message, error.remedy))))
-        except Exception as error:  # the code of a plug-in may raise anything, and the reply comes all the same
-            LOG.info("the tool %s broke", tool.name, exc_info=True)
-            means.on_tool_error(tool, error)
+        except Exception as error:  # a plug-in may raise anything; the reply is generated all the same
+            LOG.info("the tool %s failed", tool.name, exc_info=True)
+            services.on_tool_error(tool, error)
             return build_failed_result(call, tool, f"It broke ({type(error).__name__}).")
         output = await self._shorten_output(tool, output)
         return ToolResult(call=call, text=output.text, shown=output.shown)
 
     async def _shorten_output(self, tool: Tool, output: ToolOutput) -> ToolOutput:
-        means = self.means
-        if means is None or output.is_limited or len(output.text) <= means.max_result_characters:
+        services = self.services
+        if services is None or output.is_limited or len(output.text) <= services.max_result_characters:
             return output
-        key = await means.store_text(f"{tool.name}-{self.turn[:4]}-{len(self.results) + 1}", output.text)
+        key = await services.store_text(f"{tool.name}-{self.turn[:4]}-{len(self.results) + 1}", output.text)
         remainder = f"The whole of it lies on the workbench under “{key}”" if key else "The rest is left out"
-        return replace(output, text=f"{output.text[: means.max_result_characters].rstrip()} …\n({remainder}.)")
+        return replace(output, text=f"{output.text[: services.max_result_characters].rstrip()} …\n({remainder}.)")
 
     async def _store_results(self, results: Sequence[ToolResult]) -> list[NoteAdded]:
         """Store calls and results as messages directly before the reply, whether that is stored already or not."""
-        assert self.means is not None
-        chats, reply_id = self.means.chats, self.writer.message.id
+        assert self.services is not None
+        chats, reply_id = self.services.chats, self.writer.message.id
         messages = as_messages(self.session, self.persona, [result.call for result in results], results)
         self.has_stored = True
         if not self.writer.is_stored:

@@ -1,4 +1,4 @@
-"""Tools of a reply: what its prompt says of them, and what its calls need."""
+"""Tools of a reply: their declarations in the prompt, and the services their calls need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lethe_app.services.prompting.tool_messages import results_above
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
-from lethe_app.services.tools.instructions import ToolNote
+from lethe_app.services.tools.instructions import ToolInstructions
 from lethe_app.services.tools.invocation import ToolServices
 from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.registry import ToolRegistry
@@ -32,7 +32,7 @@ MIN_RESULT_CHARACTERS, MAX_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
 
 
 class ToolTurnFactory:
-    """Start of the tool use of replies."""
+    """Factory of the tool state of replies."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class ToolTurnFactory:
         working_memory: WorkingMemory,
         session_store: SessionStore,
         formats: ModelFormats,
-        note: ToolNote,
+        instructions: ToolInstructions,
         task_model: AnswerModel,
     ) -> None:
         """Create the factory. `task_model` must be usable within the turn."""
         self.permissions = permissions
         self._registry, self._working_memory, self._session_store = registry, working_memory, session_store
-        self._formats, self._tool_note, self._task_model = formats, note, task_model
+        self._formats, self._instructions, self._task_model = formats, instructions, task_model
 
     async def start_turn(
         self,
@@ -56,28 +56,28 @@ class ToolTurnFactory:
         continued: Alternative | None,
         writer: ReplyWriter,
     ) -> ToolTurn:
-        """Return the tools of one reply. A wording that is continued uses none: what they did is in the history already."""
+        """Return the tool state of one reply. A continued alternative uses no tools: its results are in the history already."""
         session, participants = turn.session, turn.participants
         names = (participants.persona.name, participants.user.name)
         tools = self._registry.tools_of(participants.persona)
         inventory = await self._working_memory.build_inventory(session_namespace(session.guid)) if tools else ""
         if not tools or continued is not None:
-            return ToolTurn(session, writer, *names, lead=continued, unavailable_tools=[tool.name for tool in tools])
-        question = turn.user_message
-        means = await self._build_means(session, participants, model, tools, question, inventory)
-        number = str(question.id) if question is not None else str(session.guid)
+            return ToolTurn(session, writer, *names, partial_reply=continued, unavailable_tools=[tool.name for tool in tools])
+        user_message = turn.user_message
+        services = await self._build_services(session, participants, model, tools, user_message, inventory)
+        turn_id = str(user_message.id) if user_message is not None else str(session.guid)
         earlier_results = results_above(turn.messages) if turn.before is not None else ()
-        return ToolTurn(session, writer, *names, means, number, earlier_results)
+        return ToolTurn(session, writer, *names, services, turn_id, earlier_results)
 
-    async def prompt_of(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
-        """Return what the prompts of a persona say of tools."""
+    async def build_tool_prompt(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
+        """Return the instructions and declarations of a persona's tools for a prompt."""
         declared = [tool.declared for tool in self._registry.tools_of(persona)]
         if not declared:
             return ToolPrompt()
         renderer = (await self._formats.renderer(model)).renderer
-        return ToolPrompt(self._tool_note.load_text() if has_native_tools(with_tools(renderer, declared)) else "", declared)
+        return ToolPrompt(self._instructions.load_text() if has_native_tools(with_tools(renderer, declared)) else "", declared)
 
-    async def _build_means(
+    async def _build_services(
         self,
         session: ChatSession,
         participants: Participants,
@@ -127,9 +127,9 @@ class ToolTurnFactory:
         keys = [entry.key for entry in await self._working_memory.find_mentioned(session_namespace(session.guid), text)][
             :MAX_LISTED_KEYS
         ]
-        reading_tool = next((tool for tool in tools if tool.name == "bench_get"), None)
+        read_tool = next((tool for tool in tools if tool.name == "bench_get"), None)
         return (
-            [replace(reading_tool, description=f"{reading_tool.description} There is: {', '.join(keys)}.")]
-            if reading_tool and keys
+            [replace(read_tool, description=f"{read_tool.description} There is: {', '.join(keys)}.")]
+            if read_tool and keys
             else []
         )

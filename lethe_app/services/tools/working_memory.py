@@ -67,14 +67,14 @@ class WorkingMemory:
         """Return all entries of a namespace, sorted by key."""
         return await self._rows.entries_of(namespace, now())
 
-    async def search(self, namespace: str, words: str, most: int = 5) -> list[WorkingMemoryEntry]:
+    async def search(self, namespace: str, words: str, limit: int = 5) -> list[WorkingMemoryEntry]:
         """Return the entries that contain at least one of the words, best match first."""
         query_words = {word.casefold() for word in words.split() if word}
         scored = [
             (sum(word in _searchable_text(entry) for word in query_words), entry) for entry in await self.entries_of(namespace)
         ]
         ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
-        return [entry for _score, entry in ranked[:most]]
+        return [entry for _score, entry in ranked[:limit]]
 
     async def find_mentioned(self, namespace: str, message: str) -> list[WorkingMemoryEntry]:
         """Return the entries that contain at least half of the content words of a message; none if it has no content words."""

@@ -56,11 +56,11 @@ class WebLookupService:
         session_store: SessionStore,
         web_reader: WebReader,
         task_model: TaskModel,
-        is_trusted: Callable[[], bool],
+        is_model_qualified: Callable[[], bool],
     ) -> None:
         """Create the service; `task_model` must not wait for the end of the turn, within which it is called."""
         self._preferences, self._session_store = preferences, session_store
-        self._web_reader, self._task_model, self._is_trusted = web_reader, task_model, is_trusted
+        self._web_reader, self._task_model, self._is_model_qualified = web_reader, task_model, is_model_qualified
 
     def is_enabled(self, participants: Participants) -> bool:
         """Return whether look-ups are allowed and the model does not have the web tools itself."""
@@ -83,18 +83,18 @@ class WebLookupService:
             reason = f"{participants.user.name} asked {participants.persona.name} about it."
             pages = await self._web_reader.search_and_read([topic], reason, self._task_model.count)
             yield WebSearchStarted(topic, len(pages))
-            merge = await self._merge_pages(participants, message, topic, pages)
-        except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
-            merge = MergedPages()
-        line = build_hidden_message(
-            session, await self._build_hidden_text(participants, message, topic, merge), now(), build_note(topic, merge)
+            merged = await self._merge_pages(participants, message, topic, pages)
+        except LetheError:  # of the gate, the engine or the model; the log of requests shows which
+            merged = MergedPages()
+        hidden_message = build_hidden_message(
+            session, await self._build_hidden_text(participants, message, topic, merged), now(), build_note(topic, merged)
         )
-        yield NoteAdded(await self._session_store.insert_above(line, message.id), message.id)
+        yield NoteAdded(await self._session_store.insert_above(hidden_message, message.id), message.id)
 
     async def _choose_topic(self, session: ChatSession, participants: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""
         is_explicit = detect_web_intent(message.content) is WebIntent.EXPLICIT
-        if not self._is_trusted():
+        if not self._is_model_qualified():
             return extract_query(message.content) if is_explicit else ""
         utterances = to_utterances(await self._session_store.newest_messages(session.guid, MAX_LINES, message.id))
         placeholders = {"user": participants.user.name, "message": message.content[:MAX_LINES_CHARACTERS]}
@@ -105,7 +105,7 @@ class WebLookupService:
                 conversation=format_lines(utterances)[-MAX_LINES_CHARACTERS:] or "(nothing yet)",
                 **placeholders,
             )
-        except ModelError:  # no usable answer: then the user's own words decide
+        except ModelError:  # no usable answer: the user's message decides
             return extract_query(message.content) if is_explicit else ""
         return (answer.topic or extract_query(message.content)) if answer.search else ""
 
@@ -126,40 +126,39 @@ class WebLookupService:
             f"{user_name}: {message.content}",
         )
         return await self._web_reader.merge_pages(
-            request, pages, self._task_model if self._is_trusted() else None, MAX_PAGE_TOKENS
+            request, pages, self._task_model if self._is_model_qualified() else None, MAX_PAGE_TOKENS
         )
 
-    async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merge: MergedPages) -> str:
+    async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merged: MergedPages) -> str:
         """Return the hidden message for the model, in which untrusted text is quoted."""
         name, user = participants.persona.name, participants.user.name
-        if not merge.plain_text:
+        if not merged.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."
         quoter = await self._web_reader.build_quoter()
-        if merge.text:  # a model's words, but it may have taken over what strangers want it to say
+        if merged.text:  # written by the model, but it may repeat instructions from the pages
             quoted = quoter.quote_stored(
-                truncate_to_sentences(merge.text, MAX_RESULT_CHARACTERS), merge.addresses, str(message.id)
+                truncate_to_sentences(merged.text, MAX_RESULT_CHARACTERS), merged.addresses, str(message.id)
             )
         else:
-            quoted = quoter.quote_pages(merge.quotes)
+            quoted = quoter.quote_pages(merged.quotes)
         opening = (
-            f"{name} has just looked up “{topic}” on the internet for {user}, at {join_site_names(merge.sources)}. "
+            f"{name} has just looked up “{topic}” on the internet for {user}, at {join_site_names(merged.sources)}. "
             f"What was found:"
         )
         return f"{opening}\n{quoted}\n{name} tells {user} in {name}'s own words what of it answers the question."
 
 
-def build_note(topic: str, merge: MergedPages) -> str:
+def build_note(topic: str, merged: MergedPages) -> str:
     """Return the note of the hidden message, with topic and sources."""
-    return (
-        f"{NOTE_PREFIX} {json.dumps([topic, [[source.title, source.address] for source in merge.sources]], ensure_ascii=False)}"
-    )
+    sources = [[source.title, source.address] for source in merged.sources]
+    return f"{NOTE_PREFIX} {json.dumps([topic, sources], ensure_ascii=False)}"
 
 
-def parse_note(line: Message) -> WebLookup | None:
-    """Parse the note of a hidden message; None if it is no look-up."""
-    kind, _, payload = line.note.partition(" ")
-    if not line.hidden or kind != NOTE_PREFIX:
+def parse_note(message: Message) -> WebLookup | None:
+    """Parse the note of a hidden message; None if it does not belong to a look-up."""
+    kind, _, payload = message.note.partition(" ")
+    if not message.hidden or kind != NOTE_PREFIX:
         return None
     try:
         topic, sources = _NOTE.validate_json(payload)

@@ -61,8 +61,8 @@ class WebGate:
         pages: PageFetcher | None = None,
         base_route: NetworkRoute | None = None,
     ) -> None:
-        """Create the gate. `count` returns the tokens of texts; `base_route` is the network route as far as the settings
-        do not define it.
+        """Create the gate. `count_tokens` counts the tokens of texts; `base_route` is the network route as far as the settings do
+        not define it.
         """
         self.changed: Listeners[OutgoingRequest] = Listeners()
         """Emitted for every request before it is sent, and again when it has ended."""
@@ -75,7 +75,7 @@ class WebGate:
         self._log: deque[OutgoingRequest] | None = None
         self._daily_totals: dict[str, DailyTraffic] = {}
         self._active_timeouts: set[asyncio.Timeout] = set()
-        self._open_trips = 0
+        self._active_sequences = 0
         self._all_ended = asyncio.Event()
         self._all_ended.set()
         self._is_closed = False
@@ -98,24 +98,24 @@ class WebGate:
 
         Raise NotAllowed or SearchFailed.
         """
-        async with self._open_trip(why) as trip:
+        async with self._open_sequence(why) as requests:
             settings, counter, clean_words = self._preferences.current, ByteCounter(), clean_query(query)
             hit_count = count or settings.web_results
             engine = self._engine_factory(settings, self._current_route(), counter)
-            await trip.log_start(RequestPurpose.SEARCH, engine.name, engine.host, clean_words, counter)
+            await requests.log_start(RequestPurpose.SEARCH, engine.name, engine.host, clean_words, counter)
             return (await engine.search(clean_words, hit_count + MORE_HITS))[:hit_count]
 
-    async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText:
-        """Return the text of a page, at most `most_tokens` (0: the number in the settings). Raise NotAllowed or
+    async def read(self, address: str, why: str, max_tokens: int = 0) -> PageText:
+        """Return the text of a page, at most `max_tokens` (0: the number in the settings). Raise NotAllowed or
         PageUnreadable.
         """
-        async with self._open_trip(why) as trip:
+        async with self._open_sequence(why) as requests:
 
             async def before_request(purpose: RequestPurpose, host: str, what: str, counter: ByteCounter) -> None:
-                await trip.log_start(purpose, host, host, what, counter)
+                await requests.log_start(purpose, host, host, what, counter)
 
             page = await self._pages.read(address, self._current_route(), before_request)
-        return await self._shorten_page(page, most_tokens or self._preferences.current.web_page_tokens)
+        return await self._shorten_page(page, max_tokens or self._preferences.current.web_page_tokens)
 
     async def look_up(self, query: str, why: str, count: int = 0) -> list[tuple[WebHit, PageText]]:
         """Return the hits of a search, each with the text of its page; if the page cannot be read, with the engine's
@@ -168,8 +168,8 @@ class WebGate:
         settings = self._preferences.current
         return replace(self._base_route, allow_private=settings.web_private_addresses, proxy=settings.proxy)
 
-    async def _shorten_page(self, page: PageText, most: int) -> PageText:
-        text, is_cut = await truncate_to_tokens(page.text, most, self._count_tokens)
+    async def _shorten_page(self, page: PageText, max_tokens: int) -> PageText:
+        text, is_cut = await truncate_to_tokens(page.text, max_tokens, self._count_tokens)
         return PageText(page.address, page.title, text, is_cut or page.is_cut, page.is_description)
 
     async def _read_or_describe(self, hit: WebHit, why: str) -> PageText:
@@ -181,11 +181,11 @@ class WebGate:
         return page if len(page.text) >= len(hit.description) else description
 
     @asynccontextmanager
-    async def _open_trip(self, why: str) -> AsyncIterator[WebRequestSequence]:
+    async def _open_sequence(self, why: str) -> AsyncIterator[WebRequestSequence]:
         """Open a group of requests; it is cancelled at once when web access is switched off."""
         self.check_allowed()
         trip = WebRequestSequence(self, why)
-        self._open_trips += 1
+        self._active_sequences += 1
         self._all_ended.clear()
         try:
             async with asyncio.timeout(None) as timeout:
@@ -205,22 +205,22 @@ class WebGate:
             await trip.log_end("stopped")
             raise
         finally:
-            self._open_trips -= 1
-            if not self._open_trips:
+            self._active_sequences -= 1
+            if not self._active_sequences:
                 self._all_ended.set()
 
     def _cancel_if_not_allowed(self) -> None:
         if not self.is_allowed:
             timeouts, self._active_timeouts = self._active_timeouts, set()
             for timeout in timeouts:
-                # A timeout that expires now cancels the request from outside, and `_open_trip` turns it into NotAllowed.
+                # A timeout that expires now cancels the request from outside, and `_open_sequence` turns it into NotAllowed.
                 timeout.reschedule(asyncio.get_running_loop().time())
 
     async def log_request(self, request: OutgoingRequest) -> None:
         """Store a request in the log and notify listeners. Called by `WebRequestSequence`."""
         log = await self._load_log()
         day = self._daily_totals.setdefault(day_of(request.when), DailyTraffic())
-        position = next((place for place, logged in enumerate(log) if logged.id == request.id), None)
+        position = next((index for index, logged in enumerate(log) if logged.id == request.id), None)
         if position is None:
             log.append(request)
             day.requests += 1
@@ -237,7 +237,7 @@ class WebGate:
                 requests, days = _LIST.validate_python(stored[0] or []), _DAYS.validate_python(stored[1] or {})
             except ValidationError:
                 requests, days = [], {}
-            if self._log is None:  # nobody else was quicker
+            if self._log is None:  # no other call has loaded it meanwhile
                 self._log, self._daily_totals = (
                     deque((_mark_ended(request) for request in requests), maxlen=MAX_LOGGED_REQUESTS),
                     days,

@@ -59,7 +59,7 @@ class ResearchService:
         self._web_gate, self._web_reader = web_gate, web_reader
         self._task_model, self._is_model_qualified = task_model, is_model_qualified
         self._participants, self._memory, self._app_state, self._activity_log = participants, memory, app_state, activity_log
-        self._doing: ActivityEntry | None = None
+        self._activity: ActivityEntry | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def list_inquiries(self) -> list[Inquiry]:
@@ -69,8 +69,8 @@ class ResearchService:
             try:
                 inquiries.append(self._mark_interrupted(Inquiry.model_validate(value)))
             except ValidationError:
-                continue  # another version wrote it otherwise
-        return sorted(inquiries, key=lambda one: one.began, reverse=True)
+                continue  # written by a version with another format
+        return sorted(inquiries, key=lambda inquiry: inquiry.began, reverse=True)
 
     async def load_inquiry(self, inquiry_id: UUID) -> Inquiry:
         """Return an inquiry. Raise LetheError if it was removed."""
@@ -104,8 +104,8 @@ class ResearchService:
 
     def stop(self) -> None:
         """Stop the inquiry in progress; its findings are kept."""
-        if self._doing is not None:
-            self._doing.stop()
+        if self._activity is not None:
+            self._activity.stop()
         elif self._task is not None:
             self._task.cancel()
 
@@ -128,7 +128,7 @@ class ResearchService:
         if not inquiry.report:
             raise LetheError("Nothing was found that could be saved.")
         participants = await self._participants.load_for_persona(inquiry.persona_id)
-        hits = [WebHit(one.title, one.address) for one in inquiry.findings]
+        hits = [WebHit(finding.title, finding.address) for finding in inquiry.findings]
         # Untrusted text must not contain macros, because memories are inserted into prompts.
         report = inquiry.report.replace("{{", "").replace("}}", "")
         memory = MemoryUnit(
@@ -138,7 +138,7 @@ class ResearchService:
             reason=f"{participants.user.name} wanted to know more about it.",
             priority=PRIORITY,
             protected=protected,
-            sources=[one.address for one in hits],
+            sources=[hit.address for hit in hits],
             made_by=RESEARCH.name,
         )
         await self._memory.memorize(inquiry.persona_id, memory, check=False)
@@ -166,26 +166,26 @@ class ResearchService:
             await self._finish(InquiryState.STOPPED, "Stopped.")
         except LetheError as error:
             await self._finish(InquiryState.FAILED, error.message)
-        except Exception as error:  # a fault of ours: what was found is kept all the same
+        except Exception as error:  # a bug: the findings are kept all the same
             await self._finish(InquiryState.FAILED, "An error occurred.")
-            LOG.warning("an inquiry broke down with %s", type(error).__name__)
+            LOG.warning("an inquiry failed with %s", type(error).__name__)
         finally:
             if self._task is asyncio.current_task():
                 self._task = None
 
-    async def _research(self, inquiry: Inquiry, user_name: str, doing: ActivityEntry) -> TaskResult:
-        self._doing = doing
+    async def _research(self, inquiry: Inquiry, user_name: str, activity: ActivityEntry) -> TaskResult:
+        self._activity = activity
 
         async def store_progress(updated: Inquiry) -> None:
-            doing.report_progress(f"“{inquiry.topic}”: {updated.doing}")
+            activity.report_progress(f"“{inquiry.topic}”: {updated.doing}")
             if updated.findings:
-                await doing.recorder.add_result(
+                await activity.recorder.add_result(
                     ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic)
                 )
             await self._save_inquiry(updated)
 
         task_model = self._task_model if self._is_model_qualified() else None
-        research = DeepResearch(self._web_reader, task_model, self._task_model.count, store_progress, lambda: doing.tokens)
+        research = DeepResearch(self._web_reader, task_model, self._task_model.count, store_progress, lambda: activity.tokens)
         try:
             finished = await research.run(inquiry, user_name)
         except asyncio.CancelledError:
@@ -197,16 +197,16 @@ class ResearchService:
         return TaskResult(f"Researched “{inquiry.topic}”.")
 
     async def _finish(self, state: InquiryState, step: str) -> None:
-        inquiry, self.running, self._doing = self.running, None, None
+        inquiry, self.running, self._activity = self.running, None, None
         if inquiry is not None:
             await self._save_inquiry(
                 append_unreported_findings(inquiry).model_copy(update={"state": state, "doing": step, "ended": now()})
             )
 
-    async def revert_run(self, _run: TaskRun, made: ProducedRecord) -> None:
+    async def revert_run(self, _run: TaskRun, record: ProducedRecord) -> None:
         """Remove the report that a run made; the user has confirmed this."""
-        with suppress(LetheError):  # it is gone already
-            await self.remove_report(UUID(made.id))
+        with suppress(LetheError):  # it was removed already
+            await self.remove_report(UUID(record.id))
 
     async def _save_inquiry(self, inquiry: Inquiry) -> Inquiry:
         """Store the inquiry and notify listeners."""
@@ -219,8 +219,8 @@ class ResearchService:
         return inquiry
 
     async def _delete_oldest(self) -> None:
-        for old in (await self.list_inquiries())[MAX_KEPT_INQUIRIES:]:
-            await self._app_state.set(SCOPE, str(old.id), None)
+        for oldest in (await self.list_inquiries())[MAX_KEPT_INQUIRIES:]:
+            await self._app_state.set(SCOPE, str(oldest.id), None)
 
     def _mark_interrupted(self, inquiry: Inquiry) -> Inquiry:
         """Mark an inquiry as stopped that was in progress when the program ended."""

@@ -440,7 +440,7 @@ async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: App
     slow = Embedder()
     services.core.memory_index.set_embedder(slow, "one")
     await services.indexing.index_all_pending()
-    with services.core.priority.hold_off():
+    with services.core.priority.block_background():
         work = asyncio.ensure_future(services.indexing.catch_up())
         await asyncio.sleep(0.2)
         assert slow.batches == [EMBEDDED_AT_ONCE]

@@ -532,7 +532,7 @@ async def test_while_the_user_waits_for_an_answer_nothing_is_begun(services: App
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
     await services.archive_queue.archive_session(session.guid)
-    with services.core.priority.hold_off():
+    with services.core.priority.block_background():
         working = asyncio.create_task(services.archive_queue.finish())
         for _moment in range(20):
             await asyncio.sleep(0.01)

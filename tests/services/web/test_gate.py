@@ -244,7 +244,7 @@ async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(ser
 
 async def test_a_long_page_is_cut_by_tokens(services: AppServices):
     async with opened(services, standing()) as surfing:
-        read = await surfing.read("http://one.example.com/keepers", WHY, most_tokens=20)
+        read = await surfing.read("http://one.example.com/keepers", WHY, max_tokens=20)
         await services.preferences.set(web_page_tokens=20_000)
         whole = await surfing.read("http://one.example.com/keepers", WHY)
 
