@@ -61,8 +61,8 @@ class WebGate:
         pages: PageFetcher | None = None,
         base_route: NetworkRoute | None = None,
     ) -> None:
-        """Create the gate. `count_tokens` counts the tokens of texts; `base_route` is the network route as far as the settings do
-        not define it.
+        """Create the gate. `count_tokens` counts the tokens of texts; `base_route` is the network route as far as the
+        settings do not define it.
         """
         self.changed: Listeners[OutgoingRequest] = Listeners()
         """Emitted for every request before it is sent, and again when it has ended."""
