@@ -66,7 +66,7 @@ class CandidateSearch:
     async def collect(self) -> CandidateFeatures:
         """Collect the features of all passages if there are few, else of the promising ones."""
         if len(self.columns.number) <= MAX_COMPLETE:
-            occurrences = await self.passages.occurrences_if_few(self.query.lookups, MAX_OCCURRENCES)
+            occurrences = await self.passages.occurrences_up_to(self.query.lookups, MAX_OCCURRENCES)
             if occurrences is not None:
                 nearest = self._find_nearest()
                 spread = count_spread(self.columns, self.allowed, occurrences, self.query.words)

@@ -104,7 +104,7 @@ class MemoryIndex:
         """
         embed, embedder = self._embed, self._embedder
         await self._get_geometry()  # here, in the background, so that no turn waits for it
-        pending = await self._passages.without_vectors(embedder, limit) if embed is not None else []
+        pending = await self._passages.passages_without_vectors(embedder, limit) if embed is not None else []
         if embed is None or not pending:
             return 0
         embeddings = await embed([passage_builder.embedding_text(passage) for passage in pending])

@@ -32,7 +32,7 @@ class Library:
         presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, trash / "personas")
-        self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", keeps_values=True)
+        self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", caches_values=True)
         self._instruct_presets = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
         self._samplers = FileCollection(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
         self._system_presets = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
@@ -105,7 +105,7 @@ class Library:
 
     async def shipped_persona(self, unique_name: str) -> Persona | None:
         """Return the shipped version of a persona, regardless of the user's changes; None for one of the user's own."""
-        return await self.run_in_storage_thread(lambda: self._personas.shipped(unique_name))
+        return await self.run_in_storage_thread(lambda: self._personas.get_shipped(unique_name))
 
     def is_own(self, unique_name: str) -> bool:
         """Return whether the user has a file of this persona, which can be deleted."""
@@ -117,7 +117,7 @@ class Library:
 
     def avatar(self, persona: Persona) -> Path | None:
         """Return the path of the persona's picture; None if it has none."""
-        return self._personas.picture(persona)
+        return self._personas.picture_path(persona)
 
     async def worlds(self) -> dict[str, World]:
         """Return all worlds by file name."""

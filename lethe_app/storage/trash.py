@@ -57,7 +57,7 @@ def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     """Erase those of these memories and sessions that are in the trash; with a session, the facts that have no other source."""
     guids_json = json.dumps(guids)
     for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (guids_json,)).fetchall():
-        connection.execute(REPLACE_SUCCESSOR, {"gone": fact})
+        connection.execute(REPLACE_SUCCESSOR, {"guid": fact})
         connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
     # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"

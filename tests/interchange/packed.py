@@ -11,7 +11,7 @@ from lethe_app.domain.bundle import Bundle
 from lethe_app.errors import FileError
 from lethe_app.interchange.bundle_archive import LIMITS, BundleLimits
 from lethe_app.interchange.bundles import BundleReader
-from lethe_app.storage.files.json_files import parse
+from lethe_app.storage.files.json_files import parse_model
 
 MANIFEST = {
     "format": "lethe-persona",
@@ -65,7 +65,7 @@ def archive(content: Mapping[str, bytes]) -> bytes:
 
 def read(content: bytes | Mapping[str, bytes], limits: BundleLimits = LIMITS) -> Bundle:
     data = content if isinstance(content, bytes) else archive(content)
-    return BundleReader(io.BytesIO(data), "Mira.lethe", parse, lambda _done: None, limits).read()
+    return BundleReader(io.BytesIO(data), "Mira.lethe", parse_model, lambda _done: None, limits).read()
 
 
 def refusal(content: bytes | Mapping[str, bytes], limits: BundleLimits = LIMITS) -> FileError:

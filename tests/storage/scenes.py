@@ -17,7 +17,7 @@ from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 async def store_above(database: Database, below: UUID, line: Message) -> None:
     """Store a hidden message above another one, as a turn does."""
-    effects = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, hidden_line=line)
+    effects = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, hidden_message=line)
     await TurnMemories(database).save_effects(effects)
 
 
@@ -28,12 +28,12 @@ async def store_alternative(database: Database, message_id: UUID, alternative: A
 
 async def store_passages(database: Database, passages: Sequence[Passage]) -> list[int]:
     """Insert passages beside those that are stored, and return their numbers."""
-    return await database.run(lambda connection: [passage_rows.add(connection, passage) for passage in passages])
+    return await database.run(lambda connection: [passage_rows.insert_passage(connection, passage) for passage in passages])
 
 
 async def remove_passages(database: Database, numbers: Sequence[int]) -> list[int]:
     """Delete passages and return the numbers that existed."""
-    return await database.run(lambda connection: passage_rows.remove(connection, numbers))
+    return await database.run(lambda connection: passage_rows.delete_passages(connection, numbers))
 
 
 async def is_word_index_consistent(database: Database) -> bool:

@@ -57,7 +57,7 @@ class PassageSources:
             for one in spoken
             if not one.is_opening
             for passage in passage_builder.message_passages(
-                one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, local(one.time)
+                one.persona_id, one.session, one.id, one.position, one.speaker_name, one.text, local(one.time)
             )
         ]
 

@@ -109,7 +109,7 @@ class FactService:
     ) -> Sequence[ExtractedFact]:
         """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
-            withdrawal = decide(await self._fact_store.learnt_facts_of(persona_id))
+            withdrawal = decide(await self._fact_store.undeleted_facts_of(persona_id))
             if withdrawal.changed:
                 await self._fact_store.save_facts(persona_id, *withdrawal.changed)
             if withdrawal.removed:
@@ -122,7 +122,7 @@ class FactService:
         """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
         fact = ExtractedFact(fact=require_text(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._user_change(persona_id):
-            duplicate = next(iter(find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id))), None)
+            duplicate = next(iter(find_duplicates(fact, await self._fact_store.undeleted_facts_of(persona_id))), None)
             if duplicate is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or duplicate.pinned, "last_seen": now()}
                 fact = duplicate.model_copy(update={**values, "superseded": False, "superseded_by": None})
@@ -271,7 +271,7 @@ class FactService:
             return len(records)
 
     async def _load_working_set(self, persona_id: str, working_set: FactWorkingSet) -> None:
-        working_set.known = {fact.guid: fact for fact in await self._fact_store.learnt_facts_of(persona_id)}
+        working_set.known = {fact.guid: fact for fact in await self._fact_store.undeleted_facts_of(persona_id)}
         working_set.tombstones = await self._fact_store.tombstones_of(persona_id)
         user_facts = [fact for fact in working_set.known.values() if fact.made_by is MadeBy.USER]
         working_set.decided_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *user_facts]
@@ -317,7 +317,7 @@ class FactService:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
         counts.
         """
-        duplicates = find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id)) if not fact.superseded else []
+        duplicates = find_duplicates(fact, await self._fact_store.undeleted_facts_of(persona_id)) if not fact.superseded else []
         current_duplicates = [duplicate for duplicate in duplicates if not duplicate.superseded]
         superseded_duplicates = [
             duplicate.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for duplicate in current_duplicates

@@ -135,7 +135,7 @@ class RecallService:
                 }
             ),
             moment=context.moment,
-            hidden_line=hidden_message,
+            hidden_message=hidden_message,
             changed=initiative.changed,
             deleted=initiative.deleted,
             recalled=result.newly_recalled,

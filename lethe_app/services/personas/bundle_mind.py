@@ -18,8 +18,8 @@ from lethe_app.paths import Paths
 from lethe_app.services.mood import HISTORY, MOODS, READINGS
 from lethe_app.services.personas.goals import SCOPE as WISHES
 from lethe_app.storage.database import Database
-from lethe_app.storage.files.file_names import stem_for
-from lethe_app.storage.files.notebooks import ENDING, INDEX, NotebookFiles
+from lethe_app.storage.files.file_names import unique_stem
+from lethe_app.storage.files.notebooks import INDEX, SUFFIX, NotebookFiles
 from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class MindTransfer:
         # Names that the bundle format allows keep their name, so they are assigned first; others get a name derived from
         # their own.
         for name in sorted(notebooks.texts, key=lambda name: not is_member_name(name)):
-            names[name] = name if is_member_name(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
+            names[name] = name if is_member_name(name) else unique_stem(name, [*names.values(), Path(INDEX).stem])
         recents = _rename_recents(self._files.read_index(persona_id), names)
         return {names[name]: text for name, text in notebooks.texts.items()}, writing.render_index(recents)
 
@@ -92,13 +92,13 @@ class MindTransfer:
         taken_names = [*self._files.read_all(persona_id).texts, Path(INDEX).stem]
         names: dict[str, str] = {}
         for name in past.notebooks:
-            names[name] = stem_for(name, [*taken_names, *names.values()])
+            names[name] = unique_stem(name, [*taken_names, *names.values()])
         recents = writing.update_index(
             writing.parse_index(self._files.read_index(persona_id)), _rename_recents(past.notebook_index, names)
         )
         texts = {names[name]: text for name, text in past.notebooks.items()}
         folder = self._files.folder(persona_id)
-        written_files += [folder / f"{name}{ENDING}" for name in texts] if folder.exists() else [folder]
+        written_files += [folder / f"{name}{SUFFIX}" for name in texts] if folder.exists() else [folder]
         self._files.replace_notebooks(persona_id, (), texts, writing.render_index(recents))
 
 

@@ -42,7 +42,7 @@ from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.bundles.import_ import BundleImport, PersonaImport
 from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translate_errors
-from lethe_app.storage.files.json_files import parse
+from lethe_app.storage.files.json_files import parse_model
 from lethe_app.storage.key_value import AppState
 
 OBJECTIONS = "objections {}"
@@ -215,7 +215,7 @@ class BundleService:
         def read_file(check: ProgressCallback) -> Bundle:
             try:
                 with file.open("rb") as opened:
-                    return BundleReader(opened, file.name, parse, check).read()
+                    return BundleReader(opened, file.name, parse_model, check).read()
             except FileNotFoundError as error:
                 raise FileError(file, "does not exist") from error
             except OSError as error:

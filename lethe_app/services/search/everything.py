@@ -24,7 +24,7 @@ from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.full_text import ABOVE_ALL_NUMBERS, HitFilter, TextHit
+from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, HitFilter, TextHit
 from lethe_app.storage.index.full_text import FullTextSearch as Texts
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
@@ -88,7 +88,7 @@ class SearchService:
             yield await _convert_sightings(found[:MAX_HITS], query)
             return
         await self._indexing.index_pending()  # what was just said is found too
-        position, count = ABOVE_ALL_NUMBERS, 0
+        position, count = MAX_PASSAGE_NUMBER, 0
         while position and count < MAX_HITS:
             found, position = await self._texts.search_passages(query.fts_expression, persona_id, position, is_match)
             yield await _convert_sightings(found[: MAX_HITS - count], query)
@@ -108,7 +108,7 @@ class SearchService:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""
         yield await self._texts.search_greetings(persona_id, keep), False
         for read, is_over in ((self._texts.search_unindexed, False), (self._texts.search_superseded, True)):
-            position = ABOVE_ALL_NUMBERS
+            position = MAX_PASSAGE_NUMBER
             while position:
                 found, position = await read(persona_id, position, keep)
                 yield found, is_over

@@ -17,7 +17,7 @@ from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.memories import MemoryStore
-from lethe_app.storage.memory.memory_list import LAST, MemoryListRows
+from lethe_app.storage.memory.memory_list import MAX_ROWID, MemoryListRows
 
 FIRST, PIECE = 200, 1_000
 """Memories per read: few at first, so that rows appear at once, then as many as take a few milliseconds."""
@@ -43,7 +43,7 @@ class MemoryLists:
 
     async def list_memories(self, persona_id: str) -> AsyncIterator[list[MemoryLine]]:
         """Yield all memories of a persona, sessions included, in pieces, last stored first."""
-        position, limit = LAST, FIRST
+        position, limit = MAX_ROWID, FIRST
         while True:
             lines, position = await self._listing.page_of_memories(persona_id, limit, position)
             if lines:

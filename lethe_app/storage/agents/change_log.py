@@ -48,12 +48,12 @@ class ChangeLog:
         """
 
         def work(connection: sqlite3.Connection) -> RecordedChange:
-            known = _load_change(connection, change.id)
-            if known is not None and known.state is not ChangeState.PROPOSED:
-                return known
-            done = _apply(connection, known or change).model_copy(update={"state": ChangeState.APPLIED})
-            _save(connection, done)
-            return done
+            stored_change = _load_change(connection, change.id)
+            if stored_change is not None and stored_change.state is not ChangeState.PROPOSED:
+                return stored_change
+            applied = _apply(connection, stored_change or change).model_copy(update={"state": ChangeState.APPLIED})
+            _save(connection, applied)
+            return applied
 
         return await self._database.run(work)
 
@@ -67,14 +67,14 @@ class ChangeLog:
         def work(connection: sqlite3.Connection) -> list[RecordedChange]:
             reverted: list[RecordedChange] = []
             for change_id in change_ids:
-                known = _load_change(connection, change_id)
-                if known is None:
+                stored_change = _load_change(connection, change_id)
+                if stored_change is None:
                     raise StorageError("This change is no longer in the log.")
-                if known.state is ChangeState.APPLIED:
+                if stored_change.state is ChangeState.APPLIED:
                     # A change that is skipped has written nothing: all records are checked before the first is restored.
                     with suppress(StorageError) if skip_changed else nullcontext():
-                        _revert(connection, known)
-                        reverted.append(known.model_copy(update={"state": ChangeState.REVERTED}))
+                        _revert(connection, stored_change)
+                        reverted.append(stored_change.model_copy(update={"state": ChangeState.REVERTED}))
                         _save(connection, reverted[-1])
             return reverted
 
@@ -82,16 +82,16 @@ class ChangeLog:
 
     async def changes_of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
         """Return the changes of a persona, newest first, optionally only those in one state."""
-        where, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
-        return await self._read(f"WHERE persona_id = ? {where} ORDER BY at DESC, id LIMIT ?", (*values, limit))
+        condition, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
+        return await self._read(f"WHERE persona_id = ? {condition} ORDER BY at DESC, id LIMIT ?", (*values, limit))
 
     async def changes_of_run(self, run_id: UUID) -> list[RecordedChange]:
         """Return the changes of a task run, in order."""
         return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
 
-    async def _read(self, where: str, values: Sequence[object]) -> list[RecordedChange]:
+    async def _read(self, condition: str, values: Sequence[object]) -> list[RecordedChange]:
         def work(connection: sqlite3.Connection) -> list[RecordedChange]:
-            rows = connection.execute(f"{_SELECT} {where}", tuple(values))
+            rows = connection.execute(f"{_SELECT} {condition}", tuple(values))
             return [parse_row(RecordedChange, COLUMNS, row) for row in rows]
 
         return await self._database.run(work)
@@ -110,15 +110,15 @@ def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedCh
     current = _unchanged_records(connection, ChangedRecords.before(change))
     if any(map(is_owned_by_user, current.memories)) or any(map(is_owned_by_user, current.facts)):
         raise StorageError("This belongs to the user, so it was left unchanged.")
-    done = rebase_change(change, current)
-    new = ChangedRecords.after(done)
+    applied = rebase_change(change, current)
+    new = ChangedRecords.after(applied)
     remaining = new.guids
-    memories.delete(connection, [one.guid for one in current.memories if one.guid not in remaining])
+    memories.delete(connection, [record.guid for record in current.memories if record.guid not in remaining])
     memories.save_in_transaction(connection, change.persona_id, new.memories)
-    deleted = [(utc_text(now()), str(one.guid)) for one in current.facts if one.guid not in remaining]
+    deleted = [(utc_text(now()), str(record.guid)) for record in current.facts if record.guid not in remaining]
     connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", deleted)
     facts.save_in_transaction(connection, change.persona_id, new.facts, restore=True)
-    return done
+    return applied
 
 
 def _revert(connection: sqlite3.Connection, change: RecordedChange) -> None:
@@ -137,16 +137,16 @@ def _revert(connection: sqlite3.Connection, change: RecordedChange) -> None:
 
 def _unchanged_records(connection: sqlite3.Connection, records: ChangedRecords) -> ChangedRecords:
     """Return the current versions of these records. Raise StorageError if one is gone or was changed."""
-    found_memories = [_check_unchanged(one, memories.find_memory(connection, one.guid)) for one in records.memories]
-    found_facts = [_check_unchanged(one, facts.find_fact(connection, one.guid)) for one in records.facts]
-    return ChangedRecords(memories=found_memories, facts=found_facts)
+    current_memories = [_check_unchanged(record, memories.find_memory(connection, record.guid)) for record in records.memories]
+    current_facts = [_check_unchanged(record, facts.find_fact(connection, record.guid)) for record in records.facts]
+    return ChangedRecords(memories=current_memories, facts=current_facts)
 
 
-def _check_unchanged(one: Record, current: Record | None) -> Record:
-    title = one.content if isinstance(one, MemoryUnit) else one.fact
+def _check_unchanged(expected: Record, current: Record | None) -> Record:
+    title = expected.content if isinstance(expected, MemoryUnit) else expected.fact
     if current is None:
         raise StorageError(f"“{title[:60]}” no longer exists, so nothing was changed.")
-    if not is_same_content(one, current):
+    if not is_same_content(expected, current):
         raise StorageError(
             f"“{title[:60]}” has been changed since, so nothing was changed.", "Decline the change, or run Dreams again."
         )

@@ -27,7 +27,7 @@ class TaskRuns:
 
     async def save_run(self, run: TaskRun) -> None:
         """Insert a run, or update one already stored."""
-        made = storable_text(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
+        made = storable_text(json.dumps([record.model_dump(mode="json") for record in run.made], ensure_ascii=False))
         row = {**column_values(run, PLAIN_COLUMNS), "made": made}
         await self._database.run(lambda connection: save_row(connection, "task_runs", "id", row))
 
@@ -57,11 +57,11 @@ class TaskRuns:
         """Return all runs of a persona that began at or after a moment, oldest first."""
         return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc_text(moment)))
 
-    async def mark_lost_runs(self, still_open: Collection[UUID] = ()) -> int:
-        """Mark unfinished runs as lost, except `still_open`, after the program ended during them; return their number."""
-        is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
-        query = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
-        values = (RunOutcome.LOST.value, utc_text(now()), json.dumps([str(one) for one in still_open]))
+    async def mark_lost_runs(self, running_ids: Collection[UUID] = ()) -> int:
+        """Mark unfinished runs as lost, except `running_ids`, after the program ended during them; return their number."""
+        is_lost = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
+        query = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_lost}"  # noqa: S608 - names are ours
+        values = (RunOutcome.LOST.value, utc_text(now()), json.dumps([str(run_id) for run_id in running_ids]))
         return await self._database.run(lambda connection: connection.execute(query, values).rowcount)
 
     async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:

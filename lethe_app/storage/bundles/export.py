@@ -58,9 +58,9 @@ class PersonaExport:
         """Return the number of records by kind, and the number of characters in all messages."""
 
         def work(connection: sqlite3.Connection) -> tuple[BundleCounts, int]:
-            counts = {what: connection.execute(query, (persona_id,)).fetchone()[0] for what, query in COUNTS.items()}
-            (words,) = connection.execute(MESSAGE_CHARACTERS, (persona_id,)).fetchone()
-            return BundleCounts(**counts), words
+            counts = {name: connection.execute(query, (persona_id,)).fetchone()[0] for name, query in COUNTS.items()}
+            (characters,) = connection.execute(MESSAGE_CHARACTERS, (persona_id,)).fetchone()
+            return BundleCounts(**counts), characters
 
         return await self._database.run(work)
 
@@ -81,13 +81,11 @@ class PersonaExport:
                 for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
             ]
             tombstones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
-            forgotten = [
-                ForgottenFact(digest=digest, messages=json.loads(stored_messages)) for digest, stored_messages in tombstones
-            ]
+            forgotten = [ForgottenFact(digest=digest, messages=json.loads(message_ids)) for digest, message_ids in tombstones]
             if sources is None:
                 return PersonaHistory(memories, facts, forgotten)
-            known = {memory.guid for memory in memories} | set(sources)
-            return PersonaHistory(memories, [_with_sources(fact, known) for fact in facts], [])
+            exported_ids = {memory.guid for memory in memories} | set(sources)
+            return PersonaHistory(memories, [_with_sources(fact, exported_ids) for fact in facts], [])
 
         return await self._database.run(work)
 
@@ -105,8 +103,8 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     row = connection.execute(SELECT_SESSION, (guid,)).fetchone()
     if row is None:
         return None
-    *fields, last = row
-    tip = nearest_undeleted(connection, last)
+    *fields, tip_id = row
+    tip = nearest_undeleted(connection, tip_id)
     session = parse_record(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
     ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
     stored_messages = messages.load(connection, [id_ for (id_,) in ids])
@@ -114,8 +112,8 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     parts = connection.execute(PARTS, (guid,))
     record = BundledSession(
         session=session,
-        worlds=_texts(_state(connection, guid, WORLDS)),
-        scratch=_pairs(_state(connection, guid, SCRATCH)),
+        worlds=_as_strings(_state(connection, guid, WORLDS)),
+        scratch=_as_string_dict(_state(connection, guid, SCRATCH)),
         parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )
     return BundledConversation(record, [_with_turn(message, turns.get(str(message.id))) for message in stored_messages])
@@ -130,8 +128,8 @@ def _with_turn(message: Message, turn: str | None) -> BundledMessage:
     return BundledMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=record)
 
 
-def _with_sources(fact: ExtractedFact, known: Collection[UUID]) -> ExtractedFact:
-    sources = [source for source in fact.source_memories if source in known]
+def _with_sources(fact: ExtractedFact, exported_ids: Collection[UUID]) -> ExtractedFact:
+    sources = [source for source in fact.source_memories if source in exported_ids]
     return fact.model_copy(update={"source_memories": sources, "source_messages": []})
 
 
@@ -143,9 +141,9 @@ def _state(connection: sqlite3.Connection, guid: str, key: str) -> object:
         raise DatabaseDamaged("The database contains an unreadable state of a conversation.") from error
 
 
-def _texts(value: object) -> list[str]:
+def _as_strings(value: object) -> list[str]:
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
-def _pairs(value: object) -> dict[str, str]:
+def _as_string_dict(value: object) -> dict[str, str]:
     return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}

@@ -34,24 +34,24 @@ UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 class IdMapping:
     """Mapping from the ids in the bundle to new ones; other ids remain."""
 
-    def __init__(self, past: PersonaHistory, others: Mapping[UUID, UUID]) -> None:
-        """Assign new ids to all records of the bundle; `others` were assigned before, such as those of World Info entries."""
-        conversations = past.conversations
-        known = [
-            *(memory.guid for memory in past.memories),
-            *(fact.guid for fact in past.facts),
+    def __init__(self, history: PersonaHistory, assigned: Mapping[UUID, UUID]) -> None:
+        """Assign new ids to all records of the bundle; `assigned` were assigned before, such as those of World Info entries."""
+        conversations = history.conversations
+        old_ids = [
+            *(memory.guid for memory in history.memories),
+            *(fact.guid for fact in history.facts),
             *(conversation.record.session.guid for conversation in conversations),
             *(message.id for conversation in conversations for message in conversation.messages),
         ]
-        self._new = {str(old): str(new) for old, new in others.items()} | {str(old): str(uuid4()) for old in known}
+        self._new = {str(old): str(new) for old, new in assigned.items()} | {str(old): str(uuid4()) for old in old_ids}
 
     def new_id(self, old: UUID | str | None) -> str | None:
         """Return the new id of a record, or `old` if it is not in the bundle; None for None."""
         return self._new.get(str(old), str(old)) if old is not None else None
 
-    def json_of_ids(self, old: Iterable[UUID]) -> str:
+    def new_ids_json(self, old: Iterable[UUID]) -> str:
         """Return the new ids as a JSON list."""
-        return json.dumps([self.new_id(one) for one in old])
+        return json.dumps([self.new_id(old_id) for old_id in old])
 
     def replace_ids(self, text: str) -> str:
         """Replace every known id inside a JSON text."""
@@ -67,7 +67,7 @@ class PersonaImport:
     entries: Mapping[UUID, UUID]
     """New ids of World Info entries by those in the bundle; `worlds` is the same for their names."""
     worlds: Mapping[str, str]
-    speaker: Callable[[str], str]
+    map_speaker: Callable[[str], str]
     """Function from a speaker's name in the bundle to the name in this home."""
     app_state: Mapping[tuple[str, str], object]
     """Values for the app state by scope and key."""
@@ -79,50 +79,50 @@ class BundleImport:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def import_persona(self, enter: Callable[[], PersonaImport], check: Callable[[float], None]) -> None:
-        """Import a bundle. `enter` writes the files, inside the transaction; `check` receives the progress from 0 to 1 and
-        may raise, which rolls the import back.
+    async def import_persona(self, write_files: Callable[[], PersonaImport], report_progress: Callable[[float], None]) -> None:
+        """Import a bundle. `write_files` is called inside the transaction; `report_progress` receives a fraction from 0 to 1
+        and may raise, which rolls the import back.
         """
 
         def work(connection: sqlite3.Connection) -> None:
-            persona = enter()
+            persona = write_files()
             ids = IdMapping(persona.history, persona.entries)
-            _store(connection, persona, ids, check)
+            _store(connection, persona, ids, report_progress)
             _store_app_state(connection, persona.app_state, ids)
-            check(1.0)
+            report_progress(1.0)
 
         await self._database.run(work)
 
 
-def _store(connection: sqlite3.Connection, persona: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
-    persona_id, past = persona.persona_id, persona.history
-    for memory in past.memories:
-        own: dict[str, ColumnValue] = {
-            "guid": ids.new_id(memory.guid),
-            "path": "",
-        }  # it is of another computer, or a stranger's choice
-        insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
-    for fact in past.facts:
-        named: dict[str, ColumnValue] = {
+def _store(
+    connection: sqlite3.Connection, persona: PersonaImport, ids: IdMapping, report_progress: Callable[[float], None]
+) -> None:
+    persona_id, history = persona.persona_id, persona.history
+    for memory in history.memories:
+        # A path in a bundle belongs to another computer, or was chosen by a stranger.
+        overrides: dict[str, ColumnValue] = {"guid": ids.new_id(memory.guid), "path": ""}
+        insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), **overrides, "persona_id": persona_id})
+    for fact in history.facts:
+        fact_overrides: dict[str, ColumnValue] = {
             "guid": ids.new_id(fact.guid),
             "superseded_by": ids.new_id(fact.superseded_by),
-            "source_memories": ids.json_of_ids(fact.source_memories),
-            "source_messages": ids.json_of_ids(fact.source_messages),
+            "source_memories": ids.new_ids_json(fact.source_memories),
+            "source_messages": ids.new_ids_json(fact.source_messages),
         }
-        insert(connection, "facts", {**column_values(fact, FACT_COLUMNS), **named, "persona_id": persona_id})
-    for tombstone in past.forgotten:
+        insert(connection, "facts", {**column_values(fact, FACT_COLUMNS), **fact_overrides, "persona_id": persona_id})
+    for tombstone in history.forgotten:
         connection.execute(
             "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
-            (persona_id, storable_text(tombstone.digest), ids.json_of_ids(tombstone.messages)),
+            (persona_id, storable_text(tombstone.digest), ids.new_ids_json(tombstone.messages)),
         )
-    for number, conversation in enumerate(past.conversations):
-        check(number / len(past.conversations))
+    for number, conversation in enumerate(history.conversations):
+        report_progress(number / len(history.conversations))
         _store_conversation(connection, persona, conversation, ids)
 
 
-def _store_app_state(connection: sqlite3.Connection, values_by_place: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
+def _store_app_state(connection: sqlite3.Connection, app_state: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
     """Write values to the app state; empty ones are skipped."""
-    for (scope, key), values in values_by_place.items():
+    for (scope, key), values in app_state.items():
         if values:
             text = storable_text(ids.replace_ids(json.dumps(values, ensure_ascii=False)))
             row = (storable_text(scope), storable_text(key), text)
@@ -132,20 +132,20 @@ def _store_app_state(connection: sqlite3.Connection, values_by_place: Mapping[tu
 def _store_conversation(
     connection: sqlite3.Connection, persona: PersonaImport, conversation: BundledConversation, ids: IdMapping
 ) -> None:
-    session, persona_id, speaker = conversation.record.session, persona.persona_id, persona.speaker
+    session, persona_id, map_speaker = conversation.record.session, persona.persona_id, persona.map_speaker
     guid = str(ids.new_id(session.guid))
     memory, row = column_values(session, MEMORY_COLUMNS), column_values(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
-    own: dict[str, ColumnValue] = {
+    overrides: dict[str, ColumnValue] = {
         "guid": guid,
         "persona_id": persona_id,
-        "user_id": speaker(session.user_id),
+        "user_id": map_speaker(session.user_id),
         "last_activity": "",
     }
-    own["guests"] = "[]"  # a persona with the same file name in this home may be another one
-    insert(connection, "sessions", {**row, **own})
+    overrides["guests"] = "[]"  # a persona with the same file name in this home may be another one
+    insert(connection, "sessions", {**row, **overrides})
     for seq, message in enumerate(conversation.messages, start=1):
-        _store_message(connection, guid, seq, message, ids, speaker)
+        _store_message(connection, guid, seq, message, ids, map_speaker)
     last = conversation.messages[-1].id if conversation.messages else None
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.new_id(session.leaf_id or last), guid))
     for part in conversation.record.parts:
@@ -166,18 +166,18 @@ def _store_message(
     seq: int,
     message: BundledMessage,
     ids: IdMapping,
-    speaker: Callable[[str], str],
+    map_speaker: Callable[[str], str],
 ) -> None:
     id_ = str(ids.new_id(message.id))
-    own: dict[str, ColumnValue] = {
+    overrides: dict[str, ColumnValue] = {
         "id": id_,
         "session_id": session,
         "parent_id": ids.new_id(message.parent_id),
-        "speaker": speaker(message.speaker),
+        "speaker": map_speaker(message.speaker),
         "shown": min(message.shown, len(message.alternatives) - 1),
         "seq": seq,
     }
-    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **own})
+    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **overrides})
     for position, alternative in enumerate(message.alternatives):
         row = column_values(alternative, ALTERNATIVE_COLUMNS)
         insert(connection, "alternatives", {**row, "message_id": id_, "position": position, "length": len(str(row["content"]))})

@@ -12,7 +12,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.error_translation import translate_errors
-from lethe_app.storage.files.file_names import is_plain, stem_for
+from lethe_app.storage.files.file_names import is_plain_name, unique_stem
 from lethe_app.storage.files.json_files import (
     NAME_FIELD,
     move_to_trash,
@@ -38,14 +38,14 @@ class CollectionContent(Generic[T]):
 class FileCollection(Generic[T]):
     """Files of one kind in a shipped folder and a user folder; only the user folder is ever written."""
 
-    def __init__(self, kind: type[T], shipped: Path, own: Path, trash: Path, *, keeps_values: bool = False) -> None:
-        """Set up the collection. With `keeps_values`, values are cached by file time and size: an unchanged file yields the
+    def __init__(self, kind: type[T], shipped: Path, own: Path, trash: Path, *, caches_values: bool = False) -> None:
+        """Set up the collection. With `caches_values`, values are cached by file time and size: an unchanged file yields the
         same object.
         """
-        self._kept: dict[Path, tuple[tuple[int, int], T]] | None = {} if keeps_values else None
+        self._cache: dict[Path, tuple[tuple[int, int], T]] | None = {} if caches_values else None
         self._kind = kind
-        self._shipped = shipped
-        self._own = own
+        self._shipped_folder = shipped
+        self._user_folder = own
         self._trash = trash
 
     def load_all(self) -> CollectionContent[T]:
@@ -54,7 +54,7 @@ class FileCollection(Generic[T]):
         """
         values: dict[str, T] = {}
         errors: list[FileError] = []
-        for folder in (self._shipped, self._own):
+        for folder in (self._shipped_folder, self._user_folder):
             try:
                 paths = _files(folder)
             except StorageError as error:
@@ -71,7 +71,7 @@ class FileCollection(Generic[T]):
         """Return the value with this file name, the user's before the shipped one. Raise `FileError` if it is missing or
         unreadable.
         """
-        own, shipped = self._own_path(stem), self._shipped / f"{stem}.json"
+        own, shipped = self._user_path(stem), self._shipped_folder / f"{stem}.json"
         try:
             return read_model(own, self._kind)
         except FileError:
@@ -79,10 +79,10 @@ class FileCollection(Generic[T]):
                 raise
         return read_model(shipped, self._kind)
 
-    def shipped(self, stem: str) -> T | None:
+    def get_shipped(self, stem: str) -> T | None:
         """Return the shipped value of this name, even if the user has one of the same name; None if there is none."""
-        path = self._shipped / f"{stem}.json"
-        return read_model(path, self._kind) if is_plain(stem) and path.is_file() else None
+        path = self._shipped_folder / f"{stem}.json"
+        return read_model(path, self._kind) if is_plain_name(stem) and path.is_file() else None
 
     def save(self, value: T, stem: str = "") -> str:
         """Write a value to the user folder and return its file name without extension.
@@ -90,13 +90,13 @@ class FileCollection(Generic[T]):
         An existing name is kept (`stem`, or else its `unique_name`); without one it gets a new name that no other file has.
         An unreadable file of that name is moved to the trash first. Raise FileError, StorageError.
         """
-        stem = stem or str(getattr(value, NAME_FIELD, "")) or self._new_stem(value.name)
-        path = self._own_path(stem)
-        if not self._is_known(path):
+        stem = stem or str(getattr(value, NAME_FIELD, "")) or self._create_stem(value.name)
+        path = self._user_path(stem)
+        if not self._is_unchanged(path):
             trash_if_unreadable(path, self._kind, self._trash)
         write_model(path, value)
-        if self._kept is not None:  # a large file is not to be read again only because we have written it
-            self._kept[path] = (_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
+        if self._cache is not None:  # a large file is not to be read again only because we have written it
+            self._cache[path] = (_file_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
         return stem
 
     def delete(self, stem: str) -> Path:
@@ -105,10 +105,10 @@ class FileCollection(Generic[T]):
 
         Raise ReadOnly for a shipped file, FileError if there is none.
         """
-        path = self._own_path(stem)
+        path = self._user_path(stem)
         if path.is_file():
             return move_to_trash(path, self._trash)
-        if (self._shipped / f"{stem}.json").exists():
+        if (self._shipped_folder / f"{stem}.json").exists():
             raise ReadOnly(f"“{stem}” comes with Lethe and cannot be deleted.")
         raise FileError(path, "does not exist")
 
@@ -122,79 +122,79 @@ class FileCollection(Generic[T]):
     def restore(self, trashed: Path) -> str:
         """Move a deleted file back, under a new name if its own is taken; return the name without extension."""
         stem = trashed.stem.rsplit(".", 1)[0]
-        taken = self._stems()
-        if stem in taken and (self._own / f"{stem}.json").exists():
-            stem = stem_for(stem, taken)
+        used_stems = self._used_stems()
+        if stem in used_stems and (self._user_folder / f"{stem}.json").exists():
+            stem = unique_stem(stem, used_stems)
         with translate_errors(trashed):
-            self._own.mkdir(parents=True, exist_ok=True)
-            trashed.replace(self._own / f"{stem}.json")
+            self._user_folder.mkdir(parents=True, exist_ok=True)
+            trashed.replace(self._user_folder / f"{stem}.json")
         return stem
 
     def is_own(self, stem: str) -> bool:
         """Return whether the user folder contains a file of this name, which can be deleted."""
-        return is_plain(stem) and (self._own / f"{stem}.json").is_file()
+        return is_plain_name(stem) and (self._user_folder / f"{stem}.json").is_file()
 
-    def picture(self, value: T) -> Path | None:
+    def picture_path(self, value: T) -> Path | None:
         """Return the path of a persona's avatar, in the user folder or else the shipped one; never a file outside of them."""
         name = value.avatar if isinstance(value, Persona) else ""
-        if not is_plain(name):
+        if not is_plain_name(name):
             return None
-        for folder in (self._own, self._shipped):
+        for folder in (self._user_folder, self._shipped_folder):
             path = folder / name
             # A symbolic link in the folder could point to any file.
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 return path
         return None
 
-    def save_picture(self, stem: str, content: bytes, ending: str) -> str:
+    def save_picture(self, stem: str, content: bytes, suffix: str) -> str:
         """Write a picture for a persona and return the value for its `avatar`. Raise FileError, StorageError."""
-        name = f"{stem_for(stem, self._all_names())}{ending}"
-        if not is_plain(name):
-            raise FileError(self._own / name, "is not a valid name for a file in that folder")
-        write_atomically(self._own / name, content)
+        name = f"{unique_stem(stem, self._picture_stems())}{suffix}"
+        if not is_plain_name(name):
+            raise FileError(self._user_folder / name, "is not a valid name for a file in that folder")
+        write_atomically(self._user_folder / name, content)
         return name
 
     def _read(self, path: Path) -> T:
-        if self._kept is None:
+        if self._cache is None:
             return read_model(path, self._kind)
         try:
-            stamp = _stamp(path)
+            stamp = _file_stamp(path)
         except OSError:
             return read_model(path, self._kind)  # which says what is wrong
-        known = self._kept.get(path)
-        if known is None or known[0] != stamp:
-            known = self._kept[path] = (stamp, read_model(path, self._kind))
-        return known[1]
+        cached = self._cache.get(path)
+        if cached is None or cached[0] != stamp:
+            cached = self._cache[path] = (stamp, read_model(path, self._kind))
+        return cached[1]
 
-    def _is_known(self, path: Path) -> bool:
+    def _is_unchanged(self, path: Path) -> bool:
         """Return whether the file is unchanged since it was last read or written here."""
-        known = self._kept.get(path) if self._kept is not None else None
+        cached = self._cache.get(path) if self._cache is not None else None
         try:
-            return known is not None and known[0] == _stamp(path)
+            return cached is not None and cached[0] == _file_stamp(path)
         except OSError:
             return False
 
     def check_name(self, stem: str) -> None:
         """Raise `FileError` if the name cannot be a file name in the folder; does not access the disk."""
-        if not is_plain(stem):
-            raise FileError(self._own / f"{stem}.json", "is not a valid name for a file in that folder")
+        if not is_plain_name(stem):
+            raise FileError(self._user_folder / f"{stem}.json", "is not a valid name for a file in that folder")
 
-    def _own_path(self, stem: str) -> Path:
+    def _user_path(self, stem: str) -> Path:
         self.check_name(stem)
-        return self._own / f"{stem}.json"
+        return self._user_folder / f"{stem}.json"
 
-    def _new_stem(self, name: str) -> str:
+    def _create_stem(self, name: str) -> str:
         """Return a new file name, never that of a deleted file, whose sessions and memories refer to it until the trash is
         emptied.
         """
-        return stem_for(name, self._stems() | {path.stem.rsplit(".", 1)[0] for path in _files(self._trash)})
+        return unique_stem(name, self._used_stems() | {path.stem.rsplit(".", 1)[0] for path in _files(self._trash)})
 
-    def _stems(self) -> set[str]:
-        return {path.stem for folder in (self._shipped, self._own) for path in _files(folder)}
+    def _used_stems(self) -> set[str]:
+        return {path.stem for folder in (self._shipped_folder, self._user_folder) for path in _files(folder)}
 
-    def _all_names(self) -> set[str]:
+    def _picture_stems(self) -> set[str]:
         """Return the stems of all files that are not JSON, so that a new picture replaces none."""
-        folders = [folder for folder in (self._shipped, self._own) if folder.is_dir()]
+        folders = [folder for folder in (self._shipped_folder, self._user_folder) if folder.is_dir()]
         return {path.stem for folder in folders for path in folder.iterdir() if path.suffix != ".json"}
 
 
@@ -205,7 +205,7 @@ def _files(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if path.suffix == ".json" and not path.name.startswith("."))
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _file_stamp(path: Path) -> tuple[int, int]:
     """Return modification time and size, by which a change is detected."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size

@@ -12,29 +12,29 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])", re.IGN
 """Windows device names, reserved with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file."""
 
 
-def stem_for(name: str, taken: Collection[str]) -> str:
+def unique_stem(name: str, taken: Collection[str]) -> str:
     """Return a short file name of letters, digits and hyphens, in any script, that equals none of `taken` on any system."""
-    letters = (character if unicodedata.category(character)[0] in "LMN" else "-" for character in _folded(name))
-    stem = _shortened(re.sub("-+", "-", "".join(letters)).strip("-")) or "unnamed"
+    letters = (character if unicodedata.category(character)[0] in "LMN" else "-" for character in _fold_name(name))
+    stem = _truncate_stem(re.sub("-+", "-", "".join(letters)).strip("-")) or "unnamed"
     if RESERVED.fullmatch(stem):
         stem = f"{stem}-file"
-    occupied = {_folded(other) for other in taken}
+    folded_names = {_fold_name(other) for other in taken}
     candidate, number = stem, 2
-    while candidate in occupied:
+    while candidate in folded_names:
         candidate, number = f"{stem}-{number}", number + 1
     return candidate
 
 
-def is_plain(stem: str) -> bool:
+def is_plain_name(stem: str) -> bool:
     """Return whether the name is a plain file name without path separators, drive or leading dot."""
     return bool(stem) and not stem.startswith(".") and not any(character in stem for character in "/\\:\0")
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     """Normalise a name so that names a file system may treat as equal become equal (case, Unicode composition)."""
     # Case folding may yield decomposed characters, so the result is composed again.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _shortened(stem: str) -> str:
+def _truncate_stem(stem: str) -> str:
     return stem.encode()[:MAX_STEM_BYTES].decode(errors="ignore").strip("-")

@@ -56,47 +56,48 @@ def read_model(path: Path, kind: type[Model]) -> Model:
     values = read_object(path)
     if NAME_FIELD in kind.model_fields:
         values[NAME_FIELD] = path.stem
-    return parse(path, kind, values)
+    return parse_model(path, kind, values)
 
 
-def parse(path: Path, kind: type[Model], values: dict[str, object]) -> Model:
+def parse_model(path: Path, kind: type[Model], values: dict[str, object]) -> Model:
     """Build a record from `values` read from `path`. Raise `FileError` with the first field at fault."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
-        raise FileError(path, _problem(detail), _field(detail["loc"])) from error
+        raise FileError(path, _describe_error(detail), _format_location(detail["loc"])) from error
 
 
 def write_model(path: Path, value: BaseModel, extra: dict[str, object] | None = None) -> None:
     """Write all fields, and `extra` ones, as indented JSON, atomically. Raise `StorageError`."""
     names = [name for name in type(value).model_fields if name != NAME_FIELD]
-    lists = {name: records for name in names if (records := _records(getattr(value, name)))}
+    lists = {name: records for name in names if (records := _model_list(getattr(value, name)))}
     fields = value.model_dump(mode="json", exclude={NAME_FIELD, *lists}) | (extra or {})
     texts = {
-        name: _list(lists[name]) if name in lists else _indented(fields[name]) for name in dict.fromkeys([*names, *fields])
+        name: _dump_models(lists[name]) if name in lists else _dump_indented(fields[name])
+        for name in dict.fromkeys([*names, *fields])
     }
-    text = ",\n".join(f"  {json.dumps(name)}: {one}" for name, one in texts.items())
+    text = ",\n".join(f"  {json.dumps(name)}: {field_text}" for name, field_text in texts.items())
     write_atomically(path, storable_text("{\n" + text + "\n}\n").encode())
 
 
-def _records(value: object) -> list[BaseModel]:
-    return value if isinstance(value, list) and all(isinstance(one, BaseModel) for one in value) else []
+def _model_list(value: object) -> list[BaseModel]:
+    return value if isinstance(value, list) and all(isinstance(item, BaseModel) for item in value) else []
 
 
-def _list(records: list[BaseModel]) -> str:
+def _dump_models(records: list[BaseModel]) -> str:
     """Serialise records one by one: one call for ten thousand would block other threads throughout (GIL)."""
-    return "[\n    " + ",\n    ".join(_record(one).replace("\n", "\n    ") for one in records) + "\n  ]"
+    return "[\n    " + ",\n    ".join(_dump_model(record).replace("\n", "\n    ") for record in records) + "\n  ]"
 
 
-def _record(value: BaseModel) -> str:
+def _dump_model(value: BaseModel) -> str:
     try:
         return value.model_dump_json(indent=2)
     except ValueError:  # a lone surrogate, which `storable_text` replaces
         return json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
 
 
-def _indented(value: object) -> str:
+def _dump_indented(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n  ")
 
 
@@ -123,13 +124,13 @@ def trash_if_unreadable(path: Path, kind: type[BaseModel], trash: Path) -> None:
             move_to_trash(path, trash)
 
 
-SENTENCES = {
+ERROR_MESSAGES = {
     "missing": "is missing",
     "extra_forbidden": "is not a field this version knows",
     "string_too_short": "must not be empty",
 }
 """Messages for pydantic's error types."""
-FAMILIES = {
+TYPE_NAMES = {
     "string": "text",
     "int": "a whole number",
     "float": "a number",
@@ -139,7 +140,7 @@ FAMILIES = {
     "model": "an object",
 }
 """Names for the types in pydantic's error types."""
-BOUNDS = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less than"}
+BOUND_NAMES = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less than"}
 """Wording for the bounds in the context of pydantic's errors."""
 
 
@@ -159,7 +160,7 @@ class SettingsFile:
             return Settings()
         values = read_object(self._path)
         known = {name: value for name, value in values.items() if name in Settings.model_fields}
-        settings = parse(self._path, Settings, known)
+        settings = parse_model(self._path, Settings, known)
         self._unknown = {name: value for name, value in values.items() if name not in known}
         return settings
 
@@ -172,7 +173,7 @@ class SettingsFile:
         write_model(self._path, settings, self._unknown)
 
 
-def _field(location: tuple[int | str, ...]) -> str:
+def _format_location(location: tuple[int | str, ...]) -> str:
     """Return a location as text: `first_messages[2]`, `entries[0].name`."""
     name = ""
     for part in location:
@@ -183,15 +184,15 @@ def _field(location: tuple[int | str, ...]) -> str:
     return name
 
 
-def _problem(detail: Mapping[str, Any]) -> str:
+def _describe_error(detail: Mapping[str, Any]) -> str:
     """Return a pydantic error as the end of a sentence."""
     kind, context = str(detail["type"]), detail.get("ctx", {})
-    if kind in SENTENCES:
-        return SENTENCES[kind]
-    family, _, rest = kind.partition("_")
-    if family in FAMILIES and rest in {"type", "parsing", "from_float"}:
-        return f"must be {FAMILIES[family]}, not {_kind_of(detail['input'])}"
-    for bound, comparison in BOUNDS.items():
+    if kind in ERROR_MESSAGES:
+        return ERROR_MESSAGES[kind]
+    type_prefix, _, rest = kind.partition("_")
+    if type_prefix in TYPE_NAMES and rest in {"type", "parsing", "from_float"}:
+        return f"must be {TYPE_NAMES[type_prefix]}, not {_describe_value(detail['input'])}"
+    for bound, comparison in BOUND_NAMES.items():
         if bound in context:
             return f"must be {comparison} {context[bound]}"
     if "expected" in context:
@@ -200,7 +201,7 @@ def _problem(detail: Mapping[str, Any]) -> str:
     return message[0].lower() + message[1:]
 
 
-def _kind_of(value: object) -> str:
+def _describe_value(value: object) -> str:
     match value:
         case None:
             return "null"

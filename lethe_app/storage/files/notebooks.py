@@ -17,16 +17,16 @@ from stat import S_ISREG
 from lethe_app.errors import FileError, StorageError
 from lethe_app.storage.atomic import sync_folder, write_atomically
 from lethe_app.storage.error_translation import translate_errors
-from lethe_app.storage.files.file_names import is_plain, stem_for
+from lethe_app.storage.files.file_names import is_plain_name, unique_stem
 from lethe_app.storage.files.json_files import move_to_trash
 from lethe_app.storage.row_mapping import storable_text
 
-ENDING, INDEX = ".md", "index.txt"
+SUFFIX, INDEX = ".md", "index.txt"
 MAX_BYTES = 2 * 1024 * 1024
 """Maximum size of a notebook in bytes."""
-FOLDER = "notebooks"
+TRASH_FOLDER = "notebooks"
 """Name of the notebooks' folder inside the trash."""
-_DRAFT, _COMMITTED, _PLAN = ".draft", ".change", "plan.json"
+_PREPARED, _COMMITTED, _PLAN = ".draft", ".change", "plan.json"
 """Suffix of the folder in which a change is prepared; suffix of one that is committed and will be applied, now or at the next
 start; name of the file that describes the change.
 """
@@ -51,24 +51,24 @@ class NotebookFiles:
 
     def __init__(self, folder: Path, trash: Path) -> None:
         self._folder, self._trash = folder, trash
-        self._seen: dict[Path, _CachedText] = {}
+        self._cache: dict[Path, _CachedText] = {}
 
     def folder(self, persona: str) -> Path:
         """Return the folder of a persona. Raise StorageError for an invalid name."""
-        if not is_plain(persona):
+        if not is_plain_name(persona):
             raise StorageError(f"“{persona}” is not a valid persona name.")
         return self._folder / persona
 
     def read_all(self, persona: str) -> StoredNotebooks:
         """Read all notebooks of a persona."""
         folder = self._recovered_folder(persona)
-        found = StoredNotebooks()
-        for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep temporary files with a leading dot
+        notebooks = StoredNotebooks()
+        for path in sorted(folder.glob(f"[!.]*{SUFFIX}")):  # editors keep temporary files with a leading dot
             try:
-                found.texts[path.stem] = self._read(path)
+                notebooks.texts[path.stem] = self._read(path)
             except FileError as error:
-                found.errors.append(error)
-        return found
+                notebooks.errors.append(error)
+        return notebooks
 
     def read_text(self, persona: str, name: str) -> str:
         """Return the text of a notebook. Raise FileError."""
@@ -91,7 +91,7 @@ class NotebookFiles:
         """Return an unused file name for a new notebook."""
         folder = self._recovered_folder(persona)
         taken = [path.stem for path in folder.iterdir()] if folder.is_dir() else []
-        return stem_for(title, [*taken, Path(INDEX).stem])
+        return unique_stem(title, [*taken, Path(INDEX).stem])
 
     def write(self, persona: str, name: str, change: Callable[[str], str]) -> str:
         """Apply `change` to the current text of a notebook, write the result and return it.
@@ -102,25 +102,25 @@ class NotebookFiles:
         before = self._read(path) if path.exists() else ""
         text = storable_text(change(before))
         if text != before or not path.exists():
-            write_atomically(path, _bytes(text, path))
+            write_atomically(path, _encode(text, path))
         return text
 
-    def replace_notebooks(self, persona: str, gone: Collection[str], new: Mapping[str, str], index: str) -> None:
-        """Move the notebooks `gone` to the trash, write the `new` ones and the index, completely or not at all. Raise
+    def replace_notebooks(self, persona: str, removed: Collection[str], new: Mapping[str, str], index: str) -> None:
+        """Move the notebooks `removed` to the trash, write the `new` ones and the index, completely or not at all. Raise
         StorageError.
         """
         folder = self._recovered_folder(persona)
-        draft = folder / f".{secrets.token_hex(6)}{_DRAFT}"
+        prepared = folder / f".{secrets.token_hex(6)}{_PREPARED}"
         with translate_errors(folder):
-            draft.mkdir(parents=True)
+            prepared.mkdir(parents=True)
             for name, text in new.items():
-                write_atomically(draft / f"{name}{ENDING}", storable_text(text).encode())
-            write_atomically(draft / INDEX, index.encode())
-            write_atomically(draft / _PLAN, json.dumps({"gone": sorted(gone), "new": sorted(new)}).encode())
+                write_atomically(prepared / f"{name}{SUFFIX}", storable_text(text).encode())
+            write_atomically(prepared / INDEX, index.encode())
+            write_atomically(prepared / _PLAN, json.dumps({"gone": sorted(removed), "new": sorted(new)}).encode())
             # Everything must be on the disk before the rename that commits the change.
-            sync_folder(draft)
-            committed = draft.with_suffix(_COMMITTED)
-            draft.rename(committed)  # from here on the change is committed, even if the program ends
+            sync_folder(prepared)
+            committed = prepared.with_suffix(_COMMITTED)
+            prepared.rename(committed)  # from here on the change is committed, even if the program ends
             sync_folder(folder)
             self._apply_change(committed, persona)
 
@@ -129,7 +129,7 @@ class NotebookFiles:
         path = self._path(persona, name)
         if not path.exists():
             raise StorageError(f"The notebook “{name}” no longer exists.")
-        return move_to_trash(path, self._trash / FOLDER / persona)
+        return move_to_trash(path, self._trash / TRASH_FOLDER / persona)
 
     def restore(self, trashed: Path) -> tuple[str, str]:
         """Move a notebook back from the trash; return persona and name, a new one if its own is taken. Raise StorageError."""
@@ -137,42 +137,42 @@ class NotebookFiles:
         if not trashed.is_file():
             raise StorageError("This notebook is no longer in the Trash.")
         folder = self._recovered_folder(persona)
-        name = stem if not (folder / f"{stem}{ENDING}").exists() else self.free_name(persona, stem)
+        name = stem if not (folder / f"{stem}{SUFFIX}").exists() else self.free_name(persona, stem)
         with translate_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            trashed.replace(folder / f"{name}{ENDING}")
+            trashed.replace(folder / f"{name}{SUFFIX}")
         return persona, name
 
     def erase_all(self, persona: str) -> None:
         """Delete all notebooks of a persona for good, including those in the trash."""
-        for folder in (self.folder(persona), self._trash / FOLDER / persona):
+        for folder in (self.folder(persona), self._trash / TRASH_FOLDER / persona):
             if folder.is_dir():
                 with translate_errors(folder):
                     shutil.rmtree(folder)
-        self._seen = {path: cached for path, cached in self._seen.items() if path.parent != self.folder(persona)}
+        self._cache = {path: cached for path, cached in self._cache.items() if path.parent != self.folder(persona)}
 
     # One file
 
     def _path(self, persona: str, name: str) -> Path:
-        if not is_plain(name):
+        if not is_plain_name(name):
             raise StorageError(f"“{name}” is not a valid notebook name.")
-        return self._recovered_folder(persona) / f"{name}{ENDING}"
+        return self._recovered_folder(persona) / f"{name}{SUFFIX}"
 
     def _read(self, path: Path) -> str:
         """Read a file, or return its cached text if time and size are unchanged. Raise FileError."""
-        if not is_plain(path.stem):
+        if not is_plain_name(path.stem):
             raise FileError(path, "has a name that is not valid on every system", remedy="Remove the colon from its name.")
         try:
             status = path.stat()
             stamp = status.st_mtime_ns, status.st_size
-            cached = self._seen.get(path)
+            cached = self._cache.get(path)
             if cached is None or cached.stamp != stamp:
                 if not S_ISREG(status.st_mode):
                     raise FileError(path, "is not a file")
                 if status.st_size > MAX_BYTES:
                     raise FileError(path, f"is larger than {MAX_BYTES // 1024 // 1024} MB")
                 text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-                cached = self._seen[path] = _CachedText(stamp, text)
+                cached = self._cache[path] = _CachedText(stamp, text)
         except FileNotFoundError as error:
             raise FileError(path, "does not exist") from error
         except OSError as error:
@@ -189,7 +189,7 @@ class NotebookFiles:
         if folder.is_dir():
             for path in sorted(folder.glob(f".*{_COMMITTED}")):
                 self._apply_change(path, persona)
-            for path in folder.glob(f".*{_DRAFT}"):
+            for path in folder.glob(f".*{_PREPARED}"):
                 shutil.rmtree(path, ignore_errors=True)
         return folder
 
@@ -200,10 +200,10 @@ class NotebookFiles:
             plan = json.loads((committed / _PLAN).read_text(encoding="utf-8")) if (committed / _PLAN).exists() else {}
             for name in plan.get("gone", ()):
                 is_replaced = name in plan["new"]
-                old, replacement = folder / f"{name}{ENDING}", committed / f"{name}{ENDING}"
+                old, replacement = folder / f"{name}{SUFFIX}", committed / f"{name}{SUFFIX}"
                 if old.exists() and (not is_replaced or replacement.exists()):
-                    move_to_trash(old, self._trash / FOLDER / persona)
-            for path in sorted(committed.glob(f"*{ENDING}")):
+                    move_to_trash(old, self._trash / TRASH_FOLDER / persona)
+            for path in sorted(committed.glob(f"*{SUFFIX}")):
                 path.replace(folder / path.name)
             if (committed / INDEX).exists():
                 (committed / INDEX).replace(folder / INDEX)
@@ -212,7 +212,7 @@ class NotebookFiles:
             shutil.rmtree(committed)
 
 
-def _bytes(text: str, path: Path) -> bytes:
+def _encode(text: str, path: Path) -> bytes:
     """Encode a text with the line endings the file has."""
-    is_dos = path.exists() and b"\r\n" in path.read_bytes()[:4096]
-    return (text.replace("\n", "\r\n") if is_dos else text).encode()
+    uses_crlf = path.exists() and b"\r\n" in path.read_bytes()[:4096]
+    return (text.replace("\n", "\r\n") if uses_crlf else text).encode()

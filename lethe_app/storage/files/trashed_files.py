@@ -16,7 +16,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.json_files import read_model
-from lethe_app.storage.files.notebooks import FOLDER as NOTEBOOKS
+from lethe_app.storage.files.notebooks import TRASH_FOLDER as NOTEBOOKS
 
 TRASH_NAME = re.compile(r"(?P<stem>.+)\.(?P<when>\d{8}T\d{12}Z)")
 """File name in the trash, as `json_files.move_to_trash` builds it."""
@@ -27,7 +27,7 @@ FOLDERS: dict[str, tuple[type[BaseModel], ...]] = {"personas": (Persona,), "worl
 
 def list_files(trash: Path) -> list[Trashed]:
     """Return all files in the trash, readable or not."""
-    found = []
+    files = []
     for path in sorted(trash.rglob("*")):
         name = TRASH_NAME.fullmatch(path.stem)
         if name is not None and path.is_file():
@@ -35,8 +35,8 @@ def list_files(trash: Path) -> list[Trashed]:
             when = datetime.strptime(name["when"], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
             size = path.stat().st_size
             owner = path.parent.name if kind is TrashKind.NOTEBOOK else ""
-            found.append(Trashed(kind, str(path), title or name["stem"], when, size, owner, stem=name["stem"]))
-    return found
+            files.append(Trashed(kind, str(path), title or name["stem"], when, size, owner, stem=name["stem"]))
+    return files
 
 
 def preset_kind(path: Path) -> type[BaseModel] | None:

@@ -12,54 +12,54 @@ from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import select_by_values, storable_text
 
-ABOVE_ALL_NUMBERS = 2**62
+MAX_PASSAGE_NUMBER = 2**62
 """Upper bound above every passage number."""
-PASSAGES_PER_CALL, PASSAGES_PER_READ = 1_500, 60
+MAX_PASSAGES_PER_CALL, PASSAGES_PER_BATCH = 1_500, 60
 """Passages searched per call, and how many of them are read at once."""
-UNINDEXED_PER_CALL = 250
+MAX_UNINDEXED_PER_CALL = 250
 """Texts outside the index searched per call."""
-HITS_PER_CALL = 40
-"""Hits after which a call returns: they fill a list, and nobody waits longer than that takes."""
+MAX_HITS_PER_CALL = 40
+"""Number of hits after which a call returns, because they fill a list."""
 MAX_GREETINGS = 20
 """Maximum number of greetings found."""
-NUMBERS = """
+SELECT_NUMBERS = """
 SELECT rowid FROM passage_words WHERE passage_words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?
 """
-PASSAGES = """
+SELECT_PASSAGES = """
 SELECT p.kind, p.owner, p.source, p.origin, coalesce(u.name, ''), u.category, p.speaker, p.time, p.text
 FROM passages p LEFT JOIN memories u ON u.guid = p.source
 WHERE p.kind <> 'world' AND p.number
 """
-OF_SESSION = """
+SELECT_SESSION_MESSAGES = """
 SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
 FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
 WHERE t.session_id = ? AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC
 """
-SUMMARY = """
+SELECT_SUMMARY = """
 SELECT 'summary', persona_id, guid, guid, name, category, '', added, name || char(10) || content FROM memories
 WHERE guid = ? AND deleted_at IS NULL
 """
-GREETINGS = """
+SELECT_GREETINGS = """
 SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
 FROM sessions s JOIN memories u USING (guid) JOIN messages t ON t.session_id = s.guid AND t.seq = 1
 JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 WHERE u.deleted_at IS NULL AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'assistant'
     AND (?1 IS NULL OR s.persona_id = ?1) ORDER BY s.last_activity DESC LIMIT 1000
 """
-NOT_INDEXED = """
+SELECT_UNINDEXED = """
 SELECT rowid, 'memory', persona_id, guid, guid, name, category, '', added,
     iif(name = '', content, name || ': ' || content)
 FROM memories WHERE category <> 'chat_session' AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1)
     AND (enabled = 0 OR insertion IN ('none', 'user_return') OR category IN ('image', 'file')) AND rowid < ?2
 ORDER BY rowid DESC LIMIT ?3
 """
-SUPERSEDED = """
+SELECT_SUPERSEDED = """
 SELECT rowid, 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM facts
 WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) AND rowid < ?2
 ORDER BY rowid DESC LIMIT ?3
 """
-NEWEST_DESCENDANT = """
+SELECT_NEWEST_DESCENDANT = """
 WITH RECURSIVE down (id, seq) AS (
     SELECT id, seq FROM messages WHERE id = ?
     UNION ALL SELECT m.id, m.seq FROM down JOIN messages m ON m.parent_id = down.id WHERE m.deleted_at IS NULL)
@@ -97,61 +97,61 @@ class FullTextSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def search_passages(self, match: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
+    async def search_passages(self, match: str, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the
         end.
         """
-        wanted = storable_text(match)
+        query = storable_text(match)
 
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PASSAGES_PER_CALL))]
+            numbers = [number for (number,) in connection.execute(SELECT_NUMBERS, (query, below, MAX_PASSAGES_PER_CALL))]
             # Passages of memories with natural insertion have an owner of their own: see `owner_of_waiting` of the indexing.
             owners, hits, read = {owner, f"waiting:{owner}"}, list[TextHit](), 0
-            while read < len(numbers) and len(hits) < HITS_PER_CALL:
-                batch = numbers[read : read + PASSAGES_PER_READ]
-                found = map(TextHit._make, select_by_values(connection, PASSAGES, batch))
-                hits += [hit for hit in found if (owner is None or hit.owner in owners) and keep(hit)]
+            while read < len(numbers) and len(hits) < MAX_HITS_PER_CALL:
+                batch = numbers[read : read + PASSAGES_PER_BATCH]
+                texts = map(TextHit._make, select_by_values(connection, SELECT_PASSAGES, batch))
+                hits += [hit for hit in texts if (owner is None or hit.owner in owners) and is_hit(hit)]
                 read += len(batch)
             hits.sort(key=lambda hit: hit.time, reverse=True)
-            return hits, numbers[read - 1] if read < len(numbers) or len(numbers) == PASSAGES_PER_CALL else 0
+            return hits, numbers[read - 1] if read < len(numbers) or len(numbers) == MAX_PASSAGES_PER_CALL else 0
 
         return await self._database.run(work)
 
-    async def search_session(self, session: UUID, keep: HitFilter) -> list[TextHit]:
+    async def search_session(self, session: UUID, is_hit: HitFilter) -> list[TextHit]:
         """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
         values = (str(session),)
 
         def work(connection: sqlite3.Connection) -> list[TextHit]:
-            rows = [*connection.execute(SUMMARY, values), *connection.execute(OF_SESSION, values)]
-            return [hit for hit in map(TextHit._make, rows) if keep(hit)]
+            rows = [*connection.execute(SELECT_SUMMARY, values), *connection.execute(SELECT_SESSION_MESSAGES, values)]
+            return [hit for hit in map(TextHit._make, rows) if is_hit(hit)]
 
         return await self._database.run(work)
 
-    async def search_greetings(self, owner: str | None, keep: HitFilter) -> list[TextHit]:
+    async def search_greetings(self, owner: str | None, is_hit: HitFilter) -> list[TextHit]:
         """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest."""
 
         def work(connection: sqlite3.Connection) -> list[TextHit]:
-            found: dict[str, TextHit] = {}
-            for hit in map(TextHit._make, connection.execute(GREETINGS, (owner,))):
-                if hit.text not in found and len(found) < MAX_GREETINGS and keep(hit):
-                    found[hit.text] = hit
-            return list(found.values())
+            hits: dict[str, TextHit] = {}
+            for hit in map(TextHit._make, connection.execute(SELECT_GREETINGS, (owner,))):
+                if hit.text not in hits and len(hits) < MAX_GREETINGS and is_hit(hit):
+                    hits[hit.text] = hit
+            return list(hits.values())
 
         return await self._database.run(work)
 
-    async def search_unindexed(self, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
+    async def search_unindexed(self, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits in memories that are never recalled by their content, in batches as `search_passages` does."""
-        return await self._piece(NOT_INDEXED, owner, below, keep)
+        return await self._search_batch(SELECT_UNINDEXED, owner, below, is_hit)
 
-    async def search_superseded(self, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
+    async def search_superseded(self, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits in superseded facts, which the index omits, in batches as `search_passages` does."""
-        return await self._piece(SUPERSEDED, owner, below, keep)
+        return await self._search_batch(SELECT_SUPERSEDED, owner, below, is_hit)
 
-    async def _piece(self, query: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
+    async def _search_batch(self, query: str, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            rows = connection.execute(query, (owner, below, UNINDEXED_PER_CALL)).fetchall()
-            hits = [hit for row in rows if keep(hit := TextHit(*row[1:]))]
-            return hits, rows[-1][0] if len(rows) == UNINDEXED_PER_CALL else 0
+            rows = connection.execute(query, (owner, below, MAX_UNINDEXED_PER_CALL)).fetchall()
+            hits = [hit for row in rows if is_hit(hit := TextHit(*row[1:]))]
+            return hits, rows[-1][0] if len(rows) == MAX_UNINDEXED_PER_CALL else 0
 
         return await self._database.run(work)
 
@@ -160,6 +160,6 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> UUID:
             messages.session_of(connection, str(message))
-            return UUID(connection.execute(NEWEST_DESCENDANT, (str(message),)).fetchone()[0])
+            return UUID(connection.execute(SELECT_NEWEST_DESCENDANT, (str(message),)).fetchone()[0])
 
         return await self._database.run(work)

@@ -14,9 +14,9 @@ from lethe_app.storage.row_mapping import Row, select_by_values, storable_text
 COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, place"
 
 
-def add(connection: sqlite3.Connection, passage: Passage) -> int:
+def insert_passage(connection: sqlite3.Connection, passage: Passage) -> int:
     """Insert a passage and its words and return its number; a passage with number 0 gets the next free one."""
-    row = row_of(passage)
+    row = to_row(passage)
     number = connection.execute(
         f"INSERT INTO passages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",  # noqa: S608 - names are ours
         (passage.number or None, *row),
@@ -25,39 +25,41 @@ def add(connection: sqlite3.Connection, passage: Passage) -> int:
     return int(number)
 
 
-def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
+def delete_passages(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
     """Delete passages and return the numbers that existed."""
-    removed = []
+    deleted = []
     for number in numbers:
         row = connection.execute("SELECT searched FROM passages WHERE number = ?", (number,)).fetchone()
         if row is not None:
             # The index has external content: FTS5 needs the old text to remove its words, so this comes before the row is
             # deleted.
-            forget = "INSERT INTO passage_words (passage_words, rowid, searched) VALUES ('delete', ?, ?)"
-            connection.execute(forget, (number, row[0]))
+            delete_words = "INSERT INTO passage_words (passage_words, rowid, searched) VALUES ('delete', ?, ?)"
+            connection.execute(delete_words, (number, row[0]))
             connection.execute("DELETE FROM passages WHERE number = ?", (number,))
-            removed.append(number)
-    return removed
+            deleted.append(number)
+    return deleted
 
 
-def replace(
+def replace_passages(
     connection: sqlite3.Connection, origins: Sequence[UUID], passages: Sequence[Passage]
 ) -> tuple[list[int], list[int]]:
     """Replace all passages of these origins; return the numbers deleted, and the number of each new passage.
 
     A passage that is stored already with the same content is left unchanged and keeps its number and vector.
     """
-    named = {str(origin) for origin in origins}
-    about = list(named | {str(passage.origin) for passage in passages})
+    origin_ids = {str(origin) for origin in origins}
+    all_origin_ids = list(origin_ids | {str(passage.origin) for passage in passages})
     stored: dict[Row, list[int]] = defaultdict(list)
-    for row in select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", about):  # noqa: S608 - names are ours
+    for row in select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", all_origin_ids):  # noqa: S608 - names are ours
         stored[row[1:]].append(row[0])
-    kept = [found.pop(0) if (found := stored[row_of(passage)]) else 0 for passage in passages]
-    removed = remove(connection, sorted(number for row, numbers in stored.items() if row[3] in named for number in numbers))
-    return removed, [number or add(connection, passage) for number, passage in zip(kept, passages, strict=True)]
+    kept = [found.pop(0) if (found := stored[to_row(passage)]) else 0 for passage in passages]
+    deleted = delete_passages(
+        connection, sorted(number for row, numbers in stored.items() if row[3] in origin_ids for number in numbers)
+    )
+    return deleted, [number or insert_passage(connection, passage) for number, passage in zip(kept, passages, strict=True)]
 
 
-def row_of(passage: Passage) -> Row:
+def to_row(passage: Passage) -> Row:
     """Return the column values of a passage without its number."""
     return (
         passage.kind.value,
@@ -72,8 +74,8 @@ def row_of(passage: Passage) -> Row:
     )
 
 
-def passage_of(row: Row) -> Passage:
+def from_row(row: Row) -> Passage:
     """Return the passage of a row of `COLUMNS`."""
     number, kind, owner, source, origin, text, searched, time, speaker, place = row
-    when = datetime.fromisoformat(time)
-    return Passage(PassageKind(kind), owner, UUID(source), UUID(origin), text, searched, when, speaker, place, number)
+    moment = datetime.fromisoformat(time)
+    return Passage(PassageKind(kind), owner, UUID(source), UUID(origin), text, searched, moment, speaker, place, number)

@@ -10,18 +10,17 @@ from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.storage.database import Database
-from lethe_app.storage.index import passage_rows as rows
-from lethe_app.storage.index import term_positions as words_of
-from lethe_app.storage.index.passage_rows import COLUMNS, passage_of
+from lethe_app.storage.index import passage_rows, term_positions
+from lethe_app.storage.index.passage_rows import COLUMNS, from_row
 from lethe_app.storage.index.term_positions import NO_OCCURRENCES, Occurrences, TermPassages
 from lethe_app.storage.row_mapping import select_by_values
 
 KINDS = tuple(PassageKind)
 """Kinds of passages in the order in which `Passages.encoded_rows` numbers them."""
-LINES_PER_QUERY = 20_000
+ROWS_PER_QUERY = 20_000
 """Rows read per query, so that other work gets the storage thread in between."""
 
-NEWEST = 500
+NEWEST_SEARCHED = 500
 """Number of the highest passage numbers that are searched first for passages without vectors."""
 
 
@@ -34,8 +33,8 @@ class PassageVector:
     """Unit vector of float32 in native byte order."""
     tokens: bytes = b""
     """One row of signed bytes per token; may be empty."""
-    of: Passage | None = None
-    """The passage that was embedded. If it is given and the number belongs to another passage by now, nothing is stored."""
+    embedded: Passage | None = None
+    """Passage that was embedded; if the number belongs to another passage by now, the vector is not stored."""
 
 
 class StoredVector(NamedTuple):
@@ -74,16 +73,16 @@ class Passages:
         self._database = database
 
     async def replace(
-        self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()
+        self, origins: Sequence[UUID], passages: Sequence[Passage], queue_numbers: Sequence[int] = ()
     ) -> tuple[list[int], list[int]]:
-        """Replace all passages of these origins and delete the `settled` entries of the indexing queue, in one transaction.
+        """Replace all passages of these origins and delete entries of the indexing queue by number, in one transaction.
 
         Return the numbers deleted and the number of each new passage; an unchanged passage keeps number and vectors.
         """
 
         def work(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
-            changed = rows.replace(connection, origins, passages)
-            connection.executemany("DELETE FROM passage_debts WHERE number = ?", [(number,) for number in settled])
+            changed = passage_rows.replace_passages(connection, origins, passages)
+            connection.executemany("DELETE FROM passage_debts WHERE number = ?", [(number,) for number in queue_numbers])
             return changed
 
         return await self._database.run(work)
@@ -96,7 +95,7 @@ class Passages:
 
         def work(connection: sqlite3.Connection) -> dict[int, Passage]:
             found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
-            return {row[0]: passage_of(row) for row in found}
+            return {row[0]: from_row(row) for row in found}
 
         return await self._database.run(work)
 
@@ -116,7 +115,7 @@ class Passages:
             FROM (SELECT number, kind, source, origin, time, searched FROM passages
                   WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _text(connection, query, (owner, after, LINES_PER_QUERY)))
+        return await self._database.run(lambda connection: _select_text(connection, query, (owner, after, ROWS_PER_QUERY)))
 
     # Vectors
 
@@ -135,7 +134,8 @@ class Passages:
             kept = [
                 item
                 for item in vectors
-                if item.passage in stored and (item.of is None or rows.row_of(item.of) == stored[item.passage])
+                if item.passage in stored
+                and (item.embedded is None or passage_rows.to_row(item.embedded) == stored[item.passage])
             ]
             connection.executemany(
                 "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) VALUES (?, ?, ?, ?)",
@@ -149,7 +149,7 @@ class Passages:
         """Return the number of passages without a vector of this embedder."""
         return await self._database.run(lambda connection: _count_without_vectors(connection, embedder))
 
-    async def without_vectors(self, embedder: str, limit: int) -> list[Passage]:
+    async def passages_without_vectors(self, embedder: str, limit: int) -> list[Passage]:
         """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""
         query = f"""
             SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
@@ -158,11 +158,11 @@ class Passages:
 
         def work(connection: sqlite3.Connection) -> list[Passage]:
             last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
-            found = connection.execute(query, (last - NEWEST, embedder, limit)).fetchall()
+            found = connection.execute(query, (last - NEWEST_SEARCHED, embedder, limit)).fetchall()
             if not found:  # counted first: with a limit above their number, the query would search all passages
-                few = min(limit, _count_without_vectors(connection, embedder))
-                found = connection.execute(query, (0, embedder, few)).fetchall() if few else []
-            return [passage_of(row) for row in found]
+                count = min(limit, _count_without_vectors(connection, embedder))
+                found = connection.execute(query, (0, embedder, count)).fetchall() if count else []
+            return [from_row(row) for row in found]
 
         return await self._database.run(work)
 
@@ -171,7 +171,7 @@ class Passages:
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
             found = select_by_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
-            return {number: tokens for number, by, tokens in found if by == embedder and tokens}
+            return {number: tokens for number, stored_embedder, tokens in found if stored_embedder == embedder and tokens}
 
         return await self._database.run(work)
 
@@ -183,11 +183,11 @@ class Passages:
         """
 
         def work(connection: sqlite3.Connection) -> list[MessagePassage]:
-            lines = []
+            found_messages = []
             for number, speaker, text, source, place in select_by_values(connection, query, numbers):
-                found = connection.execute(previous, (source, place)).fetchone() if speaker in personas else None
-                lines.append(MessagePassage(number, speaker, text, found[0] if found else ""))
-            return lines
+                previous_row = connection.execute(previous, (source, place)).fetchone() if speaker in personas else None
+                found_messages.append(MessagePassage(number, speaker, text, previous_row[0] if previous_row else ""))
+            return found_messages
 
         return await self._database.run(work)
 
@@ -199,14 +199,14 @@ class Passages:
             SELECT group_concat(printf('%016x', passage), '')
             FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
         """
-        return await self._database.run(lambda connection: _text(connection, query, (embedder, after, LINES_PER_QUERY)))
+        return await self._database.run(lambda connection: _select_text(connection, query, (embedder, after, ROWS_PER_QUERY)))
 
     async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the vectors of these passages, as far as stored."""
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
             found = select_by_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
-            return {number: vector for number, by, vector in found if by == embedder}
+            return {number: vector for number, stored_embedder, vector in found if stored_embedder == embedder}
 
         return await self._database.run(work)
 
@@ -220,8 +220,8 @@ class Passages:
             found = select_by_values(connection, query, [str(origin) for origin in origins])
             return [
                 StoredVector(number, UUID(origin), PassageKind(kind), vector)
-                for number, origin, kind, by, vector in found
-                if by == embedder
+                for number, origin, kind, stored_embedder, vector in found
+                if stored_embedder == embedder
             ]
 
         return await self._database.run(work)
@@ -230,11 +230,11 @@ class Passages:
 
     async def occurrences(self, words: Sequence[str]) -> Occurrences:
         """Return every position of every word in all passages; a word matches all forms with the same stem."""
-        return await self._database.run(lambda connection: words_of.occurrences(connection, words) or NO_OCCURRENCES)
+        return await self._database.run(lambda connection: term_positions.occurrences(connection, words) or NO_OCCURRENCES)
 
-    async def occurrences_if_few(self, words: Sequence[str], most: int) -> Occurrences | None:
-        """Return every position of every word, or None if there are more than `most`."""
-        return await self._database.run(lambda connection: words_of.occurrences(connection, words, most))
+    async def occurrences_up_to(self, words: Sequence[str], limit: int) -> Occurrences | None:
+        """Return every position of every word, or None if there are more than `limit`."""
+        return await self._database.run(lambda connection: term_positions.occurrences(connection, words, limit))
 
     async def details_of(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> PassageDetails:
         """Return word positions, vectors and token rows of some passages."""
@@ -243,7 +243,7 @@ class Passages:
         def work(connection: sqlite3.Connection) -> PassageDetails:
             found = [row for row in select_by_values(connection, query, numbers) if row[1] == embedder]
             return PassageDetails(
-                words_of.occurrences_in(connection, words, numbers),
+                term_positions.occurrences_in(connection, words, numbers),
                 {row[0]: row[2] for row in found},
                 {row[0]: row[3] for row in found},
             )
@@ -252,10 +252,10 @@ class Passages:
 
     async def passages_of_terms(self, words: Sequence[str]) -> TermPassages:
         """Return the passages of all owners that contain each word, newest first; for common words only the newest."""
-        return await self._database.run(lambda connection: words_of.passages_of_terms(connection, words))
+        return await self._database.run(lambda connection: term_positions.passages_of_terms(connection, words))
 
 
-def _text(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> str:
+def _select_text(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> str:
     return connection.execute(query, values).fetchone()[0] or ""
 
 

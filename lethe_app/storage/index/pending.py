@@ -67,7 +67,7 @@ class PendingMessage:
     speaker_name: str
     role: Role
     time: datetime
-    place: int
+    position: int
     """Position among the visible messages of its session, in order of arrival."""
     text: str
     is_opening: bool
@@ -124,6 +124,6 @@ class PendingIndex:
 
 
 def _pending_message(row: tuple[str, str, str, str, str, str, int, str, int]) -> PendingMessage:
-    id_, session, persona_id, name, role, time, place, text, is_opening = row
-    when = datetime.fromisoformat(time)
-    return PendingMessage(UUID(id_), UUID(session), persona_id, name, Role(role), when, place, text, bool(is_opening))
+    id_, session, persona_id, name, role, time, position, text, is_opening = row
+    moment = datetime.fromisoformat(time)
+    return PendingMessage(UUID(id_), UUID(session), persona_id, name, Role(role), moment, position, text, bool(is_opening))

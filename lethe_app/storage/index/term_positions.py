@@ -10,17 +10,17 @@ from lethe_app.storage.row_mapping import select_by_values, storable_text
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 """FTS5 tokenizer; it must be that of the table `passage_words`."""
-READ_PER_WORD = 500
+PASSAGES_PER_WORD = 500
 """Passages read for every word."""
-READ_IN_ADDITION = 3_000
+ADDITIONAL_PASSAGES = 3_000
 """Passages read for all words together beyond those."""
-# `asked` has content of its own, so its rows can be deleted. `looked_at` is contentless, since only the positions of its words
-# are read; such a table cannot delete single rows, only all of them with the command "delete-all".
+# `query_words` has content of its own, so its rows can be deleted. `texts` is contentless, since only the positions of its
+# words are read; such a table cannot delete single rows, only all of them with the command "delete-all".
 CREATE_TABLES = (
-    f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(word, tokenize = '{TOKENIZER}')",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab('temp', 'asked', instance)",
-    f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at USING fts5(searched, content = '', tokenize = '{TOKENIZER}')",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at_places USING fts5vocab('temp', 'looked_at', instance)",
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.query_words USING fts5(word, tokenize = '{TOKENIZER}')",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.query_terms USING fts5vocab('temp', 'query_words', instance)",
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.texts USING fts5(searched, content = '', tokenize = '{TOKENIZER}')",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.text_terms USING fts5vocab('temp', 'texts', instance)",
 )
 """Statements that create the temporary tables by which words and texts are tokenised in the same way as in the word index."""
 
@@ -49,9 +49,9 @@ class TermPassages:
     """False if the word is so common that only the newest passages were read."""
 
 
-def occurrences(connection: sqlite3.Connection, words: Sequence[str], most: int | None = None) -> Occurrences | None:
-    """Return every position of every word, in any form, in all passages; None if there are more than `most`."""
-    return _positions(connection, "passage_places", _terms(connection, words), most)
+def occurrences(connection: sqlite3.Connection, words: Sequence[str], limit: int | None = None) -> Occurrences | None:
+    """Return every position of every word, in any form, in all passages; None if there are more than `limit`."""
+    return _positions(connection, "passage_places", _terms(connection, words), limit)
 
 
 def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers: Sequence[int]) -> Occurrences:
@@ -60,28 +60,32 @@ def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers
     """
     terms = _terms(connection, words)
     texts = select_by_values(connection, "SELECT number, searched FROM passages WHERE number", numbers)
-    connection.execute("INSERT INTO temp.looked_at (looked_at) VALUES ('delete-all')")
-    connection.executemany("INSERT INTO temp.looked_at (rowid, searched) VALUES (?, ?)", texts)
-    return _positions(connection, "temp.looked_at_places", terms) or NO_OCCURRENCES
+    connection.execute("INSERT INTO temp.texts (texts) VALUES ('delete-all')")
+    connection.executemany("INSERT INTO temp.texts (rowid, searched) VALUES (?, ?)", texts)
+    return _positions(connection, "temp.text_terms", terms) or NO_OCCURRENCES
 
 
 def passages_of_terms(connection: sqlite3.Connection, words: Sequence[str]) -> TermPassages:
     """Return the passages of each word, newest first; the rarer a word, the more of them are read."""
-    asked = [word if terms else "" for word, terms in zip(words, _terms(connection, words), strict=True)]
-    found = TermPassages([_newest_passages(connection, word, READ_PER_WORD) for word in asked], [True] * len(asked))
-    lowest = {
-        place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == READ_PER_WORD
+    searchable_words = [word if terms else "" for word, terms in zip(words, _terms(connection, words), strict=True)]
+    found = TermPassages(
+        [_newest_passages(connection, word, PASSAGES_PER_WORD) for word in searchable_words], [True] * len(searchable_words)
+    )
+    lowest_numbers = {
+        index: _lowest_number(numbers)
+        for index, numbers in enumerate(found.passages)
+        if numbers.count(",") + 1 == PASSAGES_PER_WORD
     }
-    remaining = READ_IN_ADDITION
-    for place in sorted(lowest, key=lambda place: lowest[place]):  # the lower they reach, the rarer is the word
-        more = _newest_passages(connection, asked[place], remaining + 1, lowest[place] - 1)
-        found.complete[place] = (count := more.count(",") + 1 if more else 0) <= remaining
-        found.passages[place] += f",{more}" if more else ""
+    remaining = ADDITIONAL_PASSAGES
+    for index in sorted(lowest_numbers, key=lambda index: lowest_numbers[index]):  # the lower they reach, the rarer is the word
+        more = _newest_passages(connection, searchable_words[index], remaining + 1, lowest_numbers[index] - 1)
+        found.complete[index] = (count := more.count(",") + 1 if more else 0) <= remaining
+        found.passages[index] += f",{more}" if more else ""
         remaining = max(0, remaining - count)
     return found
 
 
-def _newest_passages(connection: sqlite3.Connection, word: str, most: int, up_to: int = 2**62) -> str:
+def _newest_passages(connection: sqlite3.Connection, word: str, limit: int, up_to: int = 2**62) -> str:
     """Return the numbers of passages with this word, in any form, descending, separated by commas."""
     if not word:
         return ""
@@ -91,24 +95,24 @@ def _newest_passages(connection: sqlite3.Connection, word: str, most: int, up_to
     """
     # In quotation marks, a word cannot be taken for an operator of the FTS5 query syntax.
     quoted = '"' + storable_text(word).replace('"', '""') + '"'
-    return connection.execute(query, (quoted, up_to, most)).fetchone()[0] or ""
+    return connection.execute(query, (quoted, up_to, limit)).fetchone()[0] or ""
 
 
-def _lowest(numbers: str) -> int:
+def _lowest_number(numbers: str) -> int:
     return int(numbers[numbers.rfind(",") + 1 :])
 
 
 def _positions(
-    connection: sqlite3.Connection, table: str, words: Sequence[Sequence[str]], most: int | None = None
+    connection: sqlite3.Connection, table: str, words: Sequence[Sequence[str]], limit: int | None = None
 ) -> Occurrences | None:
     """Return every position of every word; a word of several terms matches where these are adjacent."""
     query = f"""
         SELECT count(*), group_concat(doc), group_concat(offset) FROM (SELECT doc, offset FROM {table} WHERE term = ? LIMIT ?)
     """  # noqa: S608 - names are ours
-    found, remaining = Occurrences([], [], []), most
+    result, remaining = Occurrences([], [], []), limit
     for position, terms in enumerate(words):
         positions: list[tuple[int, int]] = []
-        for after, term in enumerate(terms):
+        for term_index, term in enumerate(terms):
             # One more than allowed is read, which tells that there are too many.
             count, passages, offsets = connection.execute(query, (term, -1 if remaining is None else remaining + 1)).fetchone()
             if remaining is not None:
@@ -118,22 +122,22 @@ def _positions(
             found_positions = (
                 list(zip(map(int, passages.split(",")), map(int, offsets.split(",")), strict=True)) if count else []
             )
-            following = {(passage, offset - after) for passage, offset in found_positions} if after else set()
-            positions = [place for place in positions if place in following] if after else found_positions
-        found.word.extend([position] * len(positions))
-        found.passage.extend(passage for passage, _offset in positions)
-        found.offset.extend(offset for _passage, offset in positions)
-    return found
+            shifted = {(passage, offset - term_index) for passage, offset in found_positions} if term_index else set()
+            positions = [occurrence for occurrence in positions if occurrence in shifted] if term_index else found_positions
+        result.word.extend([position] * len(positions))
+        result.passage.extend(passage for passage, _offset in positions)
+        result.offset.extend(offset for _passage, offset in positions)
+    return result
 
 
 def _terms(connection: sqlite3.Connection, words: Sequence[str]) -> list[list[str]]:
     """Return the terms the word index makes of each word, by tokenising it in a temporary index; empty if nothing remains."""
     for statement in CREATE_TABLES:
         connection.execute(statement)
-    connection.execute("DELETE FROM temp.asked")
+    connection.execute("DELETE FROM temp.query_words")
     rows = [(number, storable_text(word)) for number, word in enumerate(words)]
-    connection.executemany("INSERT INTO temp.asked (rowid, word) VALUES (?, ?)", rows)
+    connection.executemany("INSERT INTO temp.query_words (rowid, word) VALUES (?, ?)", rows)
     terms: list[dict[int, str]] = [{} for _word in words]
-    for number, term, offset in connection.execute("SELECT doc, term, offset FROM temp.asked_terms"):
+    for number, term, offset in connection.execute("SELECT doc, term, offset FROM temp.query_terms"):
         terms[number][offset] = term
-    return [[one[offset] for offset in sorted(one)] for one in terms]
+    return [[term_by_offset[offset] for offset in sorted(term_by_offset)] for term_by_offset in terms]

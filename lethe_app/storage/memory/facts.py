@@ -27,13 +27,13 @@ AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.
 """
 """Condition: the fact is dormant."""
 REPLACE_SUCCESSOR = """
-UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :gone)
-WHERE superseded_by = :gone
+UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :guid)
+WHERE superseded_by = :guid
 """
 """Statement before a fact is deleted: facts it superseded become valid again, or superseded by its own successor."""
-SUPERSEDED = """
-SELECT said.value, gone.superseded_by FROM facts gone, json_each(gone.source_messages) said
-WHERE gone.superseded = 1 AND gone.deleted_at IS NULL AND said.value IN (SELECT value FROM json_each(?)) ORDER BY gone.rowid
+SELECT_SUPERSEDED = """
+SELECT m.value, f.superseded_by FROM facts f, json_each(f.source_messages) m
+WHERE f.superseded = 1 AND f.deleted_at IS NULL AND m.value IN (SELECT value FROM json_each(?)) ORDER BY f.rowid
 """
 """Query: superseded facts stated in these messages, with their successors."""
 IS_KNOWN = f"deleted_at IS NULL AND NOT {IS_DORMANT}"
@@ -72,15 +72,15 @@ class FactStore:
         """Return all known facts of a persona, superseded ones included, newest first; with `deleted` those in the trash."""
         return await self._facts_where(persona_id, "deleted_at IS NOT NULL" if deleted else IS_KNOWN)
 
-    async def learnt_facts_of(self, persona_id: str) -> list[ExtractedFact]:
+    async def undeleted_facts_of(self, persona_id: str) -> list[ExtractedFact]:
         """Return known and dormant facts: when one is stated again, no duplicate may be created beside a dormant one."""
         return await self._facts_where(persona_id, "deleted_at IS NULL")
 
-    async def _facts_where(self, persona_id: str, which: str) -> list[ExtractedFact]:
+    async def _facts_where(self, persona_id: str, condition: str) -> list[ExtractedFact]:
         def work(connection: sqlite3.Connection) -> list[ExtractedFact]:
-            rows = connection.execute(f"{SELECT_FACT} WHERE persona_id = ? AND {which} ORDER BY rowid DESC", (persona_id,))
-            found = [_fact(row) for row in rows]
-            return sorted(found, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
+            rows = connection.execute(f"{SELECT_FACT} WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))
+            facts = [_fact(row) for row in rows]
+            return sorted(facts, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 
         return await self._database.run(work)
 
@@ -88,10 +88,10 @@ class FactStore:
         """Return for each of these messages that states a superseded fact its successor, if that is valid."""
 
         def work(connection: sqlite3.Connection) -> dict[UUID, ExtractedFact]:
-            rows = connection.execute(SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
+            rows = connection.execute(SELECT_SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
             wanted = json.dumps([successor for _message, successor in rows if successor])
-            holding = {str(fact.guid): fact for fact in map(_fact, connection.execute(SELECT_VALID, (wanted,)))}
-            found = {UUID(message): holding[successor] for message, successor in rows if successor in holding}
+            valid_facts = {str(fact.guid): fact for fact in map(_fact, connection.execute(SELECT_VALID, (wanted,)))}
+            found = {UUID(message): valid_facts[successor] for message, successor in rows if successor in valid_facts}
             return {message: fact for message, fact in found.items() if message not in fact.source_messages}
 
         return await self._database.run(work) if messages else {}
@@ -129,7 +129,7 @@ class FactStore:
 
         def work(connection: sqlite3.Connection) -> None:
             for guid in guids:
-                connection.execute(REPLACE_SUCCESSOR, {"gone": str(guid)})
+                connection.execute(REPLACE_SUCCESSOR, {"guid": str(guid)})
                 connection.execute("DELETE FROM facts WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
 
         await self._database.run(work)
@@ -166,9 +166,9 @@ def save_in_transaction(
     connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact], *, restore: bool = False
 ) -> None:
     """Insert facts, or replace those with a known guid; with `restore`, those in the trash are restored."""
-    more: dict[str, ColumnValue] = {"persona_id": persona_id} | ({"deleted_at": None} if restore else {})
+    extra_columns: dict[str, ColumnValue] = {"persona_id": persona_id} | ({"deleted_at": None} if restore else {})
     for fact in facts:
-        save_row(connection, "facts", "guid", column_values(fact, FACT_COLUMNS) | more)
+        save_row(connection, "facts", "guid", column_values(fact, FACT_COLUMNS) | extra_columns)
 
 
 def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: Tombstone) -> None:

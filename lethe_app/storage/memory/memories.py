@@ -46,21 +46,21 @@ class MemoryStore:
         query = f"{SELECT_MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            found = [_memory(row) for row in connection.execute(query, (persona_id, deleted))]
+            memories = [_memory(row) for row in connection.execute(query, (persona_id, deleted))]
             # Time zones differ, so the texts cannot be compared. Comparing datetime objects is slow, and the interpreter
             # lock is held throughout the sort.
-            return sorted(found, key=lambda memory: memory.added.timestamp(), reverse=True)
+            return sorted(memories, key=lambda memory: memory.added.timestamp(), reverse=True)
 
         return await self._database.run(work)
 
     async def memories_with_ids(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return those of these memories that are the persona's and not in the trash."""
-        among = "guid IN (SELECT value FROM json_each(?))"
-        query = f"{SELECT_MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
-        wanted = json.dumps([str(guid) for guid in guids])
+        condition = "guid IN (SELECT value FROM json_each(?))"
+        query = f"{SELECT_MEMORY} AND {condition} AND persona_id = ? AND deleted_at IS NULL"
+        ids_json = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            return [_memory(row) for row in connection.execute(query, (wanted, persona_id))]
+            return [_memory(row) for row in connection.execute(query, (ids_json, persona_id))]
 
         return await self._database.run(work)
 

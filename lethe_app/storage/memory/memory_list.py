@@ -13,14 +13,14 @@ from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Database
 
 # NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
-LINES = """
+SELECT_LINES = """
 SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, filed_under, tags, priority,
     added, last_trigger, trigger_count, end_time, enabled, sticky, protected
 FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL ORDER BY rowid DESC LIMIT ?
 """
 TYPES = {kind.value: kind for kind in MemoryType}
-INSERTIONS = {way.value: way for way in MemoryInsertion}
-LAST = 2**63 - 1
+INSERTIONS = {insertion.value: insertion for insertion in MemoryInsertion}
+MAX_ROWID = 2**63 - 1
 """Upper bound above every rowid."""
 
 
@@ -30,11 +30,11 @@ class MemoryListRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page_of_memories(self, persona_id: str, most: int, below: int = LAST) -> tuple[list[MemoryLine], int]:
-        """Return up to `most` memories of a persona, sessions included, last stored first, and the rowid to continue below."""
+    async def page_of_memories(self, persona_id: str, limit: int, below: int = MAX_ROWID) -> tuple[list[MemoryLine], int]:
+        """Return up to `limit` memories of a persona, sessions included, last stored first, and the rowid to continue below."""
 
         def work(connection: sqlite3.Connection) -> tuple[list[MemoryLine], int]:
-            rows = connection.execute(LINES, (below, persona_id, most)).fetchall()
+            rows = connection.execute(SELECT_LINES, (below, persona_id, limit)).fetchall()
             return [_line(row) for row in rows], rows[-1][0] if rows else 0
 
         return await self._database.run(work)

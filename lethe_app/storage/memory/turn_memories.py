@@ -27,7 +27,7 @@ DISPLAYED_TEXT = """
 SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 WHERE m.id = ? AND m.deleted_at IS NULL
 """
-OF_MESSAGES = """
+SELECT_TURNS = """
 SELECT t.message_id, m.session_id, a.content, t.value
 FROM json_each(?) w JOIN turn_memories t ON t.message_id = w.value JOIN messages m ON m.id = t.message_id
 JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
@@ -62,7 +62,7 @@ class TurnEffects:
     """The user's message for which the memories were recalled."""
     memory: TurnMemory
     moment: datetime
-    hidden_line: Message | None = None
+    hidden_message: Message | None = None
     """Hidden message to insert directly above the message."""
     changed: Sequence[MemoryUnit] = ()
     deleted: Sequence[UUID] = ()
@@ -111,24 +111,24 @@ class TurnMemories:
 
         The note of the time, whose id is that of the session itself, is not counted either.
         """
-        wanted = json.dumps([str(message_id) for message_id in message_ids])
+        ids_json = json.dumps([str(message_id) for message_id in message_ids])
 
         def work(connection: sqlite3.Connection) -> dict[UUID, int]:
-            found: dict[UUID, int] = {}
-            for message_id, session_id, content, value in connection.execute(OF_MESSAGES, (wanted,)).fetchall():
+            counts: dict[UUID, int] = {}
+            for message_id, session_id, content, value in connection.execute(SELECT_TURNS, (ids_json,)).fetchall():
                 record = _parse_row(value)
                 if record is not None and record.said == _digest(content):
-                    recalled = [one for one in record.memory.recalled if str(one.memory) != session_id]
-                    own_ids = [str(one.memory) for one in recalled if not (one.world or one.way in LOGGED)]
-                    found[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, own_ids))
-            return {message_id: count for message_id, count in found.items() if count}
+                    recalled = [memory for memory in record.memory.recalled if str(memory.memory) != session_id]
+                    record_ids = [str(memory.memory) for memory in recalled if not (memory.world or memory.way in LOGGED)]
+                    counts[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, record_ids))
+            return {message_id: count for message_id, count in counts.items() if count}
 
         return await self._database.run(work)
 
     async def deleted_among(self, guids: Sequence[UUID]) -> set[UUID]:
         """Return those of these sessions, memories, facts and messages that are in the trash or erased."""
-        wanted = [str(guid) for guid in guids]
-        return {UUID(guid) for guid in await self._database.run(lambda connection: _deleted_among(connection, wanted))}
+        ids_json = [str(guid) for guid in guids]
+        return {UUID(guid) for guid in await self._database.run(lambda connection: _deleted_among(connection, ids_json))}
 
     async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
         """Store the memories recalled for a message. Raise StorageError if the message is gone."""
@@ -140,8 +140,8 @@ class TurnMemories:
         """
 
         def work(connection: sqlite3.Connection) -> Message | None:
-            below, line = str(effects.message), effects.hidden_line
-            stored = messages.insert_above(connection, below, line) if line is not None else None
+            below, hidden_message = str(effects.message), effects.hidden_message
+            stored = messages.insert_above(connection, below, hidden_message) if hidden_message is not None else None
             _save(connection, effects.message, effects.memory)
             memories.save_in_transaction(connection, effects.persona_id, effects.changed)
             memories.delete(connection, effects.deleted)
@@ -158,13 +158,13 @@ class TurnMemories:
 def load_turn(connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:
     """Return the stored record of the turn that a message began, inside a transaction."""
     row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
-    text_digest, known = _text_digest(connection, message_id), _parse_row(row[0]) if row else None
-    if text_digest is None or known is None:
+    text_digest, record = _text_digest(connection, message_id), _parse_row(row[0]) if row else None
+    if text_digest is None or record is None:
         return NO_TURN
-    if known.said != text_digest:
+    if record.said != text_digest:
         return StoredTurn(None, is_edited=True)
-    gone = _deleted_among(connection, [str(guid) for guid in known.memory.sources])
-    return StoredTurn(known.memory, frozenset(map(UUID, gone)))
+    deleted_ids = _deleted_among(connection, [str(guid) for guid in record.memory.sources])
+    return StoredTurn(record.memory, frozenset(map(UUID, deleted_ids)))
 
 
 def _save(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:

@@ -26,14 +26,14 @@ class WorkingMemoryRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def save_entry(self, entry: WorkingMemoryEntry, most: int, moment: datetime) -> None:
-        """Insert or replace an entry; if the namespace then has more than `most`, those that expire first are deleted."""
+    async def save_entry(self, entry: WorkingMemoryEntry, max_entries: int, moment: datetime) -> None:
+        """Insert or replace an entry; of more than `max_entries` in the namespace, those that expire first are deleted."""
         row = column_values(entry, COLUMNS)
 
         def work(connection: sqlite3.Connection) -> None:
             _delete_expired(connection, moment)
             save_row(connection, "workbench", "namespace, key", row)
-            connection.execute(_DELETE_EXCESS, {"namespace": row["namespace"], "key": row["key"], "others": most - 1})
+            connection.execute(_DELETE_EXCESS, {"namespace": row["namespace"], "key": row["key"], "others": max_entries - 1})
 
         await self._database.run(work)
 

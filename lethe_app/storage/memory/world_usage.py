@@ -10,17 +10,17 @@ from uuid import UUID
 from lethe_app.storage.database import Database
 
 ACTIVATION_COUNTS = """
-SELECT json_extract(one.value, '$.memory'), count(*)
-FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS one
-WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.world') <> ''
+SELECT json_extract(item.value, '$.memory'), count(*)
+FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS item
+WHERE json_valid(turn_memories.value) AND json_extract(item.value, '$.world') <> ''
 GROUP BY 1
 """
 PERSONAS_OF_ENTRIES = """
 SELECT DISTINCT sessions.persona_id
-FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS one
+FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS item
 JOIN messages ON messages.id = turn_memories.message_id
 JOIN sessions ON sessions.guid = messages.session_id
-WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.memory') IN (SELECT value FROM json_each(?))
+WHERE json_valid(turn_memories.value) AND json_extract(item.value, '$.memory') IN (SELECT value FROM json_each(?))
 """
 
 
@@ -40,9 +40,9 @@ class WorldUsage:
 
     async def personas_of_entries(self, guids: Iterable[UUID]) -> list[str]:
         """Return the ids of the personas for whom any of these entries was ever activated."""
-        wanted = json.dumps([str(guid) for guid in guids])
+        ids_json = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> list[str]:
-            return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (wanted,))]
+            return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (ids_json,))]
 
         return await self._database.run(work)

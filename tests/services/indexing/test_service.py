@@ -202,7 +202,7 @@ class AnyLife(RuleBasedStateMachine):
             self.do(self._change_fact(self.random.choice(self.facts).guid, act))
 
     async def _change_fact(self, guid: UUID, act: str) -> None:
-        fact = next((one for one in await self.known.learnt_facts_of(MIRA) if one.guid == guid), None)
+        fact = next((one for one in await self.known.undeleted_facts_of(MIRA) if one.guid == guid), None)
         if fact is None:
             return
         elsewhere = [*fact.source_memories, self.random.choice(self.sessions)]
@@ -222,7 +222,7 @@ class AnyLife(RuleBasedStateMachine):
         async def compare() -> tuple[set[UUID], set[UUID]]:
             alive = {one.guid for one in await self.chats.sessions(MIRA)}
             in_trash = {one.guid for one in await self.chats.sessions(MIRA, deleted=True)}
-            learnt = await self.known.learnt_facts_of(MIRA)
+            learnt = await self.known.undeleted_facts_of(MIRA)
             expected = {fact.guid for fact in learnt if not rests(fact, alive, in_trash)}
             return {fact.guid for fact in await self.known.facts_of(MIRA)}, expected
 
@@ -232,7 +232,7 @@ class AnyLife(RuleBasedStateMachine):
     @rule()
     def purge(self) -> None:
         self.do(self.chats.purge(days=0, moment=now() + timedelta(seconds=1)))
-        assert self.runner.run(self.known.learnt_facts_of(MIRA)) == self.runner.run(
+        assert self.runner.run(self.known.undeleted_facts_of(MIRA)) == self.runner.run(
             self.known.facts_of(MIRA)
         )  # what rested went along
 

@@ -17,7 +17,7 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MAX_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
-from lethe_app.storage.index.full_text import UNINDEXED_PER_CALL
+from lethe_app.storage.index.full_text import MAX_UNINDEXED_PER_CALL
 from tests.services.turns import MIRA, add_memory, before_now, spoke
 
 
@@ -120,7 +120,7 @@ async def test_facts_that_were_replaced_are_found_and_marked(services: AppServic
 async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: AppServices):
     reported = "There was marmalade on the chart."
     first = await add_memory(services, reported, insertion=MemoryInsertion.NONE)
-    for number in range(2 * UNINDEXED_PER_CALL):
+    for number in range(2 * MAX_UNINDEXED_PER_CALL):
         await add_memory(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
         await services.core.fact_store.save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 

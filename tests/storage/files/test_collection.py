@@ -15,7 +15,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.files.collection import FileCollection
-from lethe_app.storage.files.file_names import MAX_STEM_BYTES, is_plain, stem_for
+from lethe_app.storage.files.file_names import MAX_STEM_BYTES, is_plain_name, unique_stem
 
 
 @pytest.fixture
@@ -203,17 +203,17 @@ def test_presets_without_a_name_of_their_own_are_kept_by_file_name(tmp_path: Pat
     assert stem == "warm-wild"
     assert collection.save(SamplerPreset(name="Warm & wild", temperature=1.3), stem) == stem
     assert collection.load_all().values == {stem: SamplerPreset(name="Warm & wild", temperature=1.3)}
-    assert collection.picture(collection.get(stem)) is None
+    assert collection.picture_path(collection.get(stem)) is None
 
 
 def test_a_picture_is_found_beside_the_file(collection: FileCollection[Persona], shipped_folder: Path, own_folder: Path):
     write_file(shipped_folder, "mara.png", "ours")
 
-    assert collection.picture(Persona(name="Mara", avatar="mara.png")) == shipped_folder / "mara.png"
+    assert collection.picture_path(Persona(name="Mara", avatar="mara.png")) == shipped_folder / "mara.png"
     write_file(own_folder, "mara.png", "mine")
-    assert collection.picture(Persona(name="Mara", avatar="mara.png")) == own_folder / "mara.png"
-    assert collection.picture(Persona(name="Mara")) is None
-    assert collection.picture(Persona(name="Mara", avatar="gone.png")) is None
+    assert collection.picture_path(Persona(name="Mara", avatar="mara.png")) == own_folder / "mara.png"
+    assert collection.picture_path(Persona(name="Mara")) is None
+    assert collection.picture_path(Persona(name="Mara", avatar="gone.png")) is None
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_picture_outside_the_folder_is_never_returned(
     write_file(tmp_path, "secret.png", "private")
     own_folder.mkdir()
 
-    assert collection.picture(Persona(name="Mara", avatar=avatar)) is None
+    assert collection.picture_path(Persona(name="Mara", avatar=avatar)) is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
@@ -234,7 +234,7 @@ def test_a_link_to_the_outside_is_no_picture(collection: FileCollection[Persona]
     own_folder.mkdir()
     (own_folder / "link.png").symlink_to(tmp_path / "secret.png")
 
-    assert collection.picture(Persona(name="Mara", avatar="link.png")) is None
+    assert collection.picture_path(Persona(name="Mara", avatar="link.png")) is None
 
 
 def test_a_saved_picture_replaces_no_other(collection: FileCollection[Persona], own_folder: Path):
@@ -243,7 +243,7 @@ def test_a_saved_picture_replaces_no_other(collection: FileCollection[Persona], 
 
     assert first != second
     assert (own_folder / first).read_bytes() == b"one"
-    assert collection.picture(Persona(name="Mara", avatar=second)) == own_folder / second
+    assert collection.picture_path(Persona(name="Mara", avatar=second)) == own_folder / second
     with pytest.raises(FileError):
         collection.save_picture("mara", b"x", "/../../x.png")
 
@@ -267,29 +267,29 @@ def test_a_saved_picture_replaces_no_other(collection: FileCollection[Persona], 
     ],
 )
 def test_a_name_becomes_a_safe_file_name(name: str, stem: str):
-    assert stem_for(name, []) == stem
+    assert unique_stem(name, []) == stem
 
 
 def test_names_that_some_systems_treat_as_equal_are_distinguished():
-    assert stem_for("Zoe\u0308", ["Zoë"]) == "zoë-2"
-    assert stem_for("mara", ["MARA", "mara-2"]) == "mara-3"
+    assert unique_stem("Zoe\u0308", ["Zoë"]) == "zoë-2"
+    assert unique_stem("mara", ["MARA", "mara-2"]) == "mara-3"
 
 
 @given(name=st.text(), taken=st.lists(st.text(max_size=3)))
 def test_any_name_becomes_one_that_every_system_accepts(name: str, taken: list[str]):
-    stem = stem_for(name, taken)
+    stem = unique_stem(name, taken)
 
-    assert is_plain(stem)
+    assert is_plain_name(stem)
     assert len(os.fsencode(stem)) <= MAX_STEM_BYTES + 20
     assert not set(stem) & set('<>:"/\\|?*. ')
     assert stem.casefold() not in [other.casefold() for other in taken]
-    assert stem_for(stem, []) == stem
+    assert unique_stem(stem, []) == stem
 
 
 def test_a_collection_that_keeps_values_reads_a_file_again_only_when_it_changed(
     shipped_folder: Path, own_folder: Path, tmp_path: Path
 ):
-    collection = FileCollection(Persona, shipped_folder, own_folder, tmp_path / "trash", keeps_values=True)
+    collection = FileCollection(Persona, shipped_folder, own_folder, tmp_path / "trash", caches_values=True)
     before = collection.load_all().values["mara"]
     assert collection.load_all().values["mara"] is before
     write_file(own_folder, "mara.json", '{"name": "Mara", "bio": "theirs"}')

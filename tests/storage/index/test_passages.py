@@ -133,8 +133,8 @@ async def test_vectors_belong_to_one_embedder(database: Database):
     one, two = await store_passages(database, [passage("one"), passage("two")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok"), PassageVector(999, b"lost")])
 
-    assert [left.number for left in await passages.without_vectors("minilm", 10)] == [two]
-    assert [left.number for left in await passages.without_vectors("other", 10)] == [two, one]
+    assert [left.number for left in await passages.passages_without_vectors("minilm", 10)] == [two]
+    assert [left.number for left in await passages.passages_without_vectors("other", 10)] == [two, one]
     assert await passages.token_vectors("minilm", [one, two]) == {one: b"tok"}
     assert await passages.token_vectors("other", [one, two]) == {}
     assert await passages.vectors("minilm", [one, two]) == {one: b"abcd"}
@@ -144,16 +144,16 @@ async def test_vectors_belong_to_one_embedder(database: Database):
 
 
 async def test_passages_without_a_vector_are_found_among_the_oldest_too(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "NEWEST", 2)
+    monkeypatch.setattr(module, "NEWEST_SEARCHED", 2)
     passages = Passages(database)
     numbers = await store_passages(database, [passage(f"text {place}") for place in range(6)])
     for seen in (numbers[4:], numbers[1:4]):
         await passages.set_vectors("minilm", [PassageVector(number, b"abcd") for number in seen])
 
-    assert [left.number for left in await passages.without_vectors("minilm", 10)] == numbers[:1]
+    assert [left.number for left in await passages.passages_without_vectors("minilm", 10)] == numbers[:1]
     await passages.set_vectors("minilm", [PassageVector(numbers[0], b"abcd")])
-    assert await passages.without_vectors("minilm", 10) == []
-    assert [left.number for left in await passages.without_vectors("other", 10)] == [numbers[5], numbers[4]]
+    assert await passages.passages_without_vectors("minilm", 10) == []
+    assert [left.number for left in await passages.passages_without_vectors("other", 10)] == [numbers[5], numbers[4]]
 
 
 async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_meanwhile(database: Database):
@@ -163,13 +163,13 @@ async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_mean
     await remove_passages(database, [number])
     assert await store_passages(database, [passage("coffee")]) == [number]
 
-    assert await passages.set_vectors("minilm", [PassageVector(number, b"abcd", of=embedded)]) == []
+    assert await passages.set_vectors("minilm", [PassageVector(number, b"abcd", embedded=embedded)]) == []
 
     assert await passages.count_without_vectors("minilm") == 1
 
 
 async def test_encoded_rows_are_those_of_one_owner_by_number(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "LINES_PER_QUERY", 2)
+    monkeypatch.setattr(module, "ROWS_PER_QUERY", 2)
     passages = Passages(database)
     hers = [passage("one"), passage("two", origin=uuid4()), passage("three")]
     first, second, _his, third = await store_passages(database, [*hers[:2], passage("his", owner="tom"), hers[2]])
@@ -198,8 +198,8 @@ async def test_positions_are_read_only_where_they_are_few(database: Database):
     passages = Passages(database)
     await store_passages(database, [passage("salt and sea"), passage("salt")])
 
-    assert await passages.occurrences_if_few(["salt", "sea"], 2) is None
-    found = await passages.occurrences_if_few(["salt", "sea"], 3)
+    assert await passages.occurrences_up_to(["salt", "sea"], 2) is None
+    found = await passages.occurrences_up_to(["salt", "sea"], 3)
     assert found == await passages.occurrences(["salt", "sea"])
 
 
@@ -218,8 +218,8 @@ async def test_details_are_words_and_vectors_of_these_passages_only(database: Da
 
 
 async def test_of_common_words_only_the_newest_passages_are_listed(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(words, "READ_PER_WORD", 2)
-    monkeypatch.setattr(words, "READ_IN_ADDITION", 3)
+    monkeypatch.setattr(words, "PASSAGES_PER_WORD", 2)
+    monkeypatch.setattr(words, "ADDITIONAL_PASSAGES", 3)
     passages = Passages(database)
     texts = ["salt sea", "salt sea", "salt sea", "salt", "salt", "salt fish"]
     await store_passages(database, [passage(text) for text in texts])

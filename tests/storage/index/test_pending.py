@@ -113,10 +113,10 @@ async def test_neither_a_hidden_message_nor_a_deletion_changes_positions(
     database: Database, chats: SessionStore, pending: PendingIndex, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
-    before = {one.id: one.place for one in await pending.messages_to_index([message.id for message in said])}
+    before = {one.id: one.position for one in await pending.messages_to_index([message.id for message in said])}
     await store_above(database, said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
     await chats.delete_message(said[0].id)
-    after = {one.id: one.place for one in await pending.messages_to_index([message.id for message in said])}
+    after = {one.id: one.position for one in await pending.messages_to_index([message.id for message in said])}
     assert list(before.values()) == [1, 2, 3]
     assert after == {message.id: before[message.id] for message in said[1:]}
 
