@@ -51,7 +51,7 @@ class Downloads:
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            if not self.progress[file].is_over:  # it may have come to its end at this very moment
+            if not self.progress[file].is_over:  # it may have ended in the meantime
                 self._set_progress(DownloadProgress(self.progress[file].model, DownloadStage.STOPPED))
 
     async def discard(self, file: str) -> None:
@@ -80,11 +80,11 @@ class Downloads:
         async with self._lock:
             settings = self._preferences.current
             hub = HuggingFaceHub(settings.hub_mirror, settings.proxy)
-            clock = _Clock()
+            meter = _ProgressMeter()
 
             def on_progress(stage: DownloadStage, bytes_done: int, total: int) -> None:
-                speed = clock.speed(bytes_done)
-                if clock.is_report_due(stage):
+                speed = meter.measure_speed(bytes_done)
+                if meter.is_report_due(stage):
                     self._set_progress(DownloadProgress(model, stage, bytes_done, total or model.size, speed))
 
             try:
@@ -100,7 +100,7 @@ class Downloads:
         self.changed.notify(progress)
 
 
-class _Clock:
+class _ProgressMeter:
     """Measure the speed of a download over the last 5 seconds and limit the rate of progress reports."""
 
     def __init__(self) -> None:
@@ -108,12 +108,12 @@ class _Clock:
         self._last_report = 0.0
         self._stage: DownloadStage | None = None
 
-    def speed(self, bytes_done: int) -> float:
+    def measure_speed(self, bytes_done: int) -> float:
         moment = time.monotonic()
         self._samples = [(at, size) for at, size in self._samples if moment - at < 5 and size <= bytes_done]
         self._samples.append((moment, bytes_done))
-        (first, size), passed = self._samples[0], moment - self._samples[0][0]
-        return (bytes_done - size) / passed if passed > 0 and first < moment else 0.0
+        (first, size), elapsed = self._samples[0], moment - self._samples[0][0]
+        return (bytes_done - size) / elapsed if elapsed > 0 and first < moment else 0.0
 
     def is_report_due(self, stage: DownloadStage) -> bool:
         moment = time.monotonic()

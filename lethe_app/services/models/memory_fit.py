@@ -48,9 +48,9 @@ class MemoryEstimate:
     free: int
     context: int
     """Context size in tokens for which the estimate was made."""
-    longest: int
+    max_context: int
     """Longest context in tokens that would fit; 0 if less than `MIN_CONTEXT`."""
-    verdict: FitLevel
+    level: FitLevel
 
     @property
     def needed(self) -> int:
@@ -76,9 +76,9 @@ def estimate_fit(model: ModelFile, context: int, kv: KvType, free: int) -> Memor
     token_bytes = cache_bytes(model, kv)
     cache = int(token_bytes * (tokens + min(BACKGROUND_CONTEXT, tokens)))
     cache_space = free - weights - compute - int(token_bytes * BACKGROUND_CONTEXT)
-    longest = model_context if not token_bytes else min(model_context, max(0, int(cache_space / token_bytes)))
-    verdict = _fit_level(weights + cache + compute, free)
-    return MemoryEstimate(weights, cache, compute, free, tokens, longest if longest >= MIN_CONTEXT else 0, verdict)
+    max_context = model_context if not token_bytes else min(model_context, max(0, int(cache_space / token_bytes)))
+    level = _fit_level(weights + cache + compute, free)
+    return MemoryEstimate(weights, cache, compute, free, tokens, max_context if max_context >= MIN_CONTEXT else 0, level)
 
 
 def cache_bytes(model: ModelFile, kv: KvType) -> float:

@@ -45,15 +45,15 @@ class ModelService:
         return [model for model in await self.list_all_models() if not model.is_embedding]
 
     async def list_all_models(self) -> list[ModelFile]:
-        """Return all models on this machine, in the same order as `found`."""
+        """Return all models on this machine, in the same order as `list_chat_models`."""
         settings = self._preferences.current
         starter = bundled.chat_model()
         chosen = Path(settings.model_path) if settings.model_path else starter
         own_paths = [self._paths.models, *map(Path, settings.model_folders)]
         if chosen is not None and chosen != starter:
             own_paths.insert(0, chosen)
-        places = discovery.model_roots(Path.home(), os.environ, user_folders=own_paths, starter_model=starter)
-        search_result = await asyncio.to_thread(discovery.find_models, places)
+        roots = discovery.model_roots(Path.home(), os.environ, user_folders=own_paths, starter_model=starter)
+        search_result = await asyncio.to_thread(discovery.find_models, roots)
         return search_result.models
 
     async def add_folder(self, folder: Path) -> list[ModelFile]:
@@ -154,7 +154,7 @@ class ModelService:
         """Read the metadata of a model file. An unreadable file raises an error and leaves the loaded model untouched."""
         if path.suffix == ECHO_SUFFIX:
             return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
-        return await asyncio.to_thread(describe_chosen, path)
+        return await asyncio.to_thread(describe_user_model, path)
 
     def _on_crash(self, error: ModelCrashed) -> None:
         self._set_state(ModelFailed(error))
@@ -164,10 +164,10 @@ class ModelService:
         self.changed.notify(state)
 
 
-def describe_chosen(path: Path) -> ModelFile:
+def describe_user_model(path: Path) -> ModelFile:
     """Describe a file that the user named, in the same way as the search for models does."""
     if not path.is_file():
-        return describe_model(path, discovery.USER_SOURCE)  # which says what is wrong
+        return describe_model(path, discovery.USER_SOURCE)  # raises the error that says what is wrong
     starter = bundled.chat_model()
     search_result = discovery.find_models([(discovery.STARTER_SOURCE if path == starter else discovery.USER_SOURCE, path)])
     return search_result.models[0] if search_result.models else describe_model(path, discovery.USER_SOURCE)

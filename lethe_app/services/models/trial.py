@@ -72,7 +72,7 @@ class ModelTrial:
                 elif isinstance(piece, Done):
                     reason = piece.usage.reason
         leaked_tokens = [
-            sign for sign in (*model.control_tokens, *choice.renderer.stop_strings) if sign.strip() and sign in reply
+            token for token in (*model.control_tokens, *choice.renderer.stop_strings) if token.strip() and token in reply
         ]
         return TrialResult(
             choice.template_source, reply.strip(), bool(reply.strip()) and reason is StopReason.END and not leaked_tokens

@@ -61,10 +61,10 @@ class BundleFileWriter:
         """
         present = self._worlds.load_all().values
         for stem, world in bundle.worlds.items():
-            twin = next((known for known in present.values() if is_same_world(known, world)), None)
-            if twin is not None:
-                imported.worlds[stem] = twin.unique_name
-                pairs = zip(world.entries, twin.entries, strict=True)
+            same_world = next((known for known in present.values() if is_same_world(known, world)), None)
+            if same_world is not None:
+                imported.worlds[stem] = same_world.unique_name
+                pairs = zip(world.entries, same_world.entries, strict=True)
                 imported.entries |= {entry.guid: known.guid for entry, known in pairs}
             else:
                 self._add_world(imported, stem, world, {known.name for known in present.values()})

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.notebooks import document as writing
+from lethe_app.brain.notebooks import document
 from lethe_app.brain.notebooks.document import NotebookIndexEntry
 from lethe_app.domain.bundle import BundledMind, PersonaHistory
 from lethe_app.domain.mood import Mood, MoodReading, MoodSample
 from lethe_app.interchange.bundles import is_member_name
 from lethe_app.paths import Paths
 from lethe_app.services.mood import HISTORY, MOODS, READINGS
-from lethe_app.services.personas.goals import SCOPE as WISHES
+from lethe_app.services.personas.goals import SCOPE as GOAL_REQUESTS
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.file_names import unique_stem
 from lethe_app.storage.files.notebooks import INDEX, SUFFIX, NotebookFiles
@@ -42,16 +42,16 @@ class MindTransfer:
         texts = (await self._database.run_outside_transaction(lambda: self._files.read_all(persona_id))).texts
         return len(texts), sum(map(len, texts.values()))
 
-    async def add_mind(self, persona_id: str, past: PersonaHistory, *, is_whole: bool) -> PersonaHistory:
-        """Return `past` completed with the persona's notebooks, mood and goal requests.
+    async def add_mind(self, persona_id: str, history: PersonaHistory, *, with_sessions: bool) -> PersonaHistory:
+        """Return `history` completed with the persona's notebooks, mood and goal requests.
 
-        Unless `is_whole`, references to sessions and the mood readings are left out. Raise FileError if a notebook cannot be
-        read.
+        Without `with_sessions`, references to sessions and the mood readings are left out. Raise FileError if a notebook
+        cannot be read.
         """
-        notebooks, recent_index = await self._database.run_outside_transaction(lambda: self._pack_notebooks(persona_id))
+        notebooks, index = await self._database.run_outside_transaction(lambda: self._pack_notebooks(persona_id))
         mind = await self._load_mind(persona_id)
         return replace(
-            past, notebooks=notebooks, notebook_index=recent_index, mind=mind if is_whole else _remove_session_references(mind)
+            history, notebooks=notebooks, notebook_index=index, mind=mind if with_sessions else _remove_session_references(mind)
         )
 
     def _pack_notebooks(self, persona_id: str) -> tuple[dict[str, str], str]:
@@ -63,12 +63,12 @@ class MindTransfer:
         # their own.
         for name in sorted(notebooks.texts, key=lambda name: not is_member_name(name)):
             names[name] = name if is_member_name(name) else unique_stem(name, [*names.values(), Path(INDEX).stem])
-        recents = _rename_recents(self._files.read_index(persona_id), names)
-        return {names[name]: text for name, text in notebooks.texts.items()}, writing.render_index(recents)
+        index_entries = _rename_index_entries(self._files.read_index(persona_id), names)
+        return {names[name]: text for name, text in notebooks.texts.items()}, document.render_index(index_entries)
 
     async def _load_mind(self, persona_id: str) -> BundledMind:
         """Return the persona's mood and goal requests; values of a format this version does not know are left out."""
-        stored = await self._app_state.get(WISHES, persona_id)
+        stored = await self._app_state.get(GOAL_REQUESTS, persona_id)
         goal_fields = stored if isinstance(stored, dict) else {}
         return BundledMind(
             mood=_parse_value(TypeAdapter(Mood), await self._app_state.get(MOODS, persona_id)),
@@ -80,26 +80,26 @@ class MindTransfer:
 
     # Import
 
-    def write_notebooks(self, persona_id: str, past: PersonaHistory, written_files: list[Path]) -> None:
+    def write_notebooks(self, persona_id: str, history: PersonaHistory, written_files: list[Path]) -> None:
         """Write all of the persona's notebooks, or none; a name that is taken is replaced by a free one. Runs in the storage
         thread.
 
         The files are appended to `written_files` before they are created, so that the caller can remove them if a later step
         fails.
         """
-        if not past.notebooks:
+        if not history.notebooks:
             return
         taken_names = [*self._files.read_all(persona_id).texts, Path(INDEX).stem]
         names: dict[str, str] = {}
-        for name in past.notebooks:
+        for name in history.notebooks:
             names[name] = unique_stem(name, [*taken_names, *names.values()])
-        recents = writing.update_index(
-            writing.parse_index(self._files.read_index(persona_id)), _rename_recents(past.notebook_index, names)
+        index_entries = document.update_index(
+            document.parse_index(self._files.read_index(persona_id)), _rename_index_entries(history.notebook_index, names)
         )
-        texts = {names[name]: text for name, text in past.notebooks.items()}
+        texts = {names[name]: text for name, text in history.notebooks.items()}
         folder = self._files.folder(persona_id)
         written_files += [folder / f"{name}{SUFFIX}" for name in texts] if folder.exists() else [folder]
-        self._files.replace_notebooks(persona_id, (), texts, writing.render_index(recents))
+        self._files.replace_notebooks(persona_id, (), texts, document.render_index(index_entries))
 
 
 def build_app_state(mind: BundledMind, persona_id: str) -> dict[tuple[str, str], object]:
@@ -109,13 +109,13 @@ def build_app_state(mind: BundledMind, persona_id: str) -> dict[tuple[str, str],
         (MOODS, persona_id): mind.mood.model_dump(mode="json") if mind.mood is not None else None,
         (HISTORY, persona_id): _SAMPLES.dump_python(mind.samples, mode="json"),
         (READINGS, persona_id): _READINGS.dump_python(mind.readings, mode="json"),
-        (WISHES, persona_id): goal_fields if any(goal_fields.values()) else None,
+        (GOAL_REQUESTS, persona_id): goal_fields if any(goal_fields.values()) else None,
     }
 
 
-def _rename_recents(index: str, names: Mapping[str, str]) -> list[NotebookIndexEntry]:
+def _rename_index_entries(index: str, names: Mapping[str, str]) -> list[NotebookIndexEntry]:
     """Return the entries of the notebook index under the new names. Entries of notebooks that no longer exist are dropped."""
-    return [replace(recent, name=names[recent.name]) for recent in writing.parse_index(index) if recent.name in names]
+    return [replace(entry, name=names[entry.name]) for entry in document.parse_index(index) if entry.name in names]
 
 
 def _remove_session_references(mind: BundledMind) -> BundledMind:
@@ -125,8 +125,8 @@ def _remove_session_references(mind: BundledMind) -> BundledMind:
     return mind.model_copy(update={"mood": mood, "samples": samples, "readings": []})
 
 
-def _parse_value(kind: TypeAdapter[T], value: object) -> T | None:
+def _parse_value(adapter: TypeAdapter[T], value: object) -> T | None:
     try:
-        return kind.validate_python(value) if value is not None else None
+        return adapter.validate_python(value) if value is not None else None
     except ValidationError:
         return None

@@ -47,19 +47,19 @@ from lethe_app.storage.key_value import AppState
 
 OBJECTIONS = "objections {}"
 """Scope of the app state in which `services/memory/objections` stores a persona's objections."""
-SHARE_PACKED = 0.45
+COMPRESSION_RATIO = 0.45
 """Estimated ratio of packed to original bytes of text."""
 RECORD_BYTES = 160
 """Estimated packed bytes of a memory, a fact or a message's metadata."""
 
 
 @dataclass(frozen=True)
-class BundleOffer:
+class ExportPreview:
     """Preview of an export: the number of records of each kind, and the estimated file size in bytes for each scope."""
 
     persona: Persona
-    giver: str
-    holds: BundleCounts
+    user_name: str
+    counts: BundleCounts
     sizes: dict[BundleScope, int]
 
 
@@ -90,36 +90,36 @@ class BundleService:
     ) -> None:
         self._database, self._library, self._app_state = database, library, app_state
         self._indexing, self._preferences, self._sessions_changed = indexing, preferences, sessions_changed
-        self._belongings, self._importer, self._file_writer = (
+        self._exporter, self._importer, self._file_writer = (
             PersonaExport(database),
             BundleImport(database),
             BundleFileWriter(paths),
         )
-        self._minds = MindTransfer(paths, database, app_state)
+        self._mind_transfer = MindTransfer(paths, database, app_state)
 
     # Export
 
-    async def preview_export(self, persona_id: str) -> BundleOffer:
+    async def preview_export(self, persona_id: str) -> ExportPreview:
         """Count what a bundle of this persona would contain and estimate its size. Raise FileError if the persona does not
         exist.
         """
         persona = await self._library.persona(persona_id)
-        holds, text_size = await self._belongings.count_records(persona_id)
-        notebooks, notebook_size = await self._minds.measure_notebooks(persona_id)
+        counts, text_size = await self._exporter.count_records(persona_id)
+        notebooks, notebook_size = await self._mind_transfer.measure_notebooks(persona_id)
         worlds = await self._packable_worlds(persona)
         file = self._library.avatar(persona)
         picture_size = await asyncio.to_thread(lambda: file.stat().st_size) if file is not None else 0
         record_size = sum(len(record.model_dump_json()) for record in [persona, *worlds.values()])
-        persona_size = picture_size + round(record_size * SHARE_PACKED)
-        memory_size = persona_size + (holds.memories + holds.facts) * RECORD_BYTES + round(notebook_size * SHARE_PACKED)
-        message_size = round(text_size * SHARE_PACKED) + holds.messages * RECORD_BYTES
+        persona_size = picture_size + round(record_size * COMPRESSION_RATIO)
+        memory_size = persona_size + (counts.memories + counts.facts) * RECORD_BYTES + round(notebook_size * COMPRESSION_RATIO)
+        message_size = round(text_size * COMPRESSION_RATIO) + counts.messages * RECORD_BYTES
         sizes = {
             BundleScope.PERSONA: persona_size,
             BundleScope.MEMORIES: memory_size,
             BundleScope.EVERYTHING: memory_size + message_size,
         }
-        holds = holds.model_copy(update={"worlds": len(worlds), "notebooks": notebooks})
-        return BundleOffer(persona, await self._user_name(), holds, sizes)
+        counts = counts.model_copy(update={"worlds": len(worlds), "notebooks": notebooks})
+        return ExportPreview(persona, await self._user_name(), counts, sizes)
 
     async def export(
         self, persona_id: str, scope: BundleScope, target: Path, on_progress: ProgressCallback = ignore_progress
@@ -145,8 +145,8 @@ class BundleService:
         persona = await self._library.persona(persona_id)
         worlds, giver = await self._packable_worlds(persona), await self._user_name()
         file = self._library.avatar(persona)
-        has_past, has_messages = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
-        sessions = await self._belongings.session_ids_of(persona_id) if has_messages else []
+        has_history, has_messages = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
+        sessions = await self._exporter.session_ids_of(persona_id) if has_messages else []
         holds, has_mind = BundleCounts(worlds=len(worlds)), False
         opened = await run_in_thread(lambda: draft.open("xb"))
         writer = BundleWriter(opened)
@@ -154,22 +154,22 @@ class BundleService:
             picture = await run_in_thread(file.read_bytes) if file is not None else b""
             ending = file.suffix.lower() if file is not None else ""
             await run_in_thread(lambda: writer.write_persona(_prepare_for_export(persona, scope), picture, ending, worlds))
-            if has_past:
-                past = await self._load_past(persona_id, is_whole=has_messages)
-                has_mind = bool(past.notebooks) or not past.mind.is_empty
-                await run_in_thread(lambda: writer.write_history(past))
-                counts = {"memories": len(past.memories), "facts": len(past.facts), "notebooks": len(past.notebooks)}
+            if has_history:
+                history = await self._load_history(persona_id, with_sessions=has_messages)
+                has_mind = bool(history.notebooks) or not history.mind.is_empty
+                await run_in_thread(lambda: writer.write_history(history))
+                counts = {"memories": len(history.memories), "facts": len(history.facts), "notebooks": len(history.notebooks)}
                 holds = holds.model_copy(update=counts)
             session_count = message_count = 0
             for number, guid in enumerate(sessions):
                 on_progress(number / len(sessions))
-                session = await self._belongings.conversation(guid)
-                if session is not None:  # else it was thrown away since the list was made
+                session = await self._exporter.conversation(guid)
+                if session is not None:  # else it was deleted since the list was made
                     session_count, message_count = session_count + 1, message_count + len(session.messages)
                     await run_in_thread(partial(writer.write_conversation, session))
             manifest = Manifest(
                 version=VERSION if session_count else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND,
-                made_by=f"Lethe {_own_version()}".strip(),
+                made_by=f"Lethe {_program_version()}".strip(),
                 made=now(),
                 giver=giver[:200],
                 name=persona.name[:200],
@@ -180,21 +180,21 @@ class BundleService:
             await run_in_thread(lambda: writer.finish(manifest))
             on_progress(1.0)
         finally:
-            with suppress(OSError):  # of a full disk that was told of already
+            with suppress(OSError):  # of a full disk, which was reported already
                 await run_in_thread(writer.close)
             await run_in_thread(opened.close)
 
-    async def _load_past(self, persona_id: str, *, is_whole: bool) -> PersonaHistory:
-        past = await self._belongings.history_of(persona_id, None if is_whole else ())
-        past = await self._minds.add_mind(persona_id, past, is_whole=is_whole)
-        if not is_whole:
-            return past
+    async def _load_history(self, persona_id: str, *, with_sessions: bool) -> PersonaHistory:
+        history = await self._exporter.history_of(persona_id, None if with_sessions else ())
+        history = await self._mind_transfer.add_mind(persona_id, history, with_sessions=with_sessions)
+        if not with_sessions:
+            return history
         objections = await self._app_state.get(OBJECTIONS.format(persona_id), "all")
         notes = await self._app_state.get(NOTES, persona_id)
-        habits = PersonaRecords(
+        records = PersonaRecords(
             objections=objections if isinstance(objections, list) else [], notes=notes if isinstance(notes, list) else []
         )
-        return replace(past, records=habits)
+        return replace(history, records=records)
 
     async def _packable_worlds(self, persona: Persona) -> dict[str, World]:
         """Return the persona's worlds that exist and can be packed, by the name under which the persona refers to them."""
@@ -249,8 +249,8 @@ class BundleService:
 
         def write_contents() -> PersonaImport:
             self._file_writer.write_files(imported, bundle, name)
-            self._minds.write_notebooks(imported.persona.unique_name, bundle.history, imported.files)
-            persona_id, habits = imported.persona.unique_name, bundle.history.records
+            self._mind_transfer.write_notebooks(imported.persona.unique_name, bundle.history, imported.files)
+            persona_id, records = imported.persona.unique_name, bundle.history.records
 
             def map_speaker(old: str) -> str:
                 """Return the new speaker id of a message: the imported persona, a user persona that exists here too, or
@@ -259,7 +259,7 @@ class BundleService:
                 return persona_id if old and old == bundle.manifest.unique_name else old if old in user_persona_ids else ""
 
             app_state = build_app_state(bundle.history.mind, persona_id)
-            app_state |= {(OBJECTIONS.format(persona_id), "all"): habits.objections, (NOTES, persona_id): habits.notes}
+            app_state |= {(OBJECTIONS.format(persona_id), "all"): records.objections, (NOTES, persona_id): records.notes}
             return PersonaImport(persona_id, bundle.history, imported.entries, imported.worlds, map_speaker, app_state)
 
         try:
@@ -273,13 +273,13 @@ class BundleService:
         renamed = bundle.persona.name if name != bundle.persona.name else ""
         return ImportedPersona(imported.persona, tuple(imported.new_worlds), renamed)
 
-    async def revert_import(self, received: ImportedPersona) -> None:
+    async def revert_import(self, imported: ImportedPersona) -> None:
         """Move the imported persona and its new worlds to the trash; its sessions and memories stay stored but are not
         shown.
         """
-        await self._library.delete_persona(received.persona.unique_name)
-        for world in received.new_worlds:
-            with suppress(FileError):  # thrown away already
+        await self._library.delete_persona(imported.persona.unique_name)
+        for world in imported.new_worlds:
+            with suppress(FileError):  # moved to the trash already
                 await self._library.delete_world(world.unique_name)
 
 
@@ -302,7 +302,7 @@ def _replace_target(draft: Path, target: Path) -> None:
         sync_folder(target.parent)
 
 
-def _own_version() -> str:
+def _program_version() -> str:
     try:
         return version("lethe-app")
     except PackageNotFoundError:

@@ -89,9 +89,9 @@ class DraftChat:
         await self._app_state.set(SCOPE, copy_id, None)
         return DeletedDraftTest(trashed, sessions, copy_id, state)
 
-    async def restore_copy(self, dismissal: DeletedDraftTest) -> None:
+    async def restore_copy(self, deleted: DeletedDraftTest) -> None:
         """Restore a deleted copy with its sessions."""
-        await self._library.restore_persona(dismissal.trashed)
-        await self._app_state.set(SCOPE, dismissal.copy_id, dismissal.state)
-        for guid in dismissal.sessions:
+        await self._library.restore_persona(deleted.trashed)
+        await self._app_state.set(SCOPE, deleted.copy_id, deleted.state)
+        for guid in deleted.sessions:
             await self._sessions.restore(guid)

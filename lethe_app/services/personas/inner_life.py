@@ -48,11 +48,13 @@ class InnerLife:
     async def list_goals(self, persona_id: str) -> list[ActiveGoal]:
         """Return the enabled goals, highest priority first."""
         active_goals = [
-            one for one in await self._memory_cache.memories_of(persona_id) if one.category is MemoryType.GOAL and one.enabled
+            goal
+            for goal in await self._memory_cache.memories_of(persona_id)
+            if goal.category is MemoryType.GOAL and goal.enabled
         ]
         present = now()
-        ranked = sorted(active_goals, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
-        return [ActiveGoal(one, self._days_left(one, present)) for one in ranked]
+        ranked = sorted(active_goals, key=lambda goal: (-goal.priority, -goal.added.timestamp(), goal.guid))
+        return [ActiveGoal(goal, self._days_left(goal, present)) for goal in ranked]
 
     async def load_thoughts(self, persona_id: str) -> str:
         """Return what the persona has written about itself and the user (`self_edit_field`). Raise FileError."""
@@ -65,12 +67,12 @@ class InnerLife:
             if persona.self_edit_field != text:
                 await self._library.save_persona(persona.model_copy(update={"self_edit_field": text}))
 
-    async def allow_moods(self, persona_id: str, *, allowed: bool) -> None:
+    async def set_moods_enabled(self, persona_id: str, *, enabled: bool) -> None:
         """Enable or disable moods for the persona."""
         async with self._lock:
             persona = await self._library.persona(persona_id)
-            if persona.mood != allowed:
-                await self._library.save_persona(persona.model_copy(update={"mood": allowed}))
+            if persona.mood != enabled:
+                await self._library.save_persona(persona.model_copy(update={"mood": enabled}))
 
     def _days_left(self, memory: MemoryUnit, present: datetime) -> int | None:
         if not is_prunable(memory):

@@ -19,7 +19,7 @@ from lethe_app.storage.memory.memories import ReminderRows
 
 OVERDUE_LIFETIME = timedelta(days=30)
 """Time after its due date for which a reminder is still brought up at the user's next message."""
-LOOK_AGAIN = 30.0
+CHECK_INTERVAL = 30.0
 """Seconds between two checks for due reminders."""
 MAX_NAME_CHARACTERS = 60
 MAX_REPORTED = 500
@@ -41,7 +41,7 @@ class Reminders:
         self._waiting: list[tuple[str, MemoryUnit]] | None = None
         """Waiting reminders read last; None after memories have changed."""
         self._unsubscribe = memory_cache.changed.add(self._on_memories_changed)
-        self.background = BackgroundLoop(self.notify_due, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.notify_due, CHECK_INTERVAL)
 
     async def close(self) -> None:
         self._unsubscribe()
@@ -62,7 +62,7 @@ class Reminders:
     async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:
         """Return the persona's waiting reminders, next one first."""
         memories = await self._memory_cache.memories_of(persona_id)
-        return sorted((one for one in memories if is_waiting(one)), key=lambda one: (one.added, one.guid))
+        return sorted((memory for memory in memories if is_waiting(memory)), key=lambda memory: (memory.added, memory.guid))
 
     def parse_date(self, text: str) -> FutureDate | None:
         """Parse a date such as “tomorrow at 9” or “24 December”, relative to now in the local time zone; None if it is not
@@ -74,16 +74,18 @@ class Reminders:
         """Notify `due` of the reminders that have become due since the last check."""
         if self._waiting is None:
             self._waiting = await self._rows.pending_reminders()
-        due_reminders = [(persona_id, one) for persona_id, one in self._waiting if one.enabled and one.is_due(now())]
+        due_reminders = [
+            (persona_id, memory) for persona_id, memory in self._waiting if memory.enabled and memory.is_due(now())
+        ]
         reported = await self._load_reported()
-        unreported = [(persona_id, one) for persona_id, one in due_reminders if one.guid not in reported]
+        unreported = [(owner, memory) for owner, memory in due_reminders if memory.guid not in reported]
         if unreported:
             # The ids are stored before `due` is notified, so that no reminder is reported twice, whatever happens
             # afterwards.
             await self._app_state.set(
                 SCOPE,
                 REPORTED_KEY,
-                [str(guid) for guid in (*reported, *(one.guid for _id, one in unreported))][-MAX_REPORTED:],
+                [str(guid) for guid in (*reported, *(memory.guid for _id, memory in unreported))][-MAX_REPORTED:],
             )
             self.due.notify(unreported)
 

@@ -24,8 +24,7 @@ from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, HitFilter, TextHit
-from lethe_app.storage.index.full_text import FullTextSearch as Texts
+from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch, HitFilter, TextHit
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
@@ -57,7 +56,7 @@ class SearchService:
         session_editing: SessionEditing,
         library: Library,
     ) -> None:
-        self._texts = Texts(database)
+        self._texts = FullTextSearch(database)
         self._session_store, self._fact_store, self._memory_store = session_store, fact_store, memory_store
         self._memory_lookup, self._indexing, self._session_editing = memory_lookup, indexing, session_editing
         self._library = library
@@ -76,41 +75,39 @@ class SearchService:
             return
         seen_keys: set[tuple[str, str, str]] = set()
 
-        def is_match(sighting: TextHit) -> bool:
-            key = (sighting.kind, sighting.origin, sighting.text if sighting.kind != PassageKind.MESSAGE else "")
-            if key in seen_keys or not query.find_marks(_passage_text(sighting)):
+        def is_match(text_hit: TextHit) -> bool:
+            key = (text_hit.kind, text_hit.origin, text_hit.text if text_hit.kind != PassageKind.MESSAGE else "")
+            if key in seen_keys or not query.find_marks(_passage_text(text_hit)):
                 return False
             seen_keys.add(key)
             return True
 
         if session is not None:
             found = await self._texts.search_session(session, is_match)
-            yield await _convert_sightings(found[:MAX_HITS], query)
+            yield await _convert_hits(found[:MAX_HITS], query)
             return
-        await self._indexing.index_pending()  # what was just said is found too
+        await self._indexing.index_pending()  # so that the newest messages are found too
         position, count = MAX_PASSAGE_NUMBER, 0
         while position and count < MAX_HITS:
             found, position = await self._texts.search_passages(query.fts_expression, persona_id, position, is_match)
-            yield await _convert_sightings(found[: MAX_HITS - count], query)
+            yield await _convert_hits(found[: MAX_HITS - count], query)
             count += len(found)
         async for found, is_over in self._search_unindexed(persona_id, is_match):
             if count >= MAX_HITS:
                 return
-            hits = await _convert_sightings(
-                found[: MAX_HITS - count], query
-            )  # of thousands no more is made ready than is shown
+            hits = await _convert_hits(found[: MAX_HITS - count], query)  # only the hits that are shown are converted
             yield [replace(hit, is_over=is_over) for hit in hits]
             count += len(hits)
         if persona_id is None and count < MAX_HITS:
             yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MAX_HITS - count)
 
-    async def _search_unindexed(self, persona_id: str | None, keep: HitFilter) -> AsyncIterator[tuple[list[TextHit], bool]]:
+    async def _search_unindexed(self, persona_id: str | None, is_match: HitFilter) -> AsyncIterator[tuple[list[TextHit], bool]]:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""
-        yield await self._texts.search_greetings(persona_id, keep), False
+        yield await self._texts.search_greetings(persona_id, is_match), False
         for read, is_over in ((self._texts.search_unindexed, False), (self._texts.search_superseded, True)):
             position = MAX_PASSAGE_NUMBER
             while position:
-                found, position = await read(persona_id, position, keep)
+                found, position = await read(persona_id, position, is_match)
                 yield found, is_over
 
     async def search_by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
@@ -119,9 +116,9 @@ class SearchService:
         query = SearchQuery.parse(f"{text} ")
         hits: list[SearchHit] = []
         for persona_id in persona_ids:
-            for recollection in await self._memory_lookup.search(persona_id, text, MAX_MEANING_HITS):
-                if not recollection.world:
-                    hits += await self._convert_recollection(persona_id, recollection, query)
+            for recalled in await self._memory_lookup.search(persona_id, text, MAX_MEANING_HITS):
+                if not recalled.world:
+                    hits += await self._convert_recollection(persona_id, recalled, query)
         return hits
 
     async def select_branch_of(self, session: UUID, message: UUID) -> bool:
@@ -141,25 +138,21 @@ class SearchService:
                     return (await self._session_store.session(message.session_id)).guid, message.id
         return None
 
-    async def _convert_recollection(self, persona_id: str, recollection: RecalledMemory, query: SearchQuery) -> list[SearchHit]:
-        if recollection.category is MemoryType.CHAT_SESSION:
+    async def _convert_recollection(self, persona_id: str, recalled: RecalledMemory, query: SearchQuery) -> list[SearchHit]:
+        if recalled.category is MemoryType.CHAT_SESSION:
             with suppress(StorageError):
-                session = await self._session_store.session(recollection.memory)
-                return [await self._convert_lead(session, lead, query) for lead in recollection.leads]
+                session = await self._session_store.session(recalled.memory)
+                return [await self._convert_lead(session, lead, query) for lead in recalled.leads]
             return []
         kind, when = HitKind.MEMORY, None
         with suppress(StorageError):
-            when = (await self._memory_store.get(recollection.memory)).added
+            when = (await self._memory_store.get(recalled.memory)).added
         if when is None:
             kind = HitKind.FACT
             with suppress(StorageError):
-                when = (await self._fact_store.get(recollection.memory)).last_seen
-        text = (
-            f"{recollection.title}: {recollection.text}" if recollection.title and kind is HitKind.MEMORY else recollection.text
-        )
-        return (
-            [_build_hit(kind, recollection.memory, persona_id, None, recollection.title, "", when, text, query)] if when else []
-        )
+                when = (await self._fact_store.get(recalled.memory)).last_seen
+        text = f"{recalled.title}: {recalled.text}" if recalled.title and kind is HitKind.MEMORY else recalled.text
+        return [_build_hit(kind, recalled.memory, persona_id, None, recalled.title, "", when, text, query)] if when else []
 
     async def _convert_lead(self, session: ChatSession, lead: RecallLead, query: SearchQuery) -> SearchHit:
         kind, when, speaker, text = HIT_KINDS.get(lead.kind, HitKind.SUMMARY), session.added, "", lead.text
@@ -171,9 +164,9 @@ class SearchService:
         return _build_hit(kind, lead.origin, session.persona_id, session.guid, session.name, speaker, when, text, query)
 
 
-def _passage_text(sighting: TextHit) -> str:
+def _passage_text(text_hit: TextHit) -> str:
     """Return the text of a passage without the speaker prefix of a message."""
-    return _strip_speaker(sighting.text, sighting.speaker) if sighting.kind == PassageKind.MESSAGE else sighting.text
+    return _strip_speaker(text_hit.text, text_hit.speaker) if text_hit.kind == PassageKind.MESSAGE else text_hit.text
 
 
 def _strip_speaker(text: str, speaker: str) -> str:
@@ -181,26 +174,26 @@ def _strip_speaker(text: str, speaker: str) -> str:
     return text[len(prefix) : -1] if speaker and text.startswith(prefix) and text.endswith('"') else text
 
 
-def _convert_sighting(sighting: TextHit, query: SearchQuery) -> SearchHit:
-    kind = HIT_KINDS[sighting.kind]
-    session = UUID(sighting.source) if sighting.category == MemoryType.CHAT_SESSION else None
-    owner = sighting.owner.removeprefix("waiting:")
+def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:
+    kind = HIT_KINDS[text_hit.kind]
+    session = UUID(text_hit.source) if text_hit.category == MemoryType.CHAT_SESSION else None
+    owner = text_hit.owner.removeprefix("waiting:")
     return _build_hit(
         kind,
-        UUID(sighting.origin),
+        UUID(text_hit.origin),
         owner,
         session,
-        sighting.title,
-        sighting.speaker,
-        sighting.moment,
-        _passage_text(sighting),
+        text_hit.title,
+        text_hit.speaker,
+        text_hit.moment,
+        _passage_text(text_hit),
         query,
     )
 
 
-async def _convert_sightings(sightings: Sequence[TextHit], query: SearchQuery) -> list[SearchHit]:
+async def _convert_hits(text_hits: Sequence[TextHit], query: SearchQuery) -> list[SearchHit]:
     """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
-    return await asyncio.to_thread(lambda: [_convert_sighting(sighting, query) for sighting in sightings])
+    return await asyncio.to_thread(lambda: [_convert_hit(text_hit, query) for text_hit in text_hits])
 
 
 def _search_worlds(worlds: Mapping[str, World], query: SearchQuery, limit: int) -> list[SearchHit]:

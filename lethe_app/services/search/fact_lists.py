@@ -35,7 +35,7 @@ sentence on.
 """
 
 
-def weight_of(fact: ExtractedFact) -> float:
+def calculate_weight(fact: ExtractedFact) -> float:
     """Return the fact's current rank, from its kind, the number of times it was stated and its age."""
     return core_facts.calculate_rank(fact, now())
 
@@ -86,9 +86,9 @@ class FactLists:
     async def list_sources(self, fact: ExtractedFact) -> list[FactSource]:
         """Return the messages that state a fact, and the sessions it was learnt from where no message is left, oldest first."""
         source_list: list[FactSource] = []
-        for id_ in fact.source_messages:
+        for message_id in fact.source_messages:
             try:
-                message = await self._session_store.message(id_)
+                message = await self._session_store.message(message_id)
                 session = await self._session_store.session(message.session_id)
             except StorageError:
                 continue
@@ -111,9 +111,9 @@ class FactLists:
         model = self._loaded_model()
         token_limit = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
         facts = await self._past_sessions.core(await self._participants.load_for_persona(persona_id), token_limit)
-        tokens = sum(await self._token_counts.count([one.text for one in facts])) + PER_PIECE * len(facts)
+        tokens = sum(await self._token_counts.count([fact.text for fact in facts])) + PER_PIECE * len(facts)
         budget = min(self._preferences.current.core_facts_tokens, token_limit)
-        return CoreFacts(frozenset(one.guid for one in facts), tokens, budget)
+        return CoreFacts(frozenset(fact.guid for fact in facts), tokens, budget)
 
     async def load_timeline(self, persona_id: str) -> Timeline:
         """Return every valid fact about the real world (no story facts) with the session in which it was first stated."""

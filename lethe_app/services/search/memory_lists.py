@@ -19,7 +19,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.memory_list import MAX_ROWID, MemoryListRows
 
-FIRST, PIECE = 200, 1_000
+FIRST_PAGE_SIZE, PAGE_SIZE = 200, 1_000
 """Memories per read: few at first, so that rows appear at once, then as many as take a few milliseconds."""
 MAX_DISTANCES = 50
 """Maximum number of memories for which a distance to a text is returned."""
@@ -43,23 +43,23 @@ class MemoryLists:
 
     async def list_memories(self, persona_id: str) -> AsyncIterator[list[MemoryLine]]:
         """Yield all memories of a persona, sessions included, in pieces, last stored first."""
-        position, limit = MAX_ROWID, FIRST
+        position, limit = MAX_ROWID, FIRST_PAGE_SIZE
         while True:
             lines, position = await self._listing.page_of_memories(persona_id, limit, position)
             if lines:
                 yield lines
             if len(lines) < limit:
                 return
-            limit = PIECE
+            limit = PAGE_SIZE
 
     async def load_memory(self, guid: UUID) -> MemoryUnit:
         """Return a memory, or the record of a session. Raise StorageError if it is not stored any more."""
         try:
             return await self._memory_store.get(guid)
-        except StorageError as gone:
+        except StorageError as error:
             with suppress(StorageError):
                 return await self._session_store.session(guid)
-            raise gone from None
+            raise error from None
 
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash and remove their passages from the index."""
@@ -72,7 +72,7 @@ class MemoryLists:
         await self._indexing.follow()
         return restored
 
-    async def list_filed(self, persona_id: str) -> list[MemoryFiling]:
+    async def list_filings(self, persona_id: str) -> list[MemoryFiling]:
         """Return category and tags of each memory that has any."""
         return await self._memory_store.filings_of(persona_id)
 
@@ -93,4 +93,4 @@ class MemoryLists:
         ):
             nearest = await self._memory_index.nearest_origins(owner, text, kind, MAX_DISTANCES)
             by_guid |= {str(guid): distance for guid, distance in nearest}
-        return dict(sorted(by_guid.items(), key=lambda each: each[1])[:MAX_DISTANCES])
+        return dict(sorted(by_guid.items(), key=lambda item: item[1])[:MAX_DISTANCES])

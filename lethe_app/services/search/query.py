@@ -35,7 +35,7 @@ class QueryTerm:
     """True if the last word is a prefix."""
 
     def matches(self, token: str, position: int) -> bool:
-        """Return whether a normalised word of a text matches the term's word at index `place`."""
+        """Return whether a normalised word of a text matches the term's word at index `position`."""
         word = self.words[position]
         if self.is_prefix and position == len(self.words) - 1 and token.startswith(word):
             return True
@@ -43,7 +43,7 @@ class QueryTerm:
 
     @property
     def fts_expression(self) -> str:
-        """Return the term as an FTS5 expression. It may match too much; `SearchQuery.marks` filters the results."""
+        """Return the term as an FTS5 expression. It may match too much; `SearchQuery.find_marks` filters the results."""
         phrase = f'"{" ".join(self.words)}"'
         if not self.is_prefix:
             return phrase
@@ -51,7 +51,7 @@ class QueryTerm:
         if len(self.words) == 1:  # the index holds stems: “runni” leads to “run”, of which only “running” is kept then
             word = self.words[0]
             stems = [word[:length] for length in range(max(3, len(word) - MAX_ENDING_LETTERS), len(word))]
-            alternatives += [f'"{begun}"' for begun in stems if begun not in STOP_WORDS]
+            alternatives += [f'"{prefix_stem}"' for prefix_stem in stems if prefix_stem not in STOP_WORDS]
         return f"({' OR '.join(alternatives)})"
 
     @property
@@ -92,14 +92,14 @@ class SearchQuery:
         """Return start and length of every match in a text, sorted; empty unless all terms occur in it."""
         normalized = text.lower() if text.isascii() else fold(text)
         if not all(term.required_letters in normalized for term in self.terms):
-            return []  # at once, for most of what the word index offers has them in its date or its speaker
+            return []  # most passages from the word index match only by their date or speaker and are rejected here
         tokens = list(_tokens(text))
         spans: list[Mark] = []
         for term in self.terms:
-            positions = [place for place in range(len(tokens)) if _matches_at(term, tokens, place)]
+            positions = [position for position in range(len(tokens)) if _matches_at(term, tokens, position)]
             if not positions:
                 return []
-            spans += [tokens[place + step][:2] for place in positions for step in range(len(term.words))]
+            spans += [tokens[position + step][:2] for position in positions for step in range(len(term.words))]
         return sorted(set(spans))
 
 

@@ -64,16 +64,16 @@ class Timeline:
     user: str
     items: tuple[TimelineItem, ...]
 
-    def pinned_items(self, *, everybody: bool) -> tuple[TimelineItem, ...]:
-        """Return the pinned facts; without `everybody`, only those about the user."""
-        return tuple(item for item in self.items if item.fact.pinned and (everybody or item.about_user))
+    def pinned_items(self, *, include_others: bool) -> tuple[TimelineItem, ...]:
+        """Return the pinned facts; without `include_others`, only those about the user."""
+        return tuple(item for item in self.items if item.fact.pinned and (include_others or item.about_user))
 
-    def group_by_month(self, *, everybody: bool, newest_first: bool = True) -> tuple[TimelineMonth, ...]:
-        """Return the facts that are not pinned, by month and session; without `everybody`, only those about the user."""
-        unpinned = [one for one in self.items if not one.fact.pinned and (everybody or one.about_user)]
+    def group_by_month(self, *, include_others: bool, newest_first: bool = True) -> tuple[TimelineMonth, ...]:
+        """Return the facts that are not pinned, by month and session; without `include_others`, only those about the user."""
+        unpinned = [item for item in self.items if not item.fact.pinned and (include_others or item.about_user)]
         if newest_first:
             unpinned.reverse()
-        by_month = groupby(unpinned, key=lambda one: one.month)
+        by_month = groupby(unpinned, key=lambda item: item.month)
         return tuple(
             TimelineMonth(year, month, tuple(_group_by_session(month_items))) for (year, month), month_items in by_month
         )
@@ -87,7 +87,7 @@ def build_timeline(
     """
     names = {word.casefold() for word in WORD.findall(user)}
     items = [_build_item(fact, sessions, names) for fact in facts if not fact.superseded]
-    return Timeline(persona, user, tuple(sorted(items, key=lambda one: (one.when, one.fact.guid))))
+    return Timeline(persona, user, tuple(sorted(items, key=lambda item: (item.when, item.fact.guid))))
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ class ExportHeadings:
     conversation: Callable[[TimelineConversation], str]
 
 
-def format_markdown(timeline: Timeline, headings: ExportHeadings, *, everybody: bool) -> str:
+def format_markdown(timeline: Timeline, headings: ExportHeadings, *, include_others: bool) -> str:
     """Return the timeline as Markdown, oldest first."""
     parts = [f"# {headings.title}"]
-    if pinned := timeline.pinned_items(everybody=everybody):
+    if pinned := timeline.pinned_items(include_others=include_others):
         parts.append("\n".join([f"## {headings.pinned}", "", *map(_format_item, pinned)]))
-    for month in timeline.group_by_month(everybody=everybody, newest_first=False):
+    for month in timeline.group_by_month(include_others=include_others, newest_first=False):
         parts.append(f"## {headings.month(month)}")
         parts += [
             "\n".join([f"### {headings.conversation(conversation)}", "", *map(_format_item, conversation.items)])
@@ -124,8 +124,8 @@ def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConvers
     for item in items:
         items_by_session.setdefault((item.session, item.by_user), []).append(item)
     return [
-        TimelineConversation(session, by_user, those[0].title, tuple(those))
-        for (session, by_user), those in items_by_session.items()
+        TimelineConversation(session, by_user, session_items[0].title, tuple(session_items))
+        for (session, by_user), session_items in items_by_session.items()
     ]
 
 

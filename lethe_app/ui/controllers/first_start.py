@@ -79,7 +79,7 @@ class FirstStart(QObject):
         """Return the paths of the models that do not fit into the memory that is free now."""
         settings, free = self._preferences.current, free_memory()
         kv = KvType(settings.kv_type)
-        return {model.path for model in models if estimate_fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
+        return {model.path for model in models if estimate_fit(model, settings.context, kv, free).level is FitLevel.TOO_LARGE}
 
     async def _pick_file(self) -> None:
         path = await ask_for_model_file(self._window)

@@ -6,7 +6,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleCounts, BundleScope
-from lethe_app.services.personas.bundles import BundleOffer
+from lethe_app.services.personas.bundles import ExportPreview
 from lethe_app.ui.core.formatting import join_with_and
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2
@@ -24,13 +24,15 @@ class BundleExportDialog(BundleDialog):
     selects them.
     """
 
-    def __init__(self, parent: QWidget, theme: Theme, offer: BundleOffer, avatar: QPixmap, scope: BundleScope) -> None:
-        name = offer.persona.name
+    def __init__(self, parent: QWidget, theme: Theme, preview: ExportPreview, avatar: QPixmap, scope: BundleScope) -> None:
+        name = preview.persona.name
         is_persona_only = scope is BundleScope.PERSONA
         title = (self.tr("Export {name}") if is_persona_only else self.tr("Export {name} with history")).format(name=name)
         super().__init__(parent, title, self.tr("Save as…"))
-        self._offer = offer
-        author_text = self.tr("The file names “{giver}” as its author.").format(giver=offer.giver) if offer.giver else ""
+        self._preview = preview
+        author_text = (
+            self.tr("The file names “{giver}” as its author.").format(giver=preview.user_name) if preview.user_name else ""
+        )
         self.add_header(
             avatar, title, self.tr("Creates one file that can be imported in any copy of Lethe.") + f" {author_text}".rstrip()
         )
@@ -58,7 +60,7 @@ class BundleExportDialog(BundleDialog):
 
     def _scope_texts(self) -> dict[BundleScope, tuple[str, str]]:
         """Return title and text of the card of each scope."""
-        contents, name = self._offer.holds, self._offer.persona.name
+        contents, name = self._preview.counts, self._preview.persona.name
         persona_text = self.tr("Description, portrait")
         persona_text = join_with_and([persona_text, *describe_contents(BundleCounts(worlds=contents.worlds))])
         memory_contents = BundleCounts(memories=contents.memories, facts=contents.facts, notebooks=contents.notebooks)
@@ -87,7 +89,7 @@ class BundleExportDialog(BundleDialog):
         }
 
     def _append_size(self, scope: BundleScope, description: str) -> str:
-        return self.tr("{contents}\nAbout {size}").format(contents=description, size=format_bytes(self._offer.sizes[scope]))
+        return self.tr("{contents}\nAbout {size}").format(contents=description, size=format_bytes(self._preview.sizes[scope]))
 
     def _update_warning(self) -> None:
         is_private = any(card.isChecked() for scope, card in self.cards.items() if scope is not BundleScope.PERSONA)

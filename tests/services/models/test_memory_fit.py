@@ -39,22 +39,22 @@ def test_a_smaller_cache_takes_less(kv: KvType, share: float):
     [(16 * GB, FitLevel.FITS), (6 * GB, FitLevel.TIGHT), (5 * GB, FitLevel.TOO_LARGE), (0, FitLevel.TOO_LARGE)],
 )
 def test_the_verdict_follows_the_free_memory(free: int, verdict: FitLevel):
-    assert estimate_fit(SEVEN, 8192, KvType.F16, free).verdict is verdict
+    assert estimate_fit(SEVEN, 8192, KvType.F16, free).level is verdict
 
 
 def test_the_longest_context_that_is_named_really_fits():
     found = estimate_fit(SEVEN, 32_768, KvType.F16, 6 * GB)
-    assert found.verdict is FitLevel.TOO_LARGE
-    assert 2048 <= found.longest < 32_768
+    assert found.level is FitLevel.TOO_LARGE
+    assert 2048 <= found.max_context < 32_768
 
-    again = estimate_fit(SEVEN, found.longest, KvType.F16, 6 * GB)
+    again = estimate_fit(SEVEN, found.max_context, KvType.F16, 6 * GB)
 
     assert again.needed <= 6 * GB
-    assert estimate_fit(SEVEN, found.longest + 4096, KvType.F16, 6 * GB).needed > 6 * GB
+    assert estimate_fit(SEVEN, found.max_context + 4096, KvType.F16, 6 * GB).needed > 6 * GB
 
 
 def test_where_not_even_the_weights_fit_no_context_does():
-    assert estimate_fit(SEVEN, 0, KvType.F16, 4 * GB).longest == 0
+    assert estimate_fit(SEVEN, 0, KvType.F16, 4 * GB).max_context == 0
 
 
 def test_a_recurrent_model_has_no_cache_that_grows():

@@ -455,8 +455,8 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(s
     offer = await services.bundles.preview_export(MIRA)
     sizes = [(await services.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
 
-    assert offer.holds == BundleCounts(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
-    assert offer.giver == "Tomas"
+    assert offer.counts == BundleCounts(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
+    assert offer.user_name == "Tomas"
     for guessed, real in zip(offer.sizes.values(), sizes, strict=True):
         assert real / 4 < guessed < real * 4
 

@@ -33,8 +33,8 @@ async def keep(services: AppServices, *memories: MemoryUnit) -> None:
 async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(
     services: AppServices, monkeypatch
 ):
-    monkeypatch.setattr(memory_lists, "FIRST", 2)
-    monkeypatch.setattr(memory_lists, "PIECE", 3)
+    monkeypatch.setattr(memory_lists, "FIRST_PAGE_SIZE", 2)
+    monkeypatch.setattr(memory_lists, "PAGE_SIZE", 3)
     names = [f"memory {number}" for number in range(9)]
     await keep(services, *(MemoryUnit(name=name) for name in names))
     await services.memory.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
@@ -156,19 +156,19 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
     await services.core.fact_store.save_facts(HER, *facts)
 
     timeline = await services.fact_lists.load_timeline(HER)
-    months = timeline.group_by_month(everybody=False)
+    months = timeline.group_by_month(include_others=False)
     reported = [
         (conversation.title, [one.fact.fact for one in conversation.items])
         for month in months
         for conversation in month.conversations
     ]
 
-    assert [one.fact.fact for one in timeline.pinned_items(everybody=False)] == ["Tomas is allergic."]
+    assert [one.fact.fact for one in timeline.pinned_items(include_others=False)] == ["Tomas is allergic."]
     assert [(month.year, month.month) for month in months] == [(2026, 5), (2026, 3)]
     assert sorted(reported[:2]) == [("", ["Tomas likes rain."]), ("The bell", ["Tomas keeps bees."])]
     assert reported[2:] == [("First night", ["Tomas is a carpenter."])]
-    assert [month.month for month in timeline.group_by_month(everybody=True, newest_first=False)] == [3, 5]
-    assert len(timeline.group_by_month(everybody=True)[1].conversations[0].items) == 2
+    assert [month.month for month in timeline.group_by_month(include_others=True, newest_first=False)] == [3, 5]
+    assert len(timeline.group_by_month(include_others=True)[1].conversations[0].items) == 2
 
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
@@ -177,7 +177,7 @@ async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: Ap
         "Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda conversation: conversation.title or "Elsewhere"
     )
 
-    text = format_markdown(await services.fact_lists.load_timeline(HER), headings, everybody=False)
+    text = format_markdown(await services.fact_lists.load_timeline(HER), headings, include_others=False)
     await services.fact_lists.save_text(tmp_path / "kept.md", text)
 
     assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"

@@ -23,7 +23,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.paths import Paths
-from lethe_app.services.personas.bundles import BundleOffer
+from lethe_app.services.personas.bundles import ExportPreview
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
@@ -62,7 +62,7 @@ def face_of(_persona: Persona) -> QPixmap:
 
 def giving(window: QWidget, theme: Theme) -> QDialog:
     sizes = {BundleScope.PERSONA: 21_000, BundleScope.MEMORIES: 240_000, BundleScope.EVERYTHING: 4_100_000}
-    return BundleExportDialog(window, theme, BundleOffer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
+    return BundleExportDialog(window, theme, ExportPreview(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
 
 
 def meeting(window: QWidget, theme: Theme) -> QDialog:

@@ -11,7 +11,7 @@ from uuid import UUID
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.services.search.fact_lists import weight_of
+from lethe_app.services.search.fact_lists import calculate_weight
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_kind
@@ -98,14 +98,14 @@ def build_fact_rows(theme: Theme, core: Set[UUID]) -> FilteredTableModel[Extract
         Column[ExtractedFact](tr("Fact", "First seen"), _first_seen, sort_key=attrgetter("first_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Source"), lambda fact: format_maker(fact.made_by), width=124),
-        Column[ExtractedFact](tr("Fact", "Weight"), format_weight, sort_key=weight_of, width=72, is_right_aligned=True),
+        Column[ExtractedFact](tr("Fact", "Weight"), format_weight, sort_key=calculate_weight, width=72, is_right_aligned=True),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("fact"))
 
 
 def format_weight(fact: ExtractedFact) -> str:
     """Return the weight that decides which facts are in every prompt; empty for a superseded fact."""
-    return "" if fact.superseded else QLocale().toString(weight_of(fact), "f", 1)
+    return "" if fact.superseded else QLocale().toString(calculate_weight(fact), "f", 1)
 
 
 def _mention_count(fact: ExtractedFact) -> str:

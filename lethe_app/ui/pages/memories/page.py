@@ -279,7 +279,7 @@ class MemoryPage(PersonaListPage):
             self._context.tasks.start_task(self.detail.load_memory(memory.guid), key="memory detail")
 
     async def _load_categories(self, persona_id: str) -> None:
-        filed = await self._memory_lists.list_filed(persona_id)
+        filed = await self._memory_lists.list_filings(persona_id)
         if persona_id == self.persona_selector.persona_id:
             self.chips.filed_filter.set_options(filed)
             self.detail.set_categories(self.chips.filed_filter.categories)

@@ -143,8 +143,8 @@ class MindEdits(QObject):
         title = self.tr("enabling moods") if enabled else self.tr("disabling moods")
         self._commands.run_command(
             title,
-            lambda: inner_life.allow_moods(persona_id, allowed=enabled),
-            lambda: inner_life.allow_moods(persona_id, allowed=not enabled),
+            lambda: inner_life.set_moods_enabled(persona_id, enabled=enabled),
+            lambda: inner_life.set_moods_enabled(persona_id, enabled=not enabled),
         )
 
     def set_preference(self, title: str, name: str, *, value: bool) -> None:

@@ -33,11 +33,11 @@ def format_fit(fit: MemoryEstimate) -> str:
         compute=format_size(fit.compute),
         free=format_size(fit.free),
     )
-    if fit.verdict is FitLevel.FITS:
+    if fit.level is FitLevel.FITS:
         return text
-    if fit.longest and fit.longest < fit.context:
-        return f"{text} {_tr('A context of {longest} tokens would fit.').format(longest=abbreviate_tokens(fit.longest))}"
-    if fit.verdict is FitLevel.TIGHT:
+    if fit.max_context and fit.max_context < fit.context:
+        return f"{text} {_tr('A context of {longest} tokens would fit.').format(longest=abbreviate_tokens(fit.max_context))}"
+    if fit.level is FitLevel.TIGHT:
         return f"{text} {_tr('Other programs may slow down.')}"
     return f"{text} {_tr('Even a short context does not fit; choose a smaller model.')}"
 

@@ -156,12 +156,12 @@ class ModelPage(ListPage):
         return estimate_fit(model, settings.context, KvType(settings.kv_type), free)
 
     def _fit_level_text(self, entry: ModelEntry) -> str:
-        return "" if entry.model.is_embedding else format_fit_level(entry.fit.verdict)
+        return "" if entry.model.is_embedding else format_fit_level(entry.fit.level)
 
     def _fit_level_colour(self, entry: ModelEntry) -> str:
         palette = self.theme.palette
         colours = {FitLevel.FITS: palette.good, FitLevel.TIGHT: palette.text, FitLevel.TOO_LARGE: palette.danger}
-        return colours[entry.fit.verdict]
+        return colours[entry.fit.level]
 
     def _show_model(self, entry: ModelEntry | None) -> None:
         if entry is not None:

@@ -109,11 +109,11 @@ class TimelinePage(PersonaListPage):
 
     def _build_rows(self) -> Iterator[TimelineRow]:
         includes_others = self._includes_others
-        if pinned := self._timeline.pinned_items(everybody=includes_others):
+        if pinned := self._timeline.pinned_items(include_others=includes_others):
             yield TimelineRow(TimelineRowKind.MONTH, self.tr("Pinned"))
             yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
         for month in self._timeline.group_by_month(
-            everybody=includes_others, newest_first=not self.oldest_first_chip.isChecked()
+            include_others=includes_others, newest_first=not self.oldest_first_chip.isChecked()
         ):
             yield TimelineRow(TimelineRowKind.MONTH, _format_month(month))
             for conversation in month.conversations:
@@ -151,7 +151,7 @@ class TimelinePage(PersonaListPage):
         """All facts as Markdown."""
         title = self.tr("What {name} remembers about me").format(name=self._timeline.persona)
         headings = ExportHeadings(title, self.tr("Pinned"), _format_month, self._conversation_title)
-        return format_markdown(self._timeline, headings, everybody=self._includes_others)
+        return format_markdown(self._timeline, headings, include_others=self._includes_others)
 
     def copy_facts(self) -> None:
         """Copy all facts to the clipboard as Markdown."""
