@@ -47,7 +47,7 @@ class DeepResearch:
         count_tokens: CountTokens,
         on_progress: InquiryCallback,
         tokens_used: Callable[[], int],
-        bounds: ResearchLimits | None = None,
+        limits: ResearchLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create a run. Without `task_model` no model is used and pages are quoted. `tokens_used` returns the number of tokens
@@ -55,8 +55,8 @@ class DeepResearch:
         """
         self._web_reader, self._task_model, self._count_tokens = web_reader, task_model, count_tokens
         self._on_progress, self._tokens_used = on_progress, tokens_used
-        self._bounds, self._clock = bounds or ResearchLimits(), clock
-        self._deadline = clock() + self._bounds.seconds
+        self._limits, self._clock = limits or ResearchLimits(), clock
+        self._deadline = clock() + self._limits.seconds
         self._last_error: WebError | None = None
 
     async def run(self, inquiry: Inquiry, user_name: str) -> Inquiry:
@@ -78,15 +78,15 @@ class DeepResearch:
         return await self._report_progress(inquiry, doing=stop_reason or "There was nothing more to search for.")
 
     def _is_limit_reached(self) -> bool:
-        return self._clock() >= self._deadline or self._tokens_used() >= self._bounds.tokens
+        return self._clock() >= self._deadline or self._tokens_used() >= self._limits.tokens
 
     def _stop_reason(self, inquiry: Inquiry) -> str:
         """Return the reason why the run must end; empty if it may continue."""
         if self._clock() >= self._deadline:
             return "The time limit was reached."
-        if self._tokens_used() >= self._bounds.tokens:
+        if self._tokens_used() >= self._limits.tokens:
             return "The token limit was reached."
-        return "The search limit was reached." if len(inquiry.rounds) >= self._bounds.rounds else ""
+        return "The search limit was reached." if len(inquiry.rounds) >= self._limits.rounds else ""
 
     async def _report_progress(self, inquiry: Inquiry, **changes: object) -> Inquiry:
         updated = inquiry.model_copy(update={**changes, "tokens": self._tokens_used()})
@@ -215,7 +215,7 @@ class DeepResearch:
         """Return whether enough is known, and the next queries: those for gaps of the report, then the rest of the plan."""
         if self._task_model is None or not inquiry.report:
             return False, pending_queries
-        previous_queries = [query for one in inquiry.rounds for query in one.queries]
+        previous_queries = [query for search_round in inquiry.rounds for query in search_round.queries]
         placeholders = {"topic": inquiry.topic, "enough_when": inquiry.enough_when or "The question is answered."}
         inquiry = await self._report_progress(inquiry, doing="Checking whether the results are sufficient")
         try:
@@ -225,9 +225,9 @@ class DeepResearch:
             )
         except ModelError:
             return False, pending_queries
-        known_words = [content_words(one) for one in previous_queries]
+        known_words = [content_words(query) for query in previous_queries]
         new_queries = [
-            one for one in answer.next_queries if content_words(one) not in known_words and not is_unsafe_sentence(one)
+            query for query in answer.next_queries if content_words(query) not in known_words and not is_unsafe_sentence(query)
         ]
         return answer.is_enough, list(dict.fromkeys((*new_queries, *pending_queries)))
 
@@ -250,7 +250,7 @@ def _drop_invalid_citations(text: str, finding_count: int) -> str:
     """Remove citations of findings that do not exist."""
 
     def keep_valid(match: re.Match[str]) -> str:
-        numbers = [one for one in map(int, re.findall(r"\d+", match[1])) if 1 <= one <= finding_count]
-        return "".join(f" [{one}]" for one in numbers)
+        numbers = [number for number in map(int, re.findall(r"\d+", match[1])) if 1 <= number <= finding_count]
+        return "".join(f" [{number}]" for number in numbers)
 
     return _CITATION.sub(keep_valid, text).strip()

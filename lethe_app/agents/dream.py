@@ -50,8 +50,8 @@ class DreamInputs(Protocol):
     async def neighbours(self, persona_id: str, record: ChangedRecord) -> list[UUID]:
         """Return the records so similar that they may say the same."""
 
-    async def describe_record(self, record: ChangedRecord, most: int) -> str:
-        """Return the record's text in at most `most` characters, quoted if it is untrusted."""
+    async def describe_record(self, record: ChangedRecord, max_characters: int) -> str:
+        """Return the record's text in at most `max_characters` characters, quoted if it is untrusted."""
 
     async def known_signatures(self, persona_id: str) -> set[str]:
         """Return the signatures of all recorded changes, whatever their state."""
@@ -76,16 +76,15 @@ class Dream(AgentTask):
         last_dream_at = _parse_moment(state.get(LAST_DREAM_KEY))
         if last_dream_at is None or last_dream_at > view.moment or (self._inputs.may_write() and not state.get(BY_MODEL_KEY)):
             return True
-        newest_sessions = await view.list_sessions(most=1)
+        newest_sessions = await view.list_sessions(limit=1)
         activity_times = [
-            *(one.last_activity for one in newest_sessions),
-            *(one.added for one in (await view.list_memories())[:1]),
+            *(session.last_activity for session in newest_sessions),
+            *(memory.added for memory in (await view.list_memories())[:1]),
         ]
-        activity_times += [one.last_seen for one in (await view.list_facts())[:1]]
+        activity_times += [fact.last_seen for fact in (await view.list_facts())[:1]]
         activity_times += filter(None, [await self._feedback.newest_time(view.persona.unique_name)])
-        return any(
-            last_dream_at < moment <= view.moment for moment in activity_times
-        )  # what a wrong clock dated ahead is not new for ever
+        # Without the upper bound, a record that a wrong clock dated ahead would count as new until that date.
+        return any(last_dream_at < moment <= view.moment for moment in activity_times)
 
     async def execute(self, context: TaskContext) -> TaskResult:
         started_at, known_signatures = context.moment, await self._inputs.known_signatures(context.persona.unique_name)
@@ -147,12 +146,16 @@ class Dream(AgentTask):
     async def _consolidate_with_model(self, context: TaskContext, known_signatures: set[str]) -> int:
         records = await _changeable_records(context)
         groups = group_by_pairs(records, await self._similar_pairs(context.persona.unique_name, records))
-        grouped_guids = {one.guid for group in groups for one in group}
+        grouped_guids = {record.guid for group in groups for record in group}
         judged_guids = _as_strings((await context.load_state()).get(JUDGED_NOTES_KEY))
         unfiled_memories = [
-            one for one in records if isinstance(one, MemoryUnit) and not one.filed_under and one.guid not in grouped_guids
+            record
+            for record in records
+            if isinstance(record, MemoryUnit) and not record.filed_under and record.guid not in grouped_guids
         ]
-        single_groups: list[list[ChangedRecord]] = [[one] for one in unfiled_memories if str(one.guid) not in judged_guids]
+        single_groups: list[list[ChangedRecord]] = [
+            [record] for record in unfiled_memories if str(record.guid) not in judged_guids
+        ]
         count = 0
         for group in [*groups, *single_groups][:MAX_MODEL_QUERIES]:
             decision = await self._ask_decision(context, group)
@@ -187,8 +190,8 @@ class Dream(AgentTask):
 
 async def _changeable_records(view: TaskView) -> list[ChangedRecord]:
     """Return the records a dream may change: memories newest first, then facts newest first."""
-    memories = [one for one in await view.list_memories() if can_change_memory(one, view.moment)]
-    return [*memories, *(one for one in await view.list_facts() if can_change_fact(one))]
+    memories = [record for record in await view.list_memories() if can_change_memory(record, view.moment)]
+    return [*memories, *(record for record in await view.list_facts() if can_change_fact(record))]
 
 
 def _change_title(change: RecordedChange) -> str:

@@ -97,10 +97,14 @@ class GoalDesigner(AgentTask):
         context.report_progress("Thinking of goals")
         placeholders = await build_placeholders(context, session)
         aims = await context.ask("goals_own", PersonaGoalsAnswer, **placeholders)
-        candidates = [(one, f"a goal of {context.persona.name}'s own") for one in aims.own]
-        candidates += [(one, f"something {context.persona.name} wishes for {context.user.name}") for one in aims.wishes]
-        candidates += [(one, "a plan from the last conversation") for one in session.future_goals[:MAX_PLANS]]
-        ideas = [GoalIdea(*one, max(FIRST_PRIORITY - rank, 0)) for rank, one in enumerate(candidates) if one[0].strip()]
+        candidates = [(goal, f"a goal of {context.persona.name}'s own") for goal in aims.own]
+        candidates += [(wish, f"something {context.persona.name} wishes for {context.user.name}") for wish in aims.wishes]
+        candidates += [(plan, "a plan from the last conversation") for plan in session.future_goals[:MAX_PLANS]]
+        ideas = [
+            GoalIdea(text, origin, max(FIRST_PRIORITY - rank, 0))
+            for rank, (text, origin) in enumerate(candidates)
+            if text.strip()
+        ]
         return await create_goals(context, ideas, placeholders, {LAST_SESSION_KEY: str(session.guid)})
 
 
@@ -147,7 +151,7 @@ class CustomGoal(AgentTask):
         request = await self._load_request(context.persona.unique_name)
         if not request.request.strip():
             return NOTHING
-        newest_sessions = await context.list_sessions(archived=True, most=1)
+        newest_sessions = await context.list_sessions(archived=True, limit=1)
         placeholders = await build_placeholders(
             context, await context.load_session(newest_sessions[0].guid) if newest_sessions else None
         )
@@ -162,7 +166,7 @@ async def find_unused_session(view: TaskView, rng: random.Random | None = None) 
     allowed only at random counts as allowed.
     """
     last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
-    for summary in await view.list_sessions(archived=True, most=MAX_SESSIONS_CHECKED):
+    for summary in await view.list_sessions(archived=True, limit=MAX_SESSIONS_CHECKED):
         if str(summary.guid) == last_session_id:
             return None
         session = await view.load_session(summary.guid)
@@ -203,11 +207,11 @@ async def create_goals(
         context.report_progress(f"Working out: {idea.text.rstrip('.')}")
         plan = await context.ask("goal_plan", GoalAnswer, **placeholders, aim=idea.text, whose=idea.origin)
         goals.append(build_goal_memory(plan, idea.priority, context.moment, sources))
-    known_goals = {(one.name, one.content) for one in await context.list_memories() if one.category is MemoryType.GOAL}
-    for one in goals:
-        if (one.name, one.content) not in known_goals:
-            await context.memorize(one)
-    titles = list(dict.fromkeys(one.name for one in goals))
+    known_goals = {(goal.name, goal.content) for goal in await context.list_memories() if goal.category is MemoryType.GOAL}
+    for goal in goals:
+        if (goal.name, goal.content) not in known_goals:
+            await context.memorize(goal)
+    titles = list(dict.fromkeys(goal.name for goal in goals))
     if state:
         await context.save_state(state)
     if not titles:

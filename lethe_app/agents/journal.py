@@ -64,7 +64,7 @@ class Journal(AgentTask):
     needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, load_context_size: Callable[[], int]) -> None:
-        """Create the task; `context` returns the context length of the loaded model in tokens."""
+        """Create the task; `load_context_size` returns the context length of the loaded model in tokens."""
         self._load_context_size = load_context_size
 
     async def observe(self, view: TaskView) -> bool:
@@ -80,14 +80,14 @@ class Journal(AgentTask):
             context, new_sessions[-1], "journal", JournalOccasionAnswer, DECISION_TOKENS, **placeholders
         )
         occasion = await context.ask("journal", JournalOccasionAnswer, talk=conversation, **placeholders)
-        new_state = {UNTIL_KEY: max(one.last_activity for one in new_sessions).isoformat()}
+        new_state = {UNTIL_KEY: max(session.last_activity for session in new_sessions).isoformat()}
         if not occasion.write or not occasion.topic.strip():
             await context.save_state(new_state)
             return TaskResult("Nothing to write about.", outcome=RunOutcome.NOTHING)
         context.report_progress(f"Writing about {occasion.topic.rstrip('.')}")
         entry = await self._write_entry(context, new_sessions[-1], occasion.topic, placeholders)
         title = entry.title.strip() or occasion.topic
-        sources = [f"session:{one.guid}" for one in new_sessions]
+        sources = [f"session:{session.guid}" for session in new_sessions]
         await context.memorize(build_entry_memory(title, entry.text, context.moment, sources))
         await context.save_state(new_state)
         await context.leave_note(f"{context.persona.name} has written in the journal about “{title.rstrip('.')}”.")
@@ -128,16 +128,19 @@ async def list_new_sessions(view: TaskView) -> list[SessionSummary]:
     """Return the archived sessions since the last entry, oldest first."""
     until = (await view.load_state()).get(UNTIL_KEY)
     until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
-    archived_sessions = [one for one in await view.list_sessions(archived=True) if one.messages]
-    return [one for one in reversed(archived_sessions) if until_time is None or one.last_activity > until_time]
+    archived_sessions = [session for session in await view.list_sessions(archived=True) if session.messages]
+    return [session for session in reversed(archived_sessions) if until_time is None or session.last_activity > until_time]
 
 
 async def build_placeholders(context: TaskContext, new_sessions: list[SessionSummary]) -> dict[str, str]:
     """Return the common placeholders: descriptions of both speakers, the last entry, the last summary and the goals."""
     memories = await context.list_memories()
-    entries = [one for one in memories if one.category is MemoryType.JOURNAL]
-    goals = sorted((one for one in memories if one.category is MemoryType.GOAL and one.enabled), key=lambda one: -one.priority)
-    newest = max(entries, key=lambda one: one.added, default=None)
+    entries = [memory for memory in memories if memory.category is MemoryType.JOURNAL]
+    goals = sorted(
+        (memory for memory in memories if memory.category is MemoryType.GOAL and memory.enabled),
+        key=lambda memory: -memory.priority,
+    )
+    newest = max(entries, key=lambda memory: memory.added, default=None)
     return {
         "name": context.persona.name,
         "user": context.user.name,

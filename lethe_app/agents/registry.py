@@ -36,7 +36,7 @@ class Registry:
     ) -> None:
         """Create the registry. `discover` loads the plug-ins; it takes a moment and is called at first use.
 
-        The `reserved_names` names belong to runs of work that is not a task.
+        `reserved_names` belong to runs of work that is not a task.
         """
         self._builtin_tasks, self._reserved_names = builtin_tasks, reserved_names
         self._discover = discover

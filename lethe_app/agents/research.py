@@ -107,26 +107,28 @@ async def run_research(context: TaskContext, web_reader: WebReader, assignment: 
     kept.
     """
     context.report_progress("Choosing topics to look up")
-    recent_topics = [str(one) for one in _as_list((await context.load_state()).get(RECENT_TOPICS_KEY))]
-    topics = [one for one in await _find_topics(context, assignment) if not await _is_known(context, recent_topics, one.topic)]
+    recent_topics = [str(topic) for topic in _as_list((await context.load_state()).get(RECENT_TOPICS_KEY))]
+    topics = [
+        topic for topic in await _find_topics(context, assignment) if not await _is_known(context, recent_topics, topic.topic)
+    ]
     found_topics: list[str] = []
     for topic in topics[:MAX_TOPICS]:
         context.report_progress(f"Searching for “{topic.topic}”")
-        merge = await _look_up(context, web_reader, assignment, topic)
-        if merge.plain_text:
-            await _store_finding(context, assignment, topic, merge)
+        merged_pages = await _look_up(context, web_reader, assignment, topic)
+        if merged_pages.plain_text:
+            await _store_finding(context, assignment, topic, merged_pages)
             found_topics.append(topic.topic)
         recent_topics = add_search(recent_topics, topic.topic)
         await context.save_state({**await context.load_state(), RECENT_TOPICS_KEY: recent_topics})
     await context.save_state({**await context.load_state(), **assignment.final_state})
-    return _build_result(context, found_topics, [one.topic for one in topics[:MAX_TOPICS]])
+    return _build_result(context, found_topics, [topic.topic for topic in topics[:MAX_TOPICS]])
 
 
 async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> list[TopicAnswer]:
     """Return the subjects, most urgent first, without duplicates."""
     placeholders = {
         "name": context.persona.name,
-        "role": role_of(context),
+        "role": describe_role(context),
         "context": assignment.context[:MAX_CONTEXT_CHARACTERS] or NOTHING_KNOWN,
     }
     topics: list[TopicAnswer] = []
@@ -148,9 +150,9 @@ def _anonymous_queries(topic: TopicAnswer, view: TaskView) -> list[str]:
 
 async def _is_known(context: TaskContext, recent_topics: Sequence[str], topic: str) -> bool:
     """Return whether the subject was looked up recently, according to the task's state and the stored memories."""
-    stored_topics = [one.name for one in await context.list_memories() if one.category is MemoryType.WEB_SEARCH]
+    stored_topics = [memory.name for memory in await context.list_memories() if memory.category is MemoryType.WEB_SEARCH]
     return is_recent_search(recent_topics, topic, {}) or any(
-        is_same_topic(one, topic) for one in (*recent_topics, *stored_topics)
+        is_same_topic(known_topic, topic) for known_topic in (*recent_topics, *stored_topics)
     )
 
 
@@ -161,28 +163,30 @@ async def _look_up(
     reason = f"{name} wanted to know more about “{topic.topic}”."
     pages = await web_reader.search_and_read(_anonymous_queries(topic, context), reason, context.count)
     context.report_progress(f"Reading about “{topic.topic}”")
-    request = ReadingRequest(name, topic.topic, topic.reason, role_of(context), assignment.context)
+    request = ReadingRequest(name, topic.topic, topic.reason, describe_role(context), assignment.context)
     return await web_reader.merge_pages(request, pages, context)
 
 
-async def _store_finding(context: TaskContext, assignment: ResearchAssignment, topic: TopicAnswer, merge: MergedPages) -> None:
+async def _store_finding(
+    context: TaskContext, assignment: ResearchAssignment, topic: TopicAnswer, merged_pages: MergedPages
+) -> None:
     """Store the finding as a memory with natural insertion, and a note for the user's return."""
     memory = MemoryUnit(
         category=MemoryType.WEB_SEARCH,
         insertion=MemoryInsertion.NATURAL,
         name=_remove_braces(topic.topic),
-        content=merge.content,
+        content=merged_pages.content,
         reason=_remove_braces(topic.reason),
         priority=topic.weight + assignment.extra_priority,
         added=context.moment,
         end_time=context.moment + assignment.lifetime,
-        sources=merge.addresses,
+        sources=merged_pages.addresses,
     )
     stored = await context.memorize(memory)
     note_start = (
         f"{context.persona.name} has looked up “{_remove_braces(topic.topic)}” on the internet meanwhile, and read about it at "
     )
-    await context.leave_note(f"{note_start}{join_site_names(merge.sources)}.", uid=f"research {stored.guid}")
+    await context.leave_note(f"{note_start}{join_site_names(merged_pages.sources)}.", uid=f"research {stored.guid}")
 
 
 def _build_result(context: TaskContext, found_topics: Sequence[str], tried_topics: Sequence[str]) -> TaskResult:
@@ -202,7 +206,7 @@ def _remove_braces(text: str) -> str:
     return text.replace("{{", "").replace("}}", "")
 
 
-def role_of(view: TaskView) -> str:
+def describe_role(view: TaskView) -> str:
     """Return the persona's bio in a few sentences."""
     bio = (view.persona.mini_bio or view.persona.bio).replace("{{char}}", view.persona.name)
     return " ".join(bio.replace("{{user}}", view.user.name).split())[:MAX_ROLE_CHARACTERS]
@@ -210,7 +214,7 @@ def role_of(view: TaskView) -> str:
 
 async def _find_running_session(view: TaskView) -> tuple[SessionSummary, list[Utterance]] | None:
     """Return the persona's newest session that is not archived, with its new lines, if there are enough of them."""
-    for session in await view.list_sessions(archived=False, most=1):
+    for session in await view.list_sessions(archived=False, limit=1):
         if session.messages < MIN_NEW_MESSAGES:
             return None
         until = (await view.load_state()).get(UNTIL_KEY)
@@ -232,9 +236,8 @@ async def _find_ended_session(view: TaskView) -> ChatSession | None:
             continue
         session = await view.load_session(summary.guid)
         if not session.is_roleplay:
-            is_new = (
-                bool(session.content) and str(session.guid) != last_session_id
-            )  # without a summary it is not wholly archived yet
+            # Without a summary the session is not completely archived yet.
+            is_new = bool(session.content) and str(session.guid) != last_session_id
             return session if is_new else None
     return None
 

@@ -1,4 +1,4 @@
-"""Select the next due task of a persona, and run it so that every run is recorded, whatever happens."""
+"""Selection of due tasks, and execution of a run so that it is recorded however it ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.storage.agents.task_runs import TaskRuns
 
-LOOK_AGAIN = timedelta(minutes=5)
+RECHECK_INTERVAL = timedelta(minutes=5)
 """Pause after a task found nothing to do."""
 MAX_RUNS_READ = 20
 """Number of newest runs from which the next due time is computed; more failures in a row make no difference."""
@@ -65,17 +65,15 @@ class Runtime:
         registry: Registry,
         runs: TaskRuns,
         settings: Callable[[], Settings],
-        is_need_met: Callable[[TaskRequirement], bool],
+        is_requirement_met: Callable[[TaskRequirement], bool],
         budget: DailyBudget,
         is_on_battery: Callable[[], bool],
     ) -> None:
-        """Create the runtime. `is_need_met` returns whether a requirement is met, `is_on_battery` whether the computer runs
-        on its battery.
-        """
+        """Create the runtime. `is_requirement_met` checks a requirement, `is_on_battery` the computer's power supply."""
         self.registry = registry
         self._runs = runs
         self._settings = settings
-        self._is_need_met = is_need_met
+        self._is_requirement_met = is_requirement_met
         self.budget = budget
         self._on_battery = is_on_battery
         self._not_before: dict[tuple[str, str], datetime] = {}
@@ -83,7 +81,7 @@ class Runtime:
         """Time of the last run of each task, by persona id and task name."""
         self._latest_moment: datetime | None = None
 
-    def find_hindrance(self, moment: datetime, idle: timedelta | None) -> PauseReason | None:
+    def find_pause_reason(self, moment: datetime, idle: timedelta | None) -> PauseReason | None:
         """Return what prevents starting a task. `idle` is how long the user has been away, None if unknown."""
         settings = self._settings()
         if not settings.agents:
@@ -104,26 +102,26 @@ class Runtime:
         """
         settings, due_tasks = self._settings(), []
         if self._latest_moment is not None and moment < self._latest_moment - CLOCK_CORRECTION:
-            self.reset_due_times()  # what was reckoned by a clock that was wrong might be due in years
+            self.reset_due_times()  # due times computed from a wrong clock may lie years ahead
         self._latest_moment = moment
         for persona in personas:
             candidates = [DueTask(persona, registered) for registered in self.registry.tasks_of(persona, settings.tasks_off)]
             candidates = [
                 candidate
                 for candidate in candidates
-                if self.missing_need(candidate.registered) is None and await self._is_due(candidate, settings, moment)
+                if self.missing_requirement(candidate.registered) is None and await self._is_due(candidate, settings, moment)
             ]
             if candidates and await self.budget.can_start_run(persona.unique_name, moment):
                 due_tasks += candidates
         return sort_by_last_run(due_tasks, self._last_run_times)
 
-    def missing_need(self, registered: RegisteredTask) -> TaskRequirement | None:
+    def missing_requirement(self, registered: RegisteredTask) -> TaskRequirement | None:
         """Return the first requirement of a task that is not met; None if all are."""
-        return next((need for need in sorted(registered.task.needs) if not self._is_need_met(need)), None)
+        return next((need for need in sorted(registered.task.needs) if not self._is_requirement_met(need)), None)
 
     def postpone(self, due_task: DueTask, moment: datetime) -> None:
-        """Do not observe this task again for `LOOK_AGAIN`."""
-        self._not_before[due_task.key] = moment + LOOK_AGAIN
+        """Do not observe this task again for `RECHECK_INTERVAL`."""
+        self._not_before[due_task.key] = moment + RECHECK_INTERVAL
 
     async def last_run(self, due_task: DueTask, moment: datetime) -> TaskRun | None:
         """Return the newest completed run (MADE or NOTHING)."""
@@ -169,7 +167,7 @@ def sort_by_last_run(due_tasks: Sequence[DueTask], last_run_times: dict[tuple[st
     for (persona, _task), moment in last_run_times.items():
         persona_times[persona] = max(persona_times.get(persona, 0.0), moment.timestamp())
     task_times = {key: moment.timestamp() for key, moment in last_run_times.items()}
-    return sorted(due_tasks, key=lambda one: (persona_times.get(one.key[0], 0.0), task_times.get(one.key, 0.0)))
+    return sorted(due_tasks, key=lambda due_task: (persona_times.get(due_task.key[0], 0.0), task_times.get(due_task.key, 0.0)))
 
 
 async def has_work(task: AgentTask, view: TaskView) -> bool:
@@ -241,4 +239,4 @@ def _log_failure(task: AgentTask, error: BaseException) -> None:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     position = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "nowhere"
-    LOG.warning("the task “%s” broke down with %s at %s", task.name, type(error).__name__, position)
+    LOG.warning("The task “%s” failed with %s at %s", task.name, type(error).__name__, position)

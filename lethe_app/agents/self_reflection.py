@@ -54,13 +54,13 @@ class SelfReflection(AgentTask):
         return view.persona.self_edit_tokens > 0 and bool(await list_new_sessions(view))
 
     async def execute(self, context: TaskContext) -> TaskResult:
-        unread_sessions = await list_new_sessions(context)
-        if not unread_sessions:
+        new_sessions = await list_new_sessions(context)
+        if not new_sessions:
             return NOTHING
         context.report_progress(
-            "Thinking about the last conversation" if len(unread_sessions) == 1 else "Thinking about the last conversations"
+            "Thinking about the last conversation" if len(new_sessions) == 1 else "Thinking about the last conversations"
         )
-        conversations = [await describe_session(context, await context.load_session(one.guid)) for one in unread_sessions]
+        conversations = [await describe_session(context, await context.load_session(session.guid)) for session in new_sessions]
         answer = await context.ask(
             "thoughts",
             SelfReflectionAnswer,
@@ -73,21 +73,21 @@ class SelfReflection(AgentTask):
         )
         # Without braces: the thoughts are part of every prompt, where macros are expanded.
         text = await fit_to_token_limit(context, answer.text.replace("{{", "").replace("}}", ""))
-        new_state = {UNTIL_KEY: max(one.last_activity for one in unread_sessions).isoformat()}
+        new_state = {UNTIL_KEY: max(session.last_activity for session in new_sessions).isoformat()}
         if not text or text == context.persona.self_edit_field.strip():
             await context.save_state(new_state)
             return TaskResult("No new thoughts.", outcome=NOTHING.outcome)
         await context.edit_persona(self_edit_field=text)
         await context.save_state(new_state)
-        return TaskResult(f"{context.persona.name} has thought about {_describe_sessions(unread_sessions)}.")
+        return TaskResult(f"{context.persona.name} has thought about {_describe_sessions(new_sessions)}.")
 
 
 async def list_new_sessions(view: TaskView) -> list[SessionSummary]:
     """Return the newest archived sessions that were not used yet, oldest first."""
     until = (await view.load_state()).get(UNTIL_KEY)
     until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
-    archived_sessions = [one for one in await view.list_sessions(archived=True, most=MAX_SESSIONS) if one.messages]
-    return [one for one in reversed(archived_sessions) if until_time is None or one.last_activity > until_time]
+    archived_sessions = [session for session in await view.list_sessions(archived=True, limit=MAX_SESSIONS) if session.messages]
+    return [session for session in reversed(archived_sessions) if until_time is None or session.last_activity > until_time]
 
 
 async def describe_session(view: TaskView, session: ChatSession) -> str:

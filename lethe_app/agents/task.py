@@ -7,23 +7,23 @@ A task is a class with a name, texts for the user, an interval, and two methods:
         title = "Unsent letters"                    # for the user
         help = "Writes a letter to you about the last conversation."
         every = timedelta(hours=24)                 # counted from the last run that was MADE or NOTHING
-        needs = frozenset({Need.MODEL})             # a qualified model; Need.WEB: internet access is allowed
+        needs = frozenset({TaskRequirement.MODEL})  # a qualified model; WEB: internet access is allowed
 
-        async def observe(self, view: Sight) -> bool:
-            newest = await view.sessions(archived=True, most=1)      # read only, and fast: no model is called here
-            return bool(newest) and (await view.state()).get("last") != str(newest[0].guid)
+        async def observe(self, view: TaskView) -> bool:
+            newest = await view.list_sessions(archived=True, limit=1)  # read only, and fast: no model is called here
+            return bool(newest) and (await view.load_state()).get("last") != str(newest[0].guid)
 
-        async def execute(self, context: TaskContext) -> Result:
-            (newest,) = await context.sessions(archived=True, most=1)
-            context.progress("Thinking of what was said")
-            session = await context.session(newest.guid)
+        async def execute(self, context: TaskContext) -> TaskResult:
+            (newest,) = await context.list_sessions(archived=True, limit=1)
+            context.report_progress("Reading the last conversation")
+            session = await context.load_session(newest.guid)
             letter = await context.ask("letter", Letter, name=context.persona.name, summary=session.content)
-            await context.set_state({"last": str(newest.guid)})
+            await context.save_state({"last": str(newest.guid)})
             if not letter.text:
                 return NOTHING
             await context.memorize(MemoryUnit(category=MemoryType.JOURNAL, name="A letter", content=letter.text))
             await context.leave_note(f"{context.persona.name} has written {context.user.name} a letter.")
-            return Result("Wrote a letter about the last conversation.")
+            return TaskResult("Wrote a letter about the last conversation.")
 
 `ask` takes the name of a file in `resources/prompts` (see `prompt.task_prompts`), or a `TaskPrompt` that a plug-in parsed
 from its own text, and a subclass of `LlmAnswer` (see `brain.llm_schemas.archive`), whose JSON schema constrains the output.
@@ -92,7 +92,7 @@ class TaskResult:
     """MADE or NOTHING."""
 
     def __post_init__(self) -> None:
-        assert self.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}, "every other outcome is for the runtime to tell"
+        assert self.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}, "every other outcome is set by the runtime"
 
 
 NOTHING = TaskResult(outcome=RunOutcome.NOTHING)
@@ -124,7 +124,7 @@ class TaskView(Protocol):
     async def list_facts(self) -> list[ExtractedFact]:
         """Return the facts that are neither superseded nor part of a story, newest first."""
 
-    async def list_sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
+    async def list_sessions(self, *, archived: bool | None = None, limit: int = 20) -> list[SessionSummary]:
         """Return the persona's sessions, newest activity first; `archived` selects only those that are, or are not,
         archived.
         """
@@ -158,12 +158,12 @@ class TaskContext(TaskView, Protocol):
     async def split_to_fit(
         self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **values: str
     ) -> list[list[Utterance]]:
-        """Split all of `lines` into portions that fit the task prompt (`memory_service.llm_schemas.chunking.format_lines`)."""
+        """Split `utterances` into portions that fit the task prompt, as formatted by `chunking.format_lines`."""
 
     async def count(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text."""
 
-    async def search_memories(self, text: str, most: int = 3) -> list[RecalledMemory]:
+    async def search_memories(self, text: str, limit: int = 3) -> list[RecalledMemory]:
         """Return the memories most similar to a text, best first. Text from the internet is quoted within fences."""
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:

@@ -122,7 +122,7 @@ class WebReader:
         self.internet, self.build_quoter = internet, build_quoter
 
     async def search_and_read(
-        self, queries: Sequence[str], why: str, count_tokens: CountTokens, most_pages: int = MAX_PAGES
+        self, queries: Sequence[str], why: str, count_tokens: CountTokens, max_pages: int = MAX_PAGES
     ) -> list[ReadPage]:
         """Return the pages found by the queries, each once. Raise NotAllowed, and SearchFailed if every query failed."""
         hits: dict[str, WebHit] = {}
@@ -137,7 +137,7 @@ class WebReader:
                 errors.append(error)
         if not hits and errors and len(errors) == len(queries):
             raise errors[-1]
-        return await self.read_hits(list(hits.values())[:most_pages], why, count_tokens)
+        return await self.read_hits(list(hits.values())[:max_pages], why, count_tokens)
 
     async def read_hits(self, hits: Sequence[WebHit], why: str, count_tokens: CountTokens) -> list[ReadPage]:
         """Read the pages of these hits concurrently. Raise NotAllowed."""
@@ -170,9 +170,9 @@ class WebReader:
             text = await self._ask_model(request, fitting_pages, quoter, task_model) if fitting_pages else ""
             supported_text = keep_supported_sentences(text, fitting_pages, (request.name, request.topic))
             if supported_text:
-                return MergedPages(supported_text, sources=tuple(WebHit(one.title, one.address) for one in fitting_pages))
+                return MergedPages(supported_text, sources=tuple(WebHit(page.title, page.address) for page in fitting_pages))
         quotes = tuple(extract_relevant_sentences(request.topic, [page.whole_text for page in pages]))
-        return MergedPages(quotes=quotes, sources=tuple(WebHit(one.title, one.address) for one in quotes))
+        return MergedPages(quotes=quotes, sources=tuple(WebHit(quote.title, quote.address) for quote in quotes))
 
     async def _ask_model(
         self, request: ReadingRequest, pages: Sequence[PageText], quoter: UntrustedTextQuoter, task_model: TaskModel
@@ -212,7 +212,7 @@ async def fit_pages(
 
 
 async def _fit_excerpt(page: ReadPage, token_limit: int, quoter: UntrustedTextQuoter, task_model: TaskModel) -> PageText:
-    """Return an excerpt of a page whose quotation is at most `share` tokens longer than its title and description."""
+    """Return an excerpt of a page whose quotation is at most `token_limit` tokens longer than its title and description."""
     (bare_tokens,) = await task_model.count([quoter.quote_page(page.as_page_text(""))])
     text_tokens = token_limit
     while page.text and text_tokens >= MIN_EXCERPT_TOKENS:

@@ -37,18 +37,18 @@ async def import_bundle(services: AppServices, options: argparse.Namespace) -> i
     bundle = await services.bundles.read_bundle(
         options.file.expanduser(), build_progress_printer("Reading", quiet=options.json)
     )
-    received = await services.bundles.import_bundle(
+    imported = await services.bundles.import_bundle(
         bundle, options.name, build_progress_printer("Importing", quiet=options.json)
     )
-    persona = received.persona
+    persona = imported.persona
     if options.json:
         output = {"persona": persona.unique_name, "name": persona.name, "holds": bundle.holds.model_dump()}
         print(json.dumps(output, ensure_ascii=False))
         return 0
-    giver = f" from {bundle.manifest.giver}" if bundle.manifest.giver else ""
-    print(f"{persona.name}{giver} was imported with {describe_contents(bundle.holds)}.")
-    if received.original_name and not options.name:
-        print(f"A persona called {received.original_name} already exists, so this one is called {persona.name}.")
+    sender = f" from {bundle.manifest.giver}" if bundle.manifest.giver else ""
+    print(f"{persona.name}{sender} was imported with {describe_contents(bundle.holds)}.")
+    if imported.original_name and not options.name:
+        print(f"A persona called {imported.original_name} already exists, so this one is called {persona.name}.")
     return 0
 
 

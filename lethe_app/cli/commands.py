@@ -15,7 +15,7 @@ from lethe_app.errors import DatabaseLocked, LetheError
 from lethe_app.paths import Paths
 
 BUNDLE_SUFFIX = ".lethe"
-PATIENCE = 5.0
+ACCEPT_TIMEOUT_SECONDS = 5.0
 """Seconds within which a running window must accept a file."""
 
 
@@ -37,19 +37,19 @@ def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     return [export_parser, import_parser]
 
 
-def take_bundle_file(arguments: list[str]) -> Path | None:
+def extract_bundle_file(arguments: list[str]) -> Path | None:
     """Return the bundle file that was opened by a double click: the last argument, without a command before it. It is
     removed from the arguments.
     """
     *before, last = arguments or [""]
-    home_positions = [place + 1 for place, word in enumerate(before) if word == "--home"]
-    others = [word for place, word in enumerate(before) if not word.startswith("-") and place not in home_positions]
+    home_positions = [index + 1 for index, word in enumerate(before) if word == "--home"]
+    others = [word for index, word in enumerate(before) if not word.startswith("-") and index not in home_positions]
     if not last.lower().endswith(BUNDLE_SUFFIX) or len(before) in home_positions or others:
         return None
     return Path(arguments.pop())
 
 
-def hand_over_file(paths: Paths, file: Path) -> bool:
+def pass_file_to_window(paths: Paths, file: Path) -> bool:
     """Pass `file` to a running window: True if it accepted the file, False if none is open; the next window will find it.
 
     Raise DatabaseLocked if an instance without a window uses this data folder.
@@ -60,7 +60,7 @@ def hand_over_file(paths: Paths, file: Path) -> bool:
     request_file = single_instance.request_open_file(paths, file)
     if not was_open:
         return False
-    if not single_instance.wait_until_taken(request_file, PATIENCE):
+    if not single_instance.wait_until_taken(request_file, ACCEPT_TIMEOUT_SECONDS):
         raise DatabaseLocked(
             f"Lethe is already using the folder {paths.home}, but has no window open that could import {file.name}.",
             "Close the running Lethe, then open the file again.",
@@ -79,11 +79,11 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
     """Run one command line and return the exit code. `build` and `open_window` are the functions of app.py."""
     replace_unencodable_output()
     remaining_arguments = list(arguments)
-    file = take_bundle_file(remaining_arguments)
+    file = extract_bundle_file(remaining_arguments)
     options = build_parser().parse_args(remaining_arguments)
     paths = Paths.standard(options.home)
     try:
-        if file is not None and hand_over_file(paths, file):
+        if file is not None and pass_file_to_window(paths, file):
             return 0
         if options.command is None:
             return open_window_or_terminal(options, paths, build, open_window)
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
         return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read along has read enough
+    except BrokenPipeError:  # the reader of the pipe, such as `head`, has ended
         # The interpreter flushes stdout at exit, which would raise again on the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -25,8 +25,8 @@ async def recall(services: AppServices, options: argparse.Namespace) -> int:
     has_embeddings = await services.embedding.ready()
     await services.indexing.catch_up(limits=False)
     if options.all:
-        recollections = await services.memory_lookup.search(persona.unique_name, text, options.count)
-        memory = TurnMemory(recalled=recollections)
+        recalled_memories = await services.memory_lookup.search(persona.unique_name, text, options.count)
+        memory = TurnMemory(recalled=recalled_memories)
     else:
         memory = await services.memory_lookup.preview_recall(persona.unique_name, text)
     if options.json:
@@ -42,17 +42,17 @@ def format_recall(name: str, memory: TurnMemory) -> str:
     if not memory.recalled:
         blocked_lines = "\n".join(_format_blocked(blocked) for blocked in memory.blocked)
         return f"This text recalls no memories of {name}." + (f"\n{blocked_lines}" if blocked_lines else "")
-    return "\n\n".join([*map(_format_recollection, memory.recalled), *map(_format_blocked, memory.blocked)])
+    return "\n\n".join([*map(_format_recalled, memory.recalled), *map(_format_blocked, memory.blocked)])
 
 
-def _format_recollection(recollection: RecalledMemory) -> str:
-    world = f" · {recollection.world}" if recollection.world else ""
-    likelihood = f" · {recollection.likelihood:.0%}" if recollection.likelihood < 1 else ""
-    title = recollection.title or "a fact"
-    lines = [f"{MARKS.get(recollection.way.value, '◆')} {title}{world} ({recollection.way.value}{likelihood})"]
-    lines += [f"  because {reason_in_english(reason)}" for reason in recollection.because]
-    lines += [f"  from “{lead.text}”" for lead in recollection.leads]
-    text = textwrap.shorten(" ".join(recollection.text.split()), 4 * WIDTH, placeholder=" …")
+def _format_recalled(recalled_memory: RecalledMemory) -> str:
+    world = f" · {recalled_memory.world}" if recalled_memory.world else ""
+    likelihood = f" · {recalled_memory.likelihood:.0%}" if recalled_memory.likelihood < 1 else ""
+    title = recalled_memory.title or "a fact"
+    lines = [f"{MARKS.get(recalled_memory.way.value, '◆')} {title}{world} ({recalled_memory.way.value}{likelihood})"]
+    lines += [f"  because {reason_in_english(reason)}" for reason in recalled_memory.because]
+    lines += [f"  from “{lead.text}”" for lead in recalled_memory.leads]
+    text = textwrap.shorten(" ".join(recalled_memory.text.split()), 4 * WIDTH, placeholder=" …")
     return "\n".join([*lines, textwrap.indent(textwrap.fill(text, WIDTH - 4), "    ")])
 
 

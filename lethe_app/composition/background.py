@@ -123,7 +123,12 @@ class BackgroundServices:
     def runtime(self) -> Runtime:
         registry = Registry(self.tasks, reserved_names=WORK_BY_NAME)
         return Runtime(
-            registry, self.task_runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget, is_on_battery
+            registry,
+            self.task_runs,
+            lambda: self.core.preferences.current,
+            self.is_requirement_met,
+            self.core.budget,
+            is_on_battery,
         )
 
     @cached_property
@@ -144,7 +149,7 @@ class BackgroundServices:
             core.activity_log,
         )
 
-    def is_need_met(self, need: TaskRequirement) -> bool:
+    def is_requirement_met(self, need: TaskRequirement) -> bool:
         """Return whether a requirement of a task is met."""
         verdict = self.core.qualification.verdict
         match need:
@@ -203,7 +208,7 @@ class BackgroundServices:
 
     def has_qualified_model(self) -> bool:
         """Return whether the loaded model is qualified to summarise what it reads."""
-        return self.is_need_met(TaskRequirement.MODEL)
+        return self.is_requirement_met(TaskRequirement.MODEL)
 
     @cached_property
     def mind(self) -> MindServices:
@@ -269,7 +274,9 @@ class BackgroundServices:
     def tool_turns(self) -> ToolTurnFactory:
         """Start of the tool use of replies. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
         core = self.core
-        permissions = ToolPermissions(core.session_state, core.preferences, lambda: self.is_need_met(TaskRequirement.FACTS))
+        permissions = ToolPermissions(
+            core.session_state, core.preferences, lambda: self.is_requirement_met(TaskRequirement.FACTS)
+        )
         note = ToolInstructions(core.preferences, (core.paths.own_prompts, core.paths.prompts))
         stores = (self.working_memory, core.session_store, core.formats)
         return ToolTurnFactory(self.tool_registry, permissions, *stores, note, core.immediate_task_model)

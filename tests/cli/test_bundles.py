@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.cli import commands
-from lethe_app.cli.commands import take_bundle_file
+from lethe_app.cli.commands import extract_bundle_file
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance import single_instance
@@ -34,7 +34,7 @@ from lethe_app.storage.lock import HomeLock
 def test_a_file_is_only_what_stands_alone(words: list[str], expected: str | None):
     left = list(words)
 
-    file = take_bundle_file(left)
+    file = extract_bundle_file(left)
 
     assert file == (Path(expected) if expected else None)
     assert left == (words[:-1] if expected else words)
@@ -64,7 +64,7 @@ def test_what_is_no_bundle_is_told_in_one_sentence(lethe, capsys: pytest.Capture
 def test_without_a_window_the_note_waits_for_the_one_that_opens(tmp_path: Path):
     paths = Paths.standard(tmp_path)
 
-    assert not commands.hand_over_file(paths, tmp_path / "Mira.lethe")
+    assert not commands.pass_file_to_window(paths, tmp_path / "Mira.lethe")
 
     assert single_instance.take_requested_files(paths) == [tmp_path / "Mira.lethe"]
     assert single_instance.take_requested_files(paths) == []
@@ -81,7 +81,7 @@ def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Pa
 
     thread = threading.Thread(target=window, daemon=True)
     thread.start()
-    assert commands.hand_over_file(paths, tmp_path / "Mira.lethe")
+    assert commands.pass_file_to_window(paths, tmp_path / "Mira.lethe")
     thread.join(5)
     lock.release()
 
@@ -89,11 +89,11 @@ def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Pa
 
 
 def test_a_lethe_without_a_window_is_told_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(commands, "PATIENCE", 0.1)
+    monkeypatch.setattr(commands, "ACCEPT_TIMEOUT_SECONDS", 0.1)
     lock = HomeLock(tmp_path)
 
     with pytest.raises(DatabaseLocked, match="no window open"):
-        commands.hand_over_file(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
+        commands.pass_file_to_window(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
 
     lock.release()
     assert single_instance.take_requested_files(Paths.standard(tmp_path)) == []

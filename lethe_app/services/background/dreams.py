@@ -183,8 +183,8 @@ class DreamServices:
         nearest = await self._memory_index.nearest_origins(persona_id, text, kind, MAX_NEIGHBOURS)
         return [guid for guid, distance in nearest if distance < limit and guid != record.guid]
 
-    async def describe_record(self, record: ChangedRecord, most: int) -> str:
-        text = one_line(record_text(record))[:most]
+    async def describe_record(self, record: ChangedRecord, max_characters: int) -> str:
+        text = one_line(record_text(record))[:max_characters]
         return await self._untrusted_memories.quote_memory(record, text) if isinstance(record, MemoryUnit) else text
 
     async def known_signatures(self, persona_id: str) -> set[str]:

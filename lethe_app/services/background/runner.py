@@ -112,7 +112,7 @@ class BackgroundRunner:
     @property
     def hindrance(self) -> PauseReason | None:
         """Return why no task is started at present; None if one may be."""
-        return self._runtime.find_hindrance(now(), self._idleness.idle_time)
+        return self._runtime.find_pause_reason(now(), self._idleness.idle_time)
 
     @property
     def budget(self) -> Budget:
@@ -127,8 +127,8 @@ class BackgroundRunner:
         registered = self._runtime.registry.get(task)
         if registered is None:
             raise LetheError(f"There is no task “{task}”.")
-        if (missing_need := self._runtime.missing_need(registered)) is not None:
-            raise LetheError(f"“{registered.task.title}” cannot run now.", UNMET_NEED_MESSAGES[missing_need])
+        if (missing_requirement := self._runtime.missing_requirement(registered)) is not None:
+            raise LetheError(f"“{registered.task.title}” cannot run now.", UNMET_NEED_MESSAGES[missing_requirement])
         if (persona_id, task) not in self._requested_tasks:
             self._requested_tasks.append((persona_id, task))
         self.background.wake()

@@ -101,9 +101,9 @@ class StoredTaskView:
         known_facts = await self._services.facts.facts_of(self._persona_id)
         return [fact for fact in known_facts if not fact.superseded and not fact.in_story]
 
-    async def list_sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
+    async def list_sessions(self, *, archived: bool | None = None, limit: int = 20) -> list[SessionSummary]:
         summaries = await self._services.session_store.sessions(self._persona_id)
-        return [session for session in summaries if archived is None or session.archived == archived][:most]
+        return [session for session in summaries if archived is None or session.archived == archived][:limit]
 
     async def load_session(self, guid: UUID) -> ChatSession:
         return await self._services.session_store.session(guid)
@@ -165,8 +165,8 @@ class TaskApi(StoredTaskView):
     async def count(self, texts: list[str]) -> list[int]:
         return await self._services.structured_output.count(texts)
 
-    async def search_memories(self, text: str, most: int = 3) -> list[RecalledMemory]:
-        recollections = await self._services.memory_lookup.search(self._persona_id, text, most)
+    async def search_memories(self, text: str, limit: int = 3) -> list[RecalledMemory]:
+        recollections = await self._services.memory_lookup.search(self._persona_id, text, limit)
         return await self._services.untrusted_memories.quote_recalled(
             recollections, {memory.guid: memory for memory in await self.list_memories()}
         )
