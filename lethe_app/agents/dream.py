@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
 
-from lethe_app.agents.dream_dislikes import propose_dislike
-from lethe_app.agents.dream_preferences import FeedbackInputs, propose_preferences
+from lethe_app.agents.dream_preferences import FeedbackInputs, propose_dislike, propose_preferences
 from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskResult, TaskView
 from lethe_app.brain.dreams.consolidation import (
     DREAM,

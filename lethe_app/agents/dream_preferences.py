@@ -1,4 +1,4 @@
-"""Preference part of a dream: turn remarks of several sessions into lasting preferences or anti-patterns."""
+"""Preference part of a dream: infer preferences and anti-patterns from remarks, and dislikes from thumb ratings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from uuid import UUID
 from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.consolidation import normalize_category
 from lethe_app.brain.dreams.corrections import CorrectionStrength
-from lethe_app.brain.dreams.dislikes import DislikedReply
+from lethe_app.brain.dreams.dislikes import (
+    MAX_DISLIKED_REPLIES,
+    MIN_DISLIKED_REPLIES,
+    DislikedReply,
+    format_disliked_replies,
+    infer_dislike,
+)
 from lethe_app.brain.dreams.preferences import (
     CorrectionRemark,
     PreferenceRemarks,
@@ -22,7 +28,7 @@ from lethe_app.brain.dreams.preferences import (
 )
 from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.llm_schemas.chunking import format_lines
-from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, PreferencesAnswer
+from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, CommonPatternAnswer, PreferencesAnswer
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
@@ -33,6 +39,8 @@ _NEGATION = re.compile(r"\b(?:stop|quit|hate|dislike|enough(?: with)?|less|fewer
 """Words that express a negation without “not”."""
 PLACEHOLDER_REASON = "objected"
 """Placeholder reason of a model that found none; it is left out of the grounding check."""
+ASKED_REPLIES_KEY = "thumbs"
+"""Key of the state: the replies about which a model was asked last. Without a new one it is not asked again."""
 
 
 class FeedbackInputs(Protocol):
@@ -129,3 +137,32 @@ def _is_grounded_part(part: str, quotes: Sequence[str], names: Collection[str]) 
     """
     positive = part.removeprefix("Don't ")
     return any(is_grounded(variant, quotes, names) for variant in (positive, f"Not {positive}"))
+
+
+async def propose_dislike(context: TaskContext, feedback: FeedbackInputs) -> tuple[RecordedChange, list[DislikedReply]] | None:
+    """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this;
+    a qualified model is required.
+    """
+    disliked = (await feedback.list_disliked(context.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
+    message_ids, state = [str(reply.message) for reply in disliked], await context.load_state()
+    if len(disliked) < MIN_DISLIKED_REPLIES or message_ids == state.get(ASKED_REPLIES_KEY):
+        return None
+    proposal = await _ask_for_dislike(context, disliked)
+    await context.save_state({**await context.load_state(), ASKED_REPLIES_KEY: message_ids})
+    return proposal
+
+
+async def _ask_for_dislike(
+    context: TaskContext, disliked: list[DislikedReply]
+) -> tuple[RecordedChange, list[DislikedReply]] | None:
+    user, name = context.user.name, context.persona.name
+    try:
+        answer = await context.ask(
+            "disliked", CommonPatternAnswer, user=user, name=name, replies=format_disliked_replies(disliked, user, name)
+        )
+    except ModelError:
+        return None  # it could not say
+    supporting_replies = [disliked[index] for index in answer.reply_indices(len(disliked))]
+    origin = (context.persona.unique_name, context.run_id, context.moment)
+    change = infer_dislike(answer.pattern, supporting_replies, (user, name), origin)
+    return (change, supporting_replies) if change is not None else None

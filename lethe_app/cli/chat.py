@@ -12,7 +12,6 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.stdin import TypedLines
-from lethe_app.cli.tool_permission import ask_permission
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer
@@ -31,6 +30,12 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
 HELP = "/new starts a new conversation · /again regenerates the reply · /quit exits · Ctrl+C stops a reply"
+PERMISSION_ANSWERS = {
+    "y": PermissionAnswer.ALLOW,
+    "yes": PermissionAnswer.ALLOW,
+    "a": PermissionAnswer.ALWAYS,
+    "always": PermissionAnswer.ALWAYS,
+}
 
 
 async def run_chat_session(services: AppServices, options: argparse.Namespace) -> int:
@@ -183,3 +188,17 @@ class TerminalChat:
             "reason": usage.reason.value,
         }
         print(json.dumps(output), flush=True)
+
+
+async def ask_permission(question: ToolPermissionRequested, lines: TypedLines | None) -> PermissionAnswer:
+    """Ask for permission. `lines` is the interactive input, None if the messages were given on the command line."""
+    details = question.details or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
+    request_text = f"{question.persona_name} would like to {question.title}{f' ({details})' if details else ''}."
+    if lines is None:
+        print(f"\n[{request_text} Declined, because there is no interactive input.]", flush=True)
+        return PermissionAnswer.NOT_NOW
+    print(
+        f"\n[{request_text} y: allow · a: always allow in this conversation · anything else: decline]\n? ", end="", flush=True
+    )
+    line = await lines.read_line()
+    return PERMISSION_ANSWERS.get((line or "").strip().casefold(), PermissionAnswer.NOT_NOW)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.plugins import find_tasks
-from lethe_app.agents.registry import Registry
+from lethe_app.agents.registry import Registry, find_tasks
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.domain.persona import Persona
 

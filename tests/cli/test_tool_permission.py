@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from lethe_app.cli.tool_permission import ask_permission
+from lethe_app.cli.chat import ask_permission
 from lethe_app.domain.tools import PermissionAnswer, ToolCall
 from lethe_app.services.events import ToolPermissionRequested
 
