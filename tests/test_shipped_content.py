@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.prompt.macros import unknown_macros
-from lethe_app.services.prompting.turn_context import suited_sampler, suited_system
+from lethe_app.services.prompting.turn_context import default_sampler_name, default_system_name
 
 Kind = TypeVar("Kind", bound=BaseModel)
 SHIPPED = Paths(home=Path(), cache=Path(), shipped=shipped_root())
@@ -72,8 +72,8 @@ def test_something_for_everyone_is_there():
 
 @pytest.mark.parametrize("small", [True, False])
 def test_the_presets_that_suit_a_model_exist(small: bool):
-    assert suited_sampler(small=small) in SAMPLERS
-    assert suited_system(small=small) in SYSTEMS
+    assert default_sampler_name(small=small) in SAMPLERS
+    assert default_system_name(small=small) in SYSTEMS
 
 
 @pytest.mark.parametrize("preset", SYSTEMS.values(), ids=SYSTEMS.keys())

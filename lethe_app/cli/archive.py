@@ -22,7 +22,7 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     if not options.rules:
         await load_model(services, options)
     unsubscribe = services.archive_queue.changed.add(print_progress) if sys.stderr.isatty() and not options.json else None
-    await services.embedding.ready()
+    await services.embedding.ensure_loaded()
     await services.indexing.catch_up()
     archived_ids = []
     for summary in await services.sessions.list(persona.unique_name):

@@ -22,7 +22,7 @@ async def recall(services: AppServices, options: argparse.Namespace) -> int:
     """Run `lethe recall`: print what would be recalled, or with `--all` the nearest memories. Changes nothing."""
     persona = await choose_persona(services, options.persona)
     text = " ".join(options.text)
-    has_embeddings = await services.embedding.ready()
+    has_embeddings = await services.embedding.ensure_loaded()
     await services.indexing.catch_up(limits=False)
     if options.all:
         recalled_memories = await services.memory_lookup.search(persona.unique_name, text, options.count)

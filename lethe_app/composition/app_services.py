@@ -9,7 +9,7 @@ from lethe_app.composition.core import CoreServices
 from lethe_app.paths import Paths
 from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.dreams import Dreams
-from lethe_app.services.background.feedback import Feedbacks
+from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.chat.group import GroupService
@@ -136,7 +136,7 @@ class AppServices:
     background_runner: BackgroundRunner
     activity_log: ActivityLog
     dreams: Dreams
-    feedback: Feedbacks
+    feedback: FeedbackService
     idleness: Idleness
     mind: MindServices
     cache_state: CacheState

@@ -19,7 +19,7 @@ from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
-from lethe_app.services.background.feedback import Feedbacks
+from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.mood_inference import MoodInference, MoodReader
 from lethe_app.services.background.plugin_failures import PluginFailures
 from lethe_app.services.background.runner import BackgroundRunner
@@ -161,8 +161,8 @@ class BackgroundServices:
                 return self.core.preferences.current.web_allowed
 
     @cached_property
-    def feedback(self) -> Feedbacks:
-        return Feedbacks(FeedbackStore(self.core.database), self.core.session_store, self.core.app_state)
+    def feedback(self) -> FeedbackService:
+        return FeedbackService(FeedbackStore(self.core.database), self.core.session_store, self.core.app_state)
 
     @cached_property
     def dreams(self) -> Dreams:

@@ -162,12 +162,12 @@ async def begun(
         tempfile.TemporaryDirectory() as folder,
         patch.object(core, "ModelClient", client),
         patch.object(assembler, "build_prompt", recorded),
-        patch.object(prefill, "PAUSE", PAUSE),
+        patch.object(prefill, "PREFILL_DELAY", PAUSE),
     ):
         services = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)
         try:
             await services.preferences.set(context=context, **wishes)
-            assert not by_meaning or await services.embedding.ready(), "the starter embedder is not installed"
+            assert not by_meaning or await services.embedding.ensure_loaded(), "the starter embedder is not installed"
             session, before = await told(services, tale, tale.talk[:opening], hands)
             await services.models.load(path)
             hands.moment = BEGUN

@@ -25,7 +25,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import ReuseOptions, llama_cpp
 from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import Prefill
-from lethe_app.services.chat.generation import WORTH_KEEPING
+from lethe_app.services.chat.generation import MIN_REUSED_RUN
 from tests.bench._evening import FILLS, Step, play
 from tests.bench._long_talk import velm
 from tests.bench.report import arguments, show
@@ -33,8 +33,8 @@ from tests.bench.report import arguments, show
 CONTEXT, TURNS, REPLY = 4096, 60, 256
 EXACT = ReuseOptions(surgery=False)
 WAYS = {
-    "": ReuseOptions(min_run_length=WORTH_KEEPING),
-    "_pause": ReuseOptions(min_run_length=WORTH_KEEPING),
+    "": ReuseOptions(min_run_length=MIN_REUSED_RUN),
+    "_pause": ReuseOptions(min_run_length=MIN_REUSED_RUN),
     "_every_note": ReuseOptions(),
 }
 """How prompts are read, by what is put behind the figures' names."""

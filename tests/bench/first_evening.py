@@ -161,7 +161,7 @@ async def furnished(home: Path, evening: ToldEvening) -> AppServices:
     write_model(paths.personas / "you.json", Persona(name=evening.user, is_user=True))
     services = await build(paths, "echo", by_meaning=True)
     await services.preferences.set(user_persona="you", welcomed=True, session_handling=SessionHandling.CURRENT_ONLY)
-    assert await services.embedding.ready(), "the starter embedder is not installed"
+    assert await services.embedding.ensure_loaded(), "the starter embedder is not installed"
     return services
 
 

@@ -40,7 +40,7 @@ from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.macros import expand
 from lethe_app.prompt.sections import StableAdditions
-from lethe_app.services.chat.generation import WORTH_KEEPING
+from lethe_app.services.chat.generation import MIN_REUSED_RUN
 from lethe_app.services.prompting.stable_prefix import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
@@ -220,7 +220,7 @@ def measure(tale: Callable[[int], Tale], context: int, opening: int) -> dict[str
     ours = [step.answer.usage.evaluated_tokens for step in evening.steps]
     quiet = [sum(call.usage.evaluated_tokens for call in step.ahead) for step in evening.steps]
     costs = {
-        "at_once": replay.same(ReuseOptions(min_run_length=WORTH_KEEPING)),
+        "at_once": replay.same(ReuseOptions(min_run_length=MIN_REUSED_RUN)),
         "surgery": replay.same(ReuseOptions()),
         "fallback": uncut.same(NO_SURGERY),
         "fallback_ahead": uncut.same(NO_SURGERY, ahead=True),

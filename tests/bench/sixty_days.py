@@ -110,7 +110,7 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
     await change_persona(services, MIRA, agent_mode=True, agent_tasks=TASKS)
     await trusted(services, script, facts=False, replies=["I see."] * 1000)
     if services.embedding.enabled:
-        await services.embedding.ready()
+        await services.embedding.ensure_loaded()
     one, days = Life(services, clock), life(DAYS)
     after_a_week, decaying = [], []
     for number, day in enumerate(days):

@@ -44,7 +44,7 @@ async def settled(home: Path) -> AppServices:
     services = await build(paths, engine="echo")
     await services.preferences.set(user_persona="tomas")
     services.embedding.enabled = True
-    assert await services.embedding.ready()
+    assert await services.embedding.ensure_loaded()
     return services
 
 

@@ -329,7 +329,7 @@ class Bench:
     async def _embed(self) -> None:
         """For ten seconds; the real embedder would take many minutes for all of them."""
         self._services.embedding.enabled = True
-        if not await self._services.embedding.ready():
+        if not await self._services.embedding.ensure_loaded():
             self.rows.append(("embedding", "there is no embedder here"))
             return
         end = time.monotonic() + 10

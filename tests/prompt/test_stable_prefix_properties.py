@@ -212,7 +212,7 @@ async def test_whatever_happens_between_two_turns_what_was_said_before_stands_th
 ):
     moved_clock, dice = SettableClock(), random.Random(seed)
     monkeypatch.setattr(clock, "datetime", moved_clock)
-    monkeypatch.setattr(prefill, "PAUSE", 0.0)
+    monkeypatch.setattr(prefill, "PREFILL_DELAY", 0.0)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     scene = await evening(tmp_path, moved_clock, dice, starter_model)
     between: list[Callable[[], Awaitable[None]]] = [

@@ -116,7 +116,7 @@ def titles(memory: TurnMemory) -> list[str]:
 async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(home: Path, echo_model: Callable[..., Path]):
     services = await opened(home, echo_model, by_meaning=True)
     try:
-        assert await services.embedding.ready()
+        assert await services.embedding.ensure_loaded()
         await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
         monday = await talked(services)
         friday = await services.sessions.new("mira-test")

@@ -226,8 +226,9 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
         looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def reads() -> bool:
-            return services.background_runner.underway is not None and services.background_runner.underway.step.startswith(
-                "Reading about"
+            return (
+                services.background_runner.running_task is not None
+                and services.background_runner.running_task.step.startswith("Reading about")
             )
 
         await until(reads)

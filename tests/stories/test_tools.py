@@ -20,7 +20,7 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.domain.tools import CallOutcome, PermissionAnswer, Tool, ToolContext, ToolOutput, ToolResult, ToolSet
 from lethe_app.paths import Paths
 from lethe_app.services.events import ToolPermissionRequested, ToolUsed, TurnEvent
-from lethe_app.services.prompting.tool_messages import result_in
+from lethe_app.services.prompting.tool_messages import parse_result
 from lethe_app.services.tools import plugins
 from lethe_app.services.tools.builtin_small import NoArguments, build_dice_set
 from lethe_app.services.tools.working_memory import session_namespace
@@ -236,7 +236,7 @@ async def test_calls_survive_a_restart_and_are_told_as_before(tmp_path: Path, ec
         before = await prompt_of(services, session, outcome)
     async with opened(tmp_path / "home") as services:
         await services.models.load(script)
-        assert [one.call.name for message in await log(services, session) if (one := result_in(message))] == ["dice_roll"]
+        assert [one.call.name for message in await log(services, session) if (one := parse_result(message))] == ["dice_roll"]
         assert await prompt_of(services, session, outcome) == before
 
 

@@ -78,12 +78,15 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         leave(services, clock)
         order: list[str] = []
         services.background_runner.changed.add(
-            lambda _none: order.append("ended") if services.background_runner.underway is None else None
+            lambda _none: order.append("ended") if services.background_runner.running_task is None else None
         )
         looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def is_thinking() -> bool:
-            return services.background_runner.underway is not None and "Thinking" in services.background_runner.underway.step
+            return (
+                services.background_runner.running_task is not None
+                and "Thinking" in services.background_runner.running_task.step
+            )
 
         await until(is_thinking)
         await asyncio.sleep(0.3)  # the model is in the middle of a word
@@ -116,7 +119,7 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def is_at_it() -> bool:
-            return services.background_runner.underway is not None
+            return services.background_runner.running_task is not None
 
         await until(is_at_it)
         outcome = await collect_turn(services.chat.send(conversation.guid, "I am back."))

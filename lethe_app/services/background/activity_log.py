@@ -19,7 +19,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.structured_output import metered
+from lethe_app.services.extraction.structured_output import meter_tokens
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
@@ -67,9 +67,9 @@ class ActivityEntry:
     """Piece of background work in progress."""
 
     def __init__(
-        self, work: BackgroundWork, underway: RunningTask, recorder: RunRecorder, on_change: Callable[[], None]
+        self, work: BackgroundWork, running_task: RunningTask, recorder: RunRecorder, on_change: Callable[[], None]
     ) -> None:
-        self.work, self.underway = work, underway
+        self.work, self.running_task = work, running_task
         self.recorder, self._on_change = recorder, on_change
         self._task: asyncio.Task[TaskResult] | None = None
         self.is_stopped = False
@@ -85,8 +85,8 @@ class ActivityEntry:
 
     def report_progress(self, step: str) -> None:
         """Show a few words about the current step."""
-        if step != self.underway.step:
-            self.underway = replace(self.underway, step=step)
+        if step != self.running_task.step:
+            self.running_task = replace(self.running_task, step=step)
             self._on_change()
 
     def stop(self) -> None:
@@ -101,7 +101,7 @@ class ActivityEntry:
         """
 
         async def run_metered() -> TaskResult:
-            with metered(self.recorder.add_tokens):
+            with meter_tokens(self.recorder.add_tokens):
                 return await action(self)
 
         await self.recorder.save()
@@ -138,14 +138,14 @@ class ActivityLog:
         self._has_closed_lost_runs = False
 
     @property
-    def underway(self) -> list[RunningTask]:
+    def running_tasks(self) -> list[RunningTask]:
         """Return the visible work in progress, in the order in which it began."""
-        return [doing.underway for doing in self._running.values() if doing.work.is_shown]
+        return [entry.running_task for entry in self._running.values() if entry.work.is_shown]
 
-    async def list_runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
+    async def list_runs(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Return the runs of tasks and of other background work, newest first."""
         await self.close_lost_runs()
-        return await self._task_runs.newest_runs(most, before)
+        return await self._task_runs.newest_runs(limit, before)
 
     async def close_lost_runs(self) -> None:
         """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
@@ -160,9 +160,9 @@ class ActivityLog:
 
     def cancel_persona_work(self, persona_id: str) -> None:
         """Cancel the work for a persona that was deleted."""
-        for doing in list(self._running.values()):
-            if doing.underway.run.persona_id == persona_id:
-                doing.stop()
+        for entry in list(self._running.values()):
+            if entry.running_task.run.persona_id == persona_id:
+                entry.stop()
 
     async def has_budget_left(self, persona_id: str) -> bool:
         """Return whether the persona has budget left today for work that the user did not request."""
@@ -179,14 +179,14 @@ class ActivityLog:
         """Run the action and return its record; `owner` is the persona's id and name. Raise what the action raises."""
         persona_id, persona_name = owner
         recorder = RunRecorder(self._task_runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
-        underway = RunningTask(recorder.run, work.title, persona_name, is_requested=is_requested)
-        doing = ActivityEntry(work, underway, recorder, lambda: self.changed.notify(None))
-        self._running[doing.run_id] = doing
+        running_task = RunningTask(recorder.run, work.title, persona_name, is_requested=is_requested)
+        entry = ActivityEntry(work, running_task, recorder, lambda: self.changed.notify(None))
+        self._running[entry.run_id] = entry
         self.changed.notify(None)
         try:
-            return await doing.run_action(action)
+            return await entry.run_action(action)
         finally:
-            del self._running[doing.run_id]
+            del self._running[entry.run_id]
             self.changed.notify(None)
 
 
@@ -213,7 +213,7 @@ class ArchiveLog:
         return outcomes == [True]
 
     async def _run_action(
-        self, session_id: UUID, action: ArchiveAction, outcomes: list[bool], _doing: ActivityEntry
+        self, session_id: UUID, action: ArchiveAction, outcomes: list[bool], _entry: ActivityEntry
     ) -> TaskResult:
         parts_before = await self._parts_by_model(session_id)
         outcomes.append(await action())

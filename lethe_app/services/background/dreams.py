@@ -115,7 +115,7 @@ class Dreams:
         """Revert the changes of one run, newest first, and decline its proposals. What the user edited since is left alone."""
         for change in changes:
             await self.decline(change.id)
-        for change in (await self._changes.revert_changes([one.id for one in changes], skip_changed=True))[:1]:
+        for change in (await self._changes.revert_changes([reverted.id for reverted in changes], skip_changed=True))[:1]:
             await self._refresh_caches(change.persona_id)
 
     async def apply_change(self, change: RecordedChange) -> RecordedChange:

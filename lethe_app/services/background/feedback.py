@@ -61,12 +61,12 @@ class _Line:
     reply: Message | None
 
 
-class Feedbacks:
+class FeedbackService:
     """Feedback of all personas. `changed` emits the persona id."""
 
     def __init__(self, rows: FeedbackStore, session_store: SessionStore, app_state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
-        self._rows = rows
+        self._feedback_store = rows
         self._session_store = session_store
         self._app_state = app_state
         self._lock = asyncio.Lock()
@@ -76,29 +76,29 @@ class Feedbacks:
         message = await self._session_store.message(message_id)
         persona_id = (await self._session_store.session(message.session_id)).persona_id
         position = min(message.shown, len(message.alternatives) - 1)
-        previous = await self._rows.get(message_id, position)
+        previous = await self._feedback_store.get(message_id, position)
         is_removed = previous is not None and previous.verdict is verdict
         if is_removed or verdict is ReplyRating.GOOD:
             await self._drop_reasons(persona_id, message_id)  # whatever was wrong with it
         if is_removed:
-            await self._rows.delete_feedback(message_id, position)
+            await self._feedback_store.delete_feedback(message_id, position)
         else:
             reason = previous.words if previous is not None else ""
             key = {"message_id": message_id, "position": position, "persona_id": persona_id}
-            await self._rows.save_feedback(Feedback(**key, verdict=verdict, words=reason, at=now()))
+            await self._feedback_store.save_feedback(Feedback(**key, verdict=verdict, words=reason, at=now()))
         self.changed.notify(persona_id)
         return None if is_removed else verdict
 
     async def ratings_of(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
         """Return the ratings of these messages, by message and position of the alternative, with one query."""
         ratings: dict[UUID, dict[int, ReplyRating]] = {}
-        for feedback in await self._rows.feedback_on(messages):
+        for feedback in await self._feedback_store.feedback_on(messages):
             ratings.setdefault(feedback.message_id, {})[feedback.position] = feedback.verdict
         return ratings
 
     async def list_feedback(self, persona_id: str) -> list[FeedbackEntry]:
         """Return the feedback on a persona's replies with their texts, newest first."""
-        return [await self._load_entry(feedback) for feedback in await self._rows.feedback_of(persona_id, MAX_LISTED)]
+        return [await self._load_entry(feedback) for feedback in await self._feedback_store.feedback_of(persona_id, MAX_LISTED)]
 
     async def _load_entry(self, feedback: Feedback) -> FeedbackEntry:
         try:
@@ -114,12 +114,12 @@ class Feedbacks:
         """Store the reason of a thumb down for the next dream; an empty text removes it. Raise StorageError if the rating is
         gone.
         """
-        feedback, message = await self._rows.get(message_id, position), await self._session_store.message(message_id)
+        feedback, message = await self._feedback_store.get(message_id, position), await self._session_store.message(message_id)
         if feedback is None or feedback.verdict is not ReplyRating.BAD:
             raise StorageError("This reply is no longer rated as bad.")
         short_reason = " ".join(reason.split())[:MAX_REASON_CHARACTERS]
         await self._drop_reasons(feedback.persona_id, message_id)
-        await self._rows.save_feedback(feedback.model_copy(update={"words": short_reason, "settled": False}))
+        await self._feedback_store.save_feedback(feedback.model_copy(update={"words": short_reason, "settled": False}))
         async with self._lock:
             progress = await self._load_progress(feedback.persona_id)
             remarks = [*progress.remarks, *parse_explanation(short_reason, message_id, message.session_id, now())]
@@ -140,13 +140,13 @@ class Feedbacks:
 
     async def newest_time(self, persona_id: str) -> datetime | None:
         """Return the time of the newest rating or remark about the persona's replies."""
-        rating_times = [one.at for one in await self._rows.feedback_of(persona_id, 1)]
-        return max([*rating_times, *(one.at for one in (await self._load_progress(persona_id)).remarks)], default=None)
+        rating_times = [feedback.at for feedback in await self._feedback_store.feedback_of(persona_id, 1)]
+        return max([*rating_times, *(remark.at for remark in (await self._load_progress(persona_id)).remarks)], default=None)
 
     async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
         """Return replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
         disliked_replies: list[DislikedReply] = []
-        for feedback in reversed(await self._rows.feedback_of(persona_id, MAX_LISTED, settled=False)):
+        for feedback in reversed(await self._feedback_store.feedback_of(persona_id, MAX_LISTED, settled=False)):
             if _is_unexplained(feedback) and (entry := await self._load_entry(feedback)).session is not None:
                 question = await self._question_of(entry.session, feedback.message_id)
                 position = (feedback.message_id, feedback.position, entry.session, feedback.at)
@@ -202,13 +202,13 @@ class Feedbacks:
         """
         async with self._lock:
             progress = await self._load_progress(persona_id)
-            used_quotes = [one.words for one in progress.remarks if one.message in messages]
-            remaining = [one for one in progress.remarks if one.message not in messages]
+            used_quotes = [remark.words for remark in progress.remarks if remark.message in messages]
+            remaining = [remark for remark in progress.remarks if remark.message not in messages]
             await self._save_progress(persona_id, progress.model_copy(update={"remarks": remaining}))
-            unsettled = await self._rows.feedback_of(persona_id, MAX_REMARKS, settled=False)
-            settled = [one for one in unsettled if any(quote in one.words for quote in used_quotes)]
-            settled += [one for one in unsettled if one.message_id in messages and _is_unexplained(one)]
-            await self._rows.mark_concluded(settled)
+            unsettled = await self._feedback_store.feedback_of(persona_id, MAX_REMARKS, settled=False)
+            settled = [feedback for feedback in unsettled if any(quote in feedback.words for quote in used_quotes)]
+            settled += [feedback for feedback in unsettled if feedback.message_id in messages and _is_unexplained(feedback)]
+            await self._feedback_store.mark_concluded(settled)
         self.changed.notify(persona_id)
 
     async def _extract_remarks(self, persona_id: str, line: _Line) -> list[CorrectionRemark]:
@@ -217,15 +217,15 @@ class Feedbacks:
             return remarks
         reply = line.reply
         position = min(reply.shown, len(reply.alternatives) - 1)
-        previous = await self._rows.get(reply.id, position)
+        previous = await self._feedback_store.get(reply.id, position)
         reasons = "\n".join(
-            dict.fromkeys([*(previous.words.splitlines() if previous else ()), *(one.words for one in remarks)])
+            dict.fromkeys([*(previous.words.splitlines() if previous else ()), *(remark.words for remark in remarks)])
         )
         verdict = previous.verdict if previous is not None else ReplyRating.BAD
         values = {"message_id": reply.id, "position": position, "persona_id": persona_id, "at": line.utterance.time}
-        await self._rows.save_feedback(Feedback(**values, verdict=verdict, words=reasons))
+        await self._feedback_store.save_feedback(Feedback(**values, verdict=verdict, words=reasons))
         if previous is not None and previous.verdict is ReplyRating.BAD and not previous.words:
-            return [_strengthen(one) for one in remarks]  # a thumb down and words besides: it was meant
+            return [_strengthen(remark) for remark in remarks]  # a thumb down and words besides: it was meant
         return remarks
 
     async def _new_lines(self, persona_id: str, until: datetime | None) -> list[_Line]:
@@ -237,7 +237,7 @@ class Feedbacks:
 
     async def _new_lines_of_session(self, session: UUID, until: datetime | None) -> list[_Line]:
         messages = await self._session_store.page(session, 0, len(await self._session_store.outline(session)))
-        utterances, reply, lines = {one.id: one for one in to_utterances(messages)}, None, list[_Line]()
+        utterances, reply, lines = {spoken.id: spoken for spoken in to_utterances(messages)}, None, list[_Line]()
         for message in messages:
             utterance = utterances.get(message.id)
             if utterance is not None and utterance.role is Role.USER and (until is None or utterance.time > until):
@@ -260,10 +260,12 @@ def merge_remarks(
     rule_remarks: Sequence[CorrectionRemark], model_remarks: Sequence[CorrectionRemark]
 ) -> list[CorrectionRemark]:
     """Merge remarks of rules and of a model: where both found one, take the strength of the rules and the model's wording."""
-    wishes = {one.message: one.wish for one in model_remarks}
-    rule_messages = {one.message for one in rule_remarks}
-    merged = [one.model_copy(update={"wish": wishes.get(one.message, "")}) for one in rule_remarks]
-    return sorted([*merged, *(one for one in model_remarks if one.message not in rule_messages)], key=lambda one: one.at)
+    wishes = {remark.message: remark.wish for remark in model_remarks}
+    rule_messages = {remark.message for remark in rule_remarks}
+    merged = [remark.model_copy(update={"wish": wishes.get(remark.message, "")}) for remark in rule_remarks]
+    return sorted(
+        [*merged, *(remark for remark in model_remarks if remark.message not in rule_messages)], key=lambda remark: remark.at
+    )
 
 
 def _is_unexplained(feedback: Feedback) -> bool:

@@ -36,7 +36,7 @@ SCOPE, QUEUE_KEY = "mood readings", ""
 MAX_SESSION_AGE = timedelta(days=2)
 """Age of a session from which on it no longer affects the mood."""
 MAX_WAITING = 20
-LOOK_AGAIN = 600.0
+CHECK_INTERVAL = 600.0
 RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
 
@@ -58,9 +58,9 @@ class MoodInference:
         """Return whether the session was read before."""
         return any(reading.session == session.guid for reading in await self._moods.load_readings(session.persona_id))
 
-    async def read_mood(self, session: ChatSession, participants: Participants, doing: ActivityEntry) -> TaskResult:
+    async def read_mood(self, session: ChatSession, participants: Participants, entry: ActivityEntry) -> TaskResult:
         """Ask the model about each moodlet and store the answers. Raise ModelError."""
-        doing.report_progress(
+        entry.report_progress(
             f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
         )
         model = self._structured_output.model
@@ -103,7 +103,7 @@ class MoodReader:
         self._current_session: UUID | None = None
         self._archived_sessions: list[UUID] = []
         self._unsubscribe = archive_queue.changed.add(self._on_archive_progress)
-        self.background = BackgroundLoop(self.read_queue, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.read_queue, CHECK_INTERVAL)
 
     async def close(self) -> None:
         """Stop. Sessions in the queue are read after the next start, unless they are too old by then."""
@@ -163,9 +163,9 @@ class MoodReader:
     async def _load_queue(self) -> list[UUID]:
         """Return the queue: sessions stored before the last end of the program, and those archived since."""
         stored = await self._app_state.get(SCOPE, QUEUE_KEY)
-        stored_ids = [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
+        stored_ids = [UUID(str(session_id)) for session_id in stored] if isinstance(stored, list) else []
         new_ids, self._archived_sessions = self._archived_sessions, []
         queue = list(dict.fromkeys((*stored_ids, *new_ids)))[-MAX_WAITING:]
         if new_ids:
-            await self._app_state.set(SCOPE, QUEUE_KEY, [str(one) for one in queue])
+            await self._app_state.set(SCOPE, QUEUE_KEY, [str(session_id) for session_id in queue])
         return queue

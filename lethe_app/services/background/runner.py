@@ -21,13 +21,13 @@ from lethe_app.services.background.plugin_failures import DisabledTask, PluginFa
 from lethe_app.services.background.task_api import StoredTaskView, TaskApi, TaskServices
 from lethe_app.services.background.undo import ChangeUndo
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.structured_output import metered
+from lethe_app.services.extraction.structured_output import meter_tokens
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.timeout import SessionTimeout
 
-LOOK_AGAIN = 5.0
+CHECK_INTERVAL = 5.0
 """Seconds between two checks for due tasks."""
 GRACE = 2.0
 """Seconds to wait for a task after its cancellation. Its context is then disabled, and the task is no longer waited for."""
@@ -58,7 +58,7 @@ class BackgroundRunner:
         """Create the runner; `activity_log` is the log of other background work, which is shown in the same list."""
         self.changed: Listeners[None] = Listeners()
         self.notices: Listeners[str] = Listeners()
-        self.underway: RunningTask | None = None
+        self.running_task: RunningTask | None = None
         """The task that is running; None if there is none."""
         self._runtime, self._services, self._participants, self._idleness = runtime, services, participants, idleness
         self._session_timeout, self._plugin_failures, self._change_undo = session_timeout, plugin_failures, change_undo
@@ -67,7 +67,7 @@ class BackgroundRunner:
         self._task: asyncio.Task[None] | None = None
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
-        self.background = BackgroundLoop(self.run_next_task, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.run_next_task, CHECK_INTERVAL)
         self._unsubscribe = [
             idleness.user_active.add(lambda _none: self._on_user_active()),
             services.preferences.changed.add(lambda _settings: self._reset_due_times()),
@@ -78,8 +78,8 @@ class BackgroundRunner:
 
     async def close(self) -> None:
         """Stop. A running task ends as if the user had come back."""
-        for forget in self._unsubscribe:
-            forget()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         await self.background.close()
 
     # User interface
@@ -89,9 +89,9 @@ class BackgroundRunner:
         return self._runtime.registry
 
     @property
-    def everything_underway(self) -> list[RunningTask]:
+    def all_running(self) -> list[RunningTask]:
         """Return the running task and other running background work."""
-        return [*([self.underway] if self.underway is not None else []), *self._activity_log.underway]
+        return [*([self.running_task] if self.running_task is not None else []), *self._activity_log.running_tasks]
 
     def title_of(self, task: str) -> str:
         """Return the display title of a task, or its name if it is not installed any more."""
@@ -110,7 +110,7 @@ class BackgroundRunner:
         self.changed.notify(None)
 
     @property
-    def hindrance(self) -> PauseReason | None:
+    def pause_reason(self) -> PauseReason | None:
         """Return why no task is started at present; None if one may be."""
         return self._runtime.find_pause_reason(now(), self._idleness.idle_time)
 
@@ -135,10 +135,10 @@ class BackgroundRunner:
 
     def stop(self, run_id: UUID | None = None) -> None:
         """Cancel one run, or all of them, at the user's request."""
-        for underway in self.everything_underway:
-            if run_id in {None, underway.run.id}:
-                self._activity_log.stop(underway.run.id)
-        if self.underway is not None and run_id in {None, self.underway.run.id}:
+        for running_task in self.all_running:
+            if run_id in {None, running_task.run.id}:
+                self._activity_log.stop(running_task.run.id)
+        if self.running_task is not None and run_id in {None, self.running_task.run.id}:
             self._cancel_run(RunOutcome.STOPPED)
 
     async def undo(self, run_id: UUID) -> None:
@@ -154,7 +154,7 @@ class BackgroundRunner:
         if self._requested_tasks:
             await self._run_requested(*self._requested_tasks.pop(0))
             self.background.wake()
-        elif self.hindrance is None:
+        elif self.pause_reason is None:
             await self._session_timeout.archive_timed_out()
             for due_task in await self._runtime.list_due(await self._all_personas(), now()):
                 if await self._session_timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
@@ -213,10 +213,10 @@ class BackgroundRunner:
             self._services, due_task.registered.name, participants, await self._last_run(due_task), recorder, self._on_progress
         )
         seconds = MAX_RUN_SECONDS if is_requested else await self._runtime.time_left(due_task, moment)
-        if not is_requested and self.hindrance is not None:
+        if not is_requested and self.pause_reason is not None:
             return  # the user came back while all this was looked up; from here on they are noticed
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
-        self._set_underway(
+        self._set_running_task(
             RunningTask(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
         )
         # A task of its own, so that a run can be cancelled without ending the loop.
@@ -227,7 +227,7 @@ class BackgroundRunner:
             context.disable()
             self._runtime.reset_due_time(recorder.run)
             self._task = None
-            self._set_underway(None)
+            self._set_running_task(None)
         await self._finish_run(due_task.registered, await recorder.close(self._outcome_if_cancelled, trouble=DID_NOT_STOP))
 
     async def _wait_for_task(self, task: asyncio.Task[None]) -> None:
@@ -235,7 +235,7 @@ class BackgroundRunner:
         try:
             # The timeout lets the loop notice a cancellation that the task ignores; `asyncio.wait` itself would not return.
             while not task.done() and not task.cancelling():
-                await asyncio.wait({task}, timeout=LOOK_AGAIN)
+                await asyncio.wait({task}, timeout=CHECK_INTERVAL)
         except asyncio.CancelledError:
             task.cancel()
             await asyncio.wait({task}, timeout=GRACE)
@@ -245,7 +245,7 @@ class BackgroundRunner:
             task.result()
 
     async def _run_metered(self, due_task: DueTask, context: TaskApi, recorder: RunRecorder, seconds: float) -> None:
-        with metered(recorder.add_tokens):
+        with meter_tokens(recorder.add_tokens):
             await execute_run(due_task.registered.task, context, recorder, seconds, lambda: self._outcome_if_cancelled)
 
     async def _finish_run(self, registered: RegisteredTask, run: TaskRun) -> None:
@@ -257,13 +257,13 @@ class BackgroundRunner:
     # Events during a run
 
     def _on_user_active(self) -> None:
-        if self.underway is not None and not self.underway.is_requested:
+        if self.running_task is not None and not self.running_task.is_requested:
             self._cancel_run(RunOutcome.GAVE_WAY)
 
     def _on_persona_deleted(self, persona_id: str) -> None:
         """Cancel the work for a persona that was deleted."""
         self._activity_log.cancel_persona_work(persona_id)
-        if self.underway is not None and self.underway.run.persona_id == persona_id:
+        if self.running_task is not None and self.running_task.run.persona_id == persona_id:
             self._cancel_run(RunOutcome.STOPPED)
 
     def _cancel_run(self, outcome: RunOutcome) -> None:
@@ -272,11 +272,11 @@ class BackgroundRunner:
             self._task.cancel()
 
     def _on_progress(self, step: str) -> None:
-        if self.underway is not None:
-            self._set_underway(replace(self.underway, step=step))
+        if self.running_task is not None:
+            self._set_running_task(replace(self.running_task, step=step))
 
-    def _set_underway(self, underway: RunningTask | None) -> None:
-        self.underway = underway
+    def _set_running_task(self, running_task: RunningTask | None) -> None:
+        self.running_task = running_task
         self.changed.notify(None)
 
     def _reset_due_times(self) -> None:

@@ -134,7 +134,7 @@ class TaskApi(StoredTaskView):
         recorder: RunRecorder,
         on_progress: Callable[[str], None],
     ) -> None:
-        """Create the context; `tell` is called with the text of the current step."""
+        """Create the context; `on_progress` is called with the text of the current step."""
         super().__init__(services, task, participants, last_run)
         self._recorder = recorder
         self._on_progress = on_progress
@@ -215,7 +215,7 @@ class TaskApi(StoredTaskView):
             raise ChangeRefused(f"A task may not change {', '.join(sorted(forbidden))} of a persona.")
         old = await self._services.library.persona(self._persona_id)  # as it is now: the user may have written meanwhile
         new = Persona.model_validate({**old.model_dump(), **fields})
-        old_values, new_values = (one.model_dump(mode="json", include=set(fields)) for one in (old, new))
+        old_values, new_values = (persona.model_dump(mode="json", include=set(fields)) for persona in (old, new))
         change = self._build_change(
             EDIT_PERSONA, json.dumps(old_values, ensure_ascii=False), json.dumps(new_values, ensure_ascii=False)
         )
@@ -248,7 +248,9 @@ class TaskApi(StoredTaskView):
             raise ChangeRefused(f"“{title_of(memory)}” belongs to the user, so tasks may not change it.")
 
     async def _save_change(self, kind: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
-        before, after = (ChangedRecords(memories=[one] if one is not None else []).model_dump_json() for one in (old, new))
+        before, after = (
+            ChangedRecords(memories=[memory] if memory is not None else []).model_dump_json() for memory in (old, new)
+        )
         change = self._build_change(kind, before, after)
         await self._services.changes.save_changes(change)
         return change

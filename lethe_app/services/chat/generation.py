@@ -66,8 +66,8 @@ class ReplyParser:
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
         split = self._splitter.feed(piece)
-        said = self._strip_name(self._call_detector.feed(split.answer) if self._call_detector else split.answer)
-        return self._add_text(split.thought, self._echo.feed(said))
+        answer_text = self._strip_name(self._call_detector.feed(split.answer) if self._call_detector else split.answer)
+        return self._add_text(split.thought, self._echo.feed(answer_text))
 
     def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
         """Emit the text that was held back. A reply of nothing but thinking becomes the answer, unless it was stopped while
@@ -75,32 +75,34 @@ class ReplyParser:
         """
         split = self._splitter.finish()
         answer = self._call_detector.feed(split.answer) + self._call_detector.finish() if self._call_detector else split.answer
-        said = self._echo.feed(self._strip_name(answer) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
+        answer_text = (
+            self._echo.feed(self._strip_name(answer) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
+        )
         self._opening = None
-        events = self._add_text(split.thought, said)
-        asked = self._call_detector is not None and self._call_detector.calls
-        if not stopped and not asked and not self._answer.strip() and (answer := self._splitter.only_thought):
+        events = self._add_text(split.thought, answer_text)
+        has_calls = self._call_detector is not None and self._call_detector.calls
+        if not stopped and not has_calls and not self._answer.strip() and (answer := self._splitter.only_thought):
             self._answer, self._thinking = answer, ""
             return [*events, ReplyText(answer)]
         return events
 
     def alternative(self, *, complete: bool) -> Alternative:
         """Return the alternative with the text so far; trailing whitespace is removed once it is complete."""
-        said = self._answer.rstrip() if complete else self._answer
-        return self._before.model_copy(update={"content": said, "thinking": self._thinking, "complete": complete})
+        answer_text = self._answer.rstrip() if complete else self._answer
+        return self._before.model_copy(update={"content": answer_text, "thinking": self._thinking, "complete": complete})
 
-    def _add_text(self, thought: str, said: str) -> list[ReplyText | ThinkingText]:
-        said = said.lstrip() if self._echo.dropped and not self._answer else said
+    def _add_text(self, thought: str, answer_text: str) -> list[ReplyText | ThinkingText]:
+        answer_text = answer_text.lstrip() if self._echo.dropped and not self._answer else answer_text
         self._thinking += thought
-        self._answer += said
+        self._answer += answer_text
         events: list[ReplyText | ThinkingText] = [ThinkingText(thought)] if thought else []
-        return [*events, ReplyText(said)] if said else events
+        return [*events, ReplyText(answer_text)] if answer_text else events
 
-    def _strip_name(self, said: str) -> str:
+    def _strip_name(self, answer_text: str) -> str:
         """Remove leading whitespace and `Name:`; hold text back while it may still become that."""
         if self._opening is None:
-            return said
-        text = (self._opening + said).lstrip()
+            return answer_text
+        text = (self._opening + answer_text).lstrip()
         if text == self._name or self._name.startswith(text):
             self._opening = text
             return ""
@@ -108,7 +110,7 @@ class ReplyParser:
         return text.removeprefix(self._name).lstrip() if text.startswith(self._name) else text
 
 
-WORTH_KEEPING = 256
+MIN_REUSED_RUN = 256
 """Minimum number of tokens behind a cut of the KV cache that are reused without reading them again. A note above the last
 exchange is shorter than that, and the first word of a reply is worse if the tokens before it were computed with a note that
 is gone.
@@ -156,28 +158,28 @@ class ReplyGenerator:
         turn: TurnContext,
         model: LoadedModel,
         memory: TurnMemory | None,
-        writing: ReplyWriter,
+        writer: ReplyWriter,
         continued: Alternative | None = None,
     ) -> AsyncGenerator[TurnEvent]:
         """Generate the reply to a turn that has its prefix, in as many rounds as the model calls tools.
 
         `continued` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
         """
-        tools = await self._tool_turns.start_turn(turn, model, continued, writing)
+        tools = await self._tool_turns.start_turn(turn, model, continued, writer)
         while tools.needs_generation:
-            async with aclosing(tools.execute_pending_calls()) as work:
-                async for done in work:
-                    yield done
+            async with aclosing(tools.execute_pending_calls()) as tool_events:
+                async for tool_event in tool_events:
+                    yield tool_event
             if tools.has_stored:  # calls and results are part of the history now
-                above = writing.message if turn.before is not None or writing.is_stored else None
-                fresh = await self._turn_loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
-                turn = await self.with_prefix(fresh, model, above)
-            async with aclosing(self._generate_round(turn, model, memory, writing, tools)) as events:
-                async for spoken in events:
-                    yield spoken
+                above = writer.message if turn.before is not None or writer.is_stored else None
+                reloaded = await self._turn_loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
+                turn = await self.with_prefix(reloaded, model, above)
+            async with aclosing(self._generate_round(turn, model, memory, writer, tools)) as events:
+                async for event in events:
+                    yield event
 
     async def _generate_round(
-        self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writing: ReplyWriter, tools: ToolTurn
+        self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writer: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
         recalled, lead = tools.add_inventory(memory) or TurnMemory(), tools.partial_reply or Alternative(model=model.file.name)
@@ -187,16 +189,16 @@ class ReplyGenerator:
             prompt = await self._prompt_assembler.build(turn, model, background, tools.reply_start, tool_prompt)
             yield PromptBuilt(prompt.receipt)
             if background is recalled and not tools.rounds:
-                yield ReplyStarted(writing.message)
+                yield ReplyStarted(writer.message)
             reply = ReplyParser(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
-            async with aclosing(self._stream_reply(turn, model, prompt, reply, writing, tools)) as events:
+            async with aclosing(self._stream_reply(turn, model, prompt, reply, writer, tools)) as events:
                 async for event in events:
                     yield event
             if not reply.is_only_echo or tools.has_pending_calls:
                 return
 
     async def _stream_reply(
-        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writing: ReplyWriter, tools: ToolTurn
+        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writer: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         usage = Usage(reason=StopReason.STOPPED)
         reports = self._client.generate(
@@ -205,26 +207,26 @@ class ReplyGenerator:
             self._prompt_assembler.max_reply_tokens,
             prompt.stop_strings,
             surgery=self._prompt_assembler.uses_cache_surgery,
-            min_run_length=WORTH_KEEPING,
+            min_run_length=MIN_REUSED_RUN,
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )
-        ended = False
+        has_ended = False
         try:
             async with aclosing(tools.forward_until_call(reports)) as stream:
                 async for report in stream:
                     for event in reply.read_report(report):
                         yield event
                     if isinstance(report, Chunk) and not reply.is_empty:
-                        await writing.checkpoint(reply.alternative(complete=False))
+                        await writer.checkpoint(reply.alternative(complete=False))
                     elif isinstance(report, Done):
-                        usage, ended = report.usage, True
+                        usage, has_ended = report.usage, True
             for event in reply.finish():
                 yield event
         finally:
             # Closing the event stream cancels this generator; `run_to_completion` stores the partial reply first.
-            complete = ended and usage.reason is not StopReason.STOPPED
+            complete = has_ended and usage.reason is not StopReason.STOPPED
             await run_to_completion(
-                self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete)
+                self._commit(turn, model, prompt, reply, writer, usage if has_ended else None, complete=complete)
             )
         if tools.has_pending_calls:
             tools.set_partial_reply(reply.alternative(complete=False))
@@ -233,7 +235,7 @@ class ReplyGenerator:
             return
         if reply.is_empty:
             raise ModelError(f"{model.file.name} returned an empty reply.", "Regenerate the reply, or write another message.")
-        yield ReplyFinished(writing.message, usage)
+        yield ReplyFinished(writer.message, usage)
 
     async def _commit(
         self,
@@ -241,7 +243,7 @@ class ReplyGenerator:
         model: LoadedModel,
         prompt: Prompt,
         reply: ReplyParser,
-        writing: ReplyWriter,
+        writer: ReplyWriter,
         usage: Usage | None,
         *,
         complete: bool,
@@ -252,10 +254,10 @@ class ReplyGenerator:
             return
         text = reply.alternative(complete=True).content
         receipt = await self._receipts.receipt_of(turn, model, prompt, text, usage)
-        await writing.store_alternative(reply.alternative(complete=complete), receipt)
+        await writer.store_alternative(reply.alternative(complete=complete), receipt)
 
 
-def reply_of(turn: TurnContext) -> Message:
+def create_reply(turn: TurnContext) -> Message:
     """Return an empty reply of the turn's speaker, not stored yet."""
-    who = turn.participants.speaker
-    return Message(session_id=turn.session.guid, role=Role.ASSISTANT, speaker=who.unique_name, speaker_name=who.name)
+    speaker = turn.participants.speaker
+    return Message(session_id=turn.session.guid, role=Role.ASSISTANT, speaker=speaker.unique_name, speaker_name=speaker.name)

@@ -45,29 +45,29 @@ class SingleTurn:
 class TurnOrder:
     """Order of the replies to one message: take the speaker from `next`, and report each reply with `note_reply`."""
 
-    def __init__(self, group: Sequence[Persona], way: GroupTurns, most: int) -> None:
-        self._group = [one.unique_name for one in group]
-        self._names = {one.unique_name: spoken_names(one, group) for one in group}
-        self._way, self._left = way, most
+    def __init__(self, group: Sequence[Persona], mode: GroupTurns, max_replies: int) -> None:
+        self._group = [persona.unique_name for persona in group]
+        self._names = {persona.unique_name: spoken_names(persona, group) for persona in group}
+        self._mode, self._replies_left = mode, max_replies
         self._waiting: list[str] = []
         self._fallback: list[str] = []
         """Fallback speaker if the model is to choose and gives no usable answer."""
 
     def plan(self, text: str, last: str) -> None:
         """Plan the replies to the user's message; `last` is the persona that spoke before it."""
-        named = self.find_named_in(text) if self._way is not GroupTurns.ONE else []
-        self._fallback = [] if named else self._after(last)[:1]
-        if self._way is GroupTurns.EVERYONE:
-            self._waiting = [*named, *(one for one in self._after(last) if one not in named)]
-        elif self._way is GroupTurns.MODEL:
-            self._waiting = named
+        named_personas = self.find_named_in(text) if self._mode is not GroupTurns.ONE else []
+        self._fallback = [] if named_personas else self._rotate_after(last)[:1]
+        if self._mode is GroupTurns.EVERYONE:
+            self._waiting = [*named_personas, *(name for name in self._rotate_after(last) if name not in named_personas)]
+        elif self._mode is GroupTurns.MODEL:
+            self._waiting = named_personas
         else:
-            self._waiting = named or self._fallback
+            self._waiting = named_personas or self._fallback
 
     @property
     def is_open(self) -> bool:
         """True if the model has to choose the next speaker."""
-        return self._way is GroupTurns.MODEL and not self._waiting and self._left > 0
+        return self._mode is GroupTurns.MODEL and not self._waiting and self._replies_left > 0
 
     @property
     def must_answer(self) -> bool:
@@ -82,26 +82,26 @@ class TurnOrder:
     def note_reply(self, speaker: str, text: str) -> None:
         """Record a reply: personas it names may answer, if they are not waiting already."""
         self._fallback = []
-        if self._way in {GroupTurns.NAMED, GroupTurns.MODEL}:
-            self._waiting += [one for one in self.find_named_in(text) if one != speaker and one not in self._waiting]
+        if self._mode in {GroupTurns.NAMED, GroupTurns.MODEL}:
+            self._waiting += [name for name in self.find_named_in(text) if name != speaker and name not in self._waiting]
 
     def next(self) -> str | None:
         """Return the `unique_name` of the next speaker; None if it is the user's turn."""
-        if not self._waiting or not self._left:
+        if not self._waiting or not self._replies_left:
             return None
-        self._left -= 1
+        self._replies_left -= 1
         return self._waiting.pop(0)
 
     def find_named_in(self, text: str) -> list[str]:
         """Return the personas that a text names by whole words, in the order of their first mention."""
-        first: dict[str, int] = {}
+        first_positions: dict[str, int] = {}
         for unique_name, names in self._names.items():
-            places = [found.start() for name in names if (found := _as_word(name).search(text))]
-            if places:
-                first[unique_name] = min(places)
-        return sorted(first, key=first.__getitem__)
+            positions = [match.start() for name in names if (match := _compile_word(name).search(text))]
+            if positions:
+                first_positions[unique_name] = min(positions)
+        return sorted(first_positions, key=first_positions.__getitem__)
 
-    def _after(self, last: str) -> list[str]:
+    def _rotate_after(self, last: str) -> list[str]:
         """Return all personas in rotation, beginning after `last`; without one, with the first."""
         start = self._group.index(last) + 1 if last in self._group else 0
         return [*self._group[start:], *self._group[:start]]
@@ -111,17 +111,17 @@ def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
     """Return the names a persona can be addressed by: the whole name, and its first word if no other persona of the group
     has that.
     """
-    others = {word.casefold() for one in group if one.unique_name != persona.unique_name for word in one.name.split()}
-    name, short = persona.name.strip(), persona.name.split()[:1]
-    known = [name, *(word for word in short if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others)]
-    return [each for each in known if each]  # a name of nothing but spaces would be found everywhere
+    others = {word.casefold() for other in group if other.unique_name != persona.unique_name for word in other.name.split()}
+    name, first_name = persona.name.strip(), persona.name.split()[:1]
+    names = [name, *(word for word in first_name if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others)]
+    return [known_name for known_name in names if known_name]  # a name of nothing but spaces would be found everywhere
 
 
-def _as_word(name: str) -> re.Pattern[str]:
+def _compile_word(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
-MAX_MESSAGES_READ, MAX_LINE_CHARACTERS = 6, 300
+MAX_MESSAGES, MAX_LINE_CHARACTERS = 6, 300
 """Number of newest messages by which the model chooses the next speaker, and the most characters of each."""
 
 
@@ -146,7 +146,7 @@ class GroupService:
         self._participants = participants
         self._preferences = preferences
         self._changed = changed
-        self._asker = answer_model
+        self._answer_model = answer_model
 
     async def members(self, session_id: UUID) -> list[Persona]:
         """Return the persona that the session belongs to, then the other participants. Raise FileError and StorageError."""
@@ -156,8 +156,8 @@ class GroupService:
     async def candidates_for(self, session_id: UUID) -> list[Persona]:
         """Return the personas that do not take part in the session, by name. Raise StorageError."""
         session = await self._session_store.session(session_id)
-        there = {session.persona_id, *session.guests}
-        return [one for one in await self._library.personas() if one.unique_name not in there]
+        member_ids = {session.persona_id, *session.guests}
+        return [persona for persona in await self._library.personas() if persona.unique_name not in member_ids]
 
     async def set_guests(self, session_id: UUID, names: Sequence[str]) -> ChatSession:
         """Set the participants of the session besides its persona to `names` (file names, in this order). Raise
@@ -175,11 +175,11 @@ class GroupService:
         """Return the order of the replies to `text`; only `speaker` replies if that persona takes part."""
         settings = self._preferences.current
         group = participants.group or (participants.persona,)
-        chosen = [one for one in group if one.unique_name == speaker]
-        if chosen or len(group) == 1:
-            return SingleTurn((chosen or group)[0].unique_name)
+        requested = [persona for persona in group if persona.unique_name == speaker]
+        if requested or len(group) == 1:
+            return SingleTurn((requested or group)[0].unique_name)
         order = TurnOrder(group, settings.group_turns, settings.group_replies)
-        order.plan(text, await self._last(session, participants))
+        order.plan(text, await self._load_last_speaker(session, participants))
         return order
 
     async def next(self, session: ChatSession, participants: Participants, order: TurnOrder | SingleTurn) -> str | None:
@@ -196,15 +196,15 @@ class GroupService:
         The persona that spoke last is not a candidate.
         """
         messages = [
-            one
-            for one in await self._session_store.newest_messages(session.guid, MAX_MESSAGES_READ)
-            if not one.hidden and one.content.strip()
+            message
+            for message in await self._session_store.newest_messages(session.guid, MAX_MESSAGES)
+            if not message.hidden and message.content.strip()
         ]
         last = messages[-1].speaker if messages else ""
         names: dict[str, str] = {}
-        for one in participants.group:
-            if one.unique_name != last:
-                names.setdefault(one.name, one.unique_name)
+        for persona in participants.group:
+            if persona.unique_name != last:
+                names.setdefault(persona.name, persona.unique_name)
         candidates = [*names, *([participants.user.name] if can_end else [])]
         # Structured output is restricted to these names. Of several participants with one name, the first is meant.
         name_type: Any = Literal[tuple(candidates)]
@@ -212,17 +212,19 @@ class GroupService:
             "names": join_names(participants.names),
             "user": participants.user.name,
             "candidates": "\n".join(f"- {name}" for name in candidates),
-            "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, MAX_LINE_CHARACTERS)}" for one in messages),
+            "talk": "\n".join(
+                f"{message.speaker_name}: {shorten(message.content, MAX_LINE_CHARACTERS)}" for message in messages
+            ),
         }
         try:
-            answer = await self._asker.ask(
+            answer = await self._answer_model.ask(
                 "next_speaker", create_model("Next", __base__=LlmAnswer, name=(name_type, ...)), **values
             )
         except (ModelError, ValidationError):
             return ""
         return names.get(str(answer.name), "")  # type: ignore[attr-defined]  # the field was just made
 
-    async def _last(self, session: ChatSession, participants: Participants) -> str:
+    async def _load_last_speaker(self, session: ChatSession, participants: Participants) -> str:
         """Return the file name of the participant that spoke last; empty if none did."""
         messages = await self._session_store.newest_messages(session.guid, 2 * len(participants.group) + 2)
-        return next((one.speaker for one in reversed(messages) if one.role is Role.ASSISTANT), "")
+        return next((message.speaker for message in reversed(messages) if message.role is Role.ASSISTANT), "")

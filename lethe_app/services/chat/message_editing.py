@@ -32,13 +32,13 @@ class MessageEditing:
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the text of the displayed alternative. Raise StorageError."""
-        return await self._edited(await self._session_store.edit_message(message_id, text))
+        return await self._invalidate(await self._session_store.edit_message(message_id, text))
 
     async def undo_edit(self, before: Message) -> Message:
         """Restore the displayed alternative of `before`, the message as it was before the edit; alternatives added since are
         kept.
         """
-        return await self._edited(await self._session_store.restore_shown(before))
+        return await self._invalidate(await self._session_store.restore_shown(before))
 
     async def show_alternative(self, message_id: UUID, index: int) -> Message:
         """Display another alternative."""
@@ -49,25 +49,25 @@ class MessageEditing:
         session.
         """
         outline = await self._session_store.outline(session_id)
-        at = next((index for index, entry in enumerate(outline) if entry.id == message_id), None)
-        if at is None:
+        position = next((index for index, entry in enumerate(outline) if entry.id == message_id), None)
+        if position is None:
             raise LetheError("That message is no longer in this conversation.")
-        first = at
+        first = position
         # Hidden messages (tool results, announcements) belong to the message below them.
         while first > 0 and outline[first - 1].hidden:
             first -= 1
-        await self._drop_summary_of(session_id, message_id)
-        await self._session_store.delete_message(*(entry.id for entry in outline[first : at + 1]))
+        await self._drop_prefix_covering(session_id, message_id)
+        await self._session_store.delete_message(*(entry.id for entry in outline[first : position + 1]))
         self._cache_state.forget_session(session_id)
         self._sessions.changed.notify((await self._session_store.session(session_id)).persona_id)
 
-    async def _edited(self, message: Message) -> Message:
+    async def _invalidate(self, message: Message) -> Message:
         self._cache_state.forget_session(message.session_id)
-        await self._drop_summary_of(message.session_id, message.id)
+        await self._drop_prefix_covering(message.session_id, message.id)
         await self._receipts.forget_prompts((await self._session_store.session(message.session_id)).persona_id)
         return message
 
-    async def _drop_summary_of(self, session_id: UUID, message_id: UUID) -> None:
+    async def _drop_prefix_covering(self, session_id: UUID, message_id: UUID) -> None:
         """Drop the stable prefix of a session if its rolling summary covers this message, which is about to change."""
         prefix = await self._stable_prefixes.load(session_id)
         if prefix is None or prefix.first is None or prefix.first == message_id:

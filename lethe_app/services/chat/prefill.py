@@ -24,13 +24,13 @@ from lethe_app.services.tools.turn_factory import ToolTurnFactory
 
 SYSTEM = -1
 """`position_index` of entries that are in the system prompt."""
-LASTING = frozenset({RecallWay.CONSTANT, RecallWay.ACTIVE})
+LASTING_WAYS = frozenset({RecallWay.CONSTANT, RecallWay.ACTIVE})
 """Ways of recall that continue from one turn to the next."""
 NEAR_END = 4
 """Messages from the end of the history among which the user's newest message is looked for."""
 
 
-def expected_memory(turn: TurnContext) -> TurnMemory:
+def predict_memory(turn: TurnContext) -> TurnMemory:
     """Return the memories that the next turn will have in the system prompt: those of the newest turn that last, else the
     entries that are always included.
 
@@ -40,12 +40,14 @@ def expected_memory(turn: TurnContext) -> TurnMemory:
     recalled = (
         turn.rows.turn_memory.recalled
         if turn.user_message in turn.messages[-NEAR_END:] and turn.rows.turn_memory
-        else _constants(turn)
+        else _recall_constants(turn)
     )
-    return TurnMemory(recalled=[one for one in recalled if one.position_index == SYSTEM and one.way in LASTING])
+    return TurnMemory(
+        recalled=[memory for memory in recalled if memory.position_index == SYSTEM and memory.way in LASTING_WAYS]
+    )
 
 
-def _constants(turn: TurnContext) -> list[RecalledMemory]:
+def _recall_constants(turn: TurnContext) -> list[RecalledMemory]:
     moment = now()
     return [
         recall_entry(world, entry, RecallWay.CONSTANT, [])
@@ -62,7 +64,7 @@ def is_always_activated(entry: WorldEntry, moment: datetime) -> bool:
     return entry.sticky and entry.enabled and entry.is_due(moment) and entry.trigger_chance >= 1 and not entry.delay
 
 
-PAUSE = 0.15
+PREFILL_DELAY = 0.15
 """Seconds before prefill begins, so that browsing through sessions does not start it."""
 IDLE_BEFORE_SAVING = 45.0
 """Seconds without activity after which the KV cache state is saved, in case the program is not closed properly."""
@@ -97,7 +99,7 @@ class PrefillService:
         self._followed_session: UUID | None = None
         self._task: asyncio.Task[None] | None = None
         self._save_task: asyncio.Task[None] | None = None
-        self._unsubscribe = models.changed.add(self._model_changed)
+        self._unsubscribe = models.changed.add(self._on_model_changed)
 
     def follow_session(self, session_id: UUID) -> None:
         """Cancel earlier prefill and schedule that of this session, up to the user's next message; schedule saving of its
@@ -107,8 +109,8 @@ class PrefillService:
         self._followed_session = session_id
         loop = asyncio.get_running_loop()
         if self._preferences.current.read_ahead:
-            self._task = loop.create_task(self._read(session_id))
-        self._save_task = loop.create_task(self._keep())
+            self._task = loop.create_task(self._run_prefill(session_id))
+        self._save_task = loop.create_task(self._save_when_idle())
 
     def pause(self) -> None:
         """Cancel prefill and saving, so that the model is free."""
@@ -128,13 +130,13 @@ class PrefillService:
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [task for task in (self._task, self._save_task) if task is not None]
 
-    def _model_changed(self, state: ModelState) -> None:
+    def _on_model_changed(self, state: ModelState) -> None:
         if isinstance(state, ModelReady) and self._followed_session is not None:
             self.follow_session(self._followed_session)
 
-    async def _read(self, session_id: UUID) -> None:
+    async def _run_prefill(self, session_id: UUID) -> None:
         """Prefill the session's prompt. Errors are ignored, because the turn itself raises them again."""
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PREFILL_DELAY)
         with suppress(LetheError):
             state = self._models.state
             if isinstance(state, ModelReady):
@@ -145,13 +147,13 @@ class PrefillService:
                 turn = await self._turn_loader.load(session_id, state.model)
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
                 tools = await self._tool_turns.build_tool_prompt(turn.participants.persona, state.model)
-                text = await self._prompt_assembler.build_prefill(turn, state.model, expected_memory(turn), tools)
+                text = await self._prompt_assembler.build_prefill(turn, state.model, predict_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)
                 if usage.drift:  # what was cut out left traces behind it
                     await self._client.prefill(text, exact=True, state_location=state_location)
 
-    async def _keep(self) -> None:
+    async def _save_when_idle(self) -> None:
         """Save the state of the KV cache once the user has been inactive for `IDLE_BEFORE_SAVING` seconds."""
         await asyncio.sleep(IDLE_BEFORE_SAVING)
         await self._client.save_state(MIN_TOKENS_TO_SAVE)

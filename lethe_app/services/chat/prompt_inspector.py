@@ -24,17 +24,17 @@ from lethe_app.services.library import Library
 from lethe_app.services.participants import DEFAULT_USER, Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import DISPLAY_CONTEXT, PromptAssembler, ToolPrompt
-from lethe_app.services.prompting.turn_context import suited_system
+from lethe_app.services.prompting.turn_context import default_system_name
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import SessionStore
 
 LOOK_BACK = 24
 """Messages above a reply among which the reply before it is looked for."""
-YOUR_MESSAGE = "…"
+USER_MESSAGE_PLACEHOLDER = "…"
 """Placeholder of the user's first message in a preview."""
 PLAIN = InstructPreset(name="plain", system_end="\n")
-TEXTS = (
+TEXT_FIELDS = (
     "name",
     "bio",
     "mini_bio",
@@ -138,16 +138,16 @@ class PromptInspector:
         preferences: Preferences,
         token_counts: TokenCountService,
         prompt_assembler: PromptAssembler,
-        loaded: Callable[[], LoadedModel | None],
-        tools: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]],
+        get_model: Callable[[], LoadedModel | None],
+        get_tool_prompt: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]],
     ) -> None:
-        """`loaded` returns the model that would reply now, `tools` the tool part of its prompts."""
+        """`get_model` returns the model that would reply now, `get_tool_prompt` the tool part of its prompts."""
         self._session_store = session_store
         self._receipts = receipts
         self._library = library
         self._preferences = preferences
         self._token_counts = token_counts
-        self._prompt_assembler, self._loaded, self._tools = prompt_assembler, loaded, tools
+        self._prompt_assembler, self._get_model, self._get_tool_prompt = prompt_assembler, get_model, get_tool_prompt
 
     async def prompt_of(self, message_id: UUID) -> PromptInspection | None:
         """Return the prompt of the displayed alternative; None if no receipt is stored, as for greetings and the user's
@@ -161,7 +161,7 @@ class PromptInspector:
         if entry is None:
             return None
         spans = await self._receipts.spans(message.id, message.shown)
-        return PromptInspection(entry.receipt, entry.cost, spans, await self._before(message))
+        return PromptInspection(entry.receipt, entry.cost, spans, await self._load_previous_spans(message))
 
     async def preview(self, draft: Persona) -> Preview:
         """Return the prompt of a new session with a draft, the tokens of each field, and its unknown macros.
@@ -169,36 +169,51 @@ class PromptInspector:
         It is in the format of the loaded model, with its system prompt and the first greeting; without a model it is only
         the system prompt as plain text. Raise FileError if the chosen system prompt cannot be read.
         """
-        cast = Participants(await self._other(draft), draft) if draft.is_user else Participants(draft, await self._other(draft))
-        scene = cast.build_macro_context(ChatSession(persona_id=draft.unique_name), now())
-        fields = await self._fields(draft, scene)
-        model = self._loaded()
+        participants = (
+            Participants(await self._load_other_participant(draft), draft)
+            if draft.is_user
+            else Participants(draft, await self._load_other_participant(draft))
+        )
+        macro_context = participants.build_macro_context(ChatSession(persona_id=draft.unique_name), now())
+        fields = await self._count_fields(draft, macro_context)
+        model = self._get_model()
         if model is not None:
             with suppress(TemplateUnusable):  # the turn itself tells
-                return await self._in_format(cast, model, scene, fields)
-        return await self._plain(cast, scene, fields)
+                return await self._preview_in_format(participants, model, macro_context, fields)
+        return await self._preview_as_text(participants, macro_context, fields)
 
-    async def _in_format(
-        self, cast: Participants, model: LoadedModel, scene: MacroContext, fields: Mapping[str, EditedField]
+    async def _preview_in_format(
+        self, participants: Participants, model: LoadedModel, macro_context: MacroContext, fields: Mapping[str, EditedField]
     ) -> Preview:
-        greeting = next((text for text in cast.persona.first_messages if text.strip()), "")
-        turns = [PromptTurn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
+        greeting = next((text for text in participants.persona.first_messages if text.strip()), "")
+        turns = [PromptTurn("assistant", expand(greeting, macro_context), participants.persona.name)] if greeting else []
         prompt = await self._prompt_assembler.preview(
-            cast, model, [*turns, PromptTurn("user", YOUR_MESSAGE, cast.user.name)], await self._tools(cast.persona, model)
+            participants,
+            model,
+            [*turns, PromptTurn("user", USER_MESSAGE_PLACEHOLDER, participants.user.name)],
+            await self._get_tool_prompt(participants.persona, model),
         )
         receipt = prompt.receipt
         return Preview(prompt.spans, receipt.prompt_tokens, fields, model.file.name, receipt.template_source)
 
-    async def _plain(self, cast: Participants, scene: MacroContext, fields: Mapping[str, EditedField]) -> Preview:
-        chosen = self._preferences.current.system_preset or suited_system(small=False)
-        compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, StableAdditions())
+    async def _preview_as_text(
+        self, participants: Participants, macro_context: MacroContext, fields: Mapping[str, EditedField]
+    ) -> Preview:
+        chosen = self._preferences.current.system_preset or default_system_name(small=False)
+        compiled = compile_system(
+            await self._library.system_preset(chosen), participants.persona, participants.user, macro_context, StableAdditions()
+        )
         spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
         (tokens,) = await self._token_counts.count(["".join(span.text for span in spans)])
         return Preview(spans, tokens, fields)
 
     async def render(self, preset: InstructPreset | SystemPreset, sample: PromptSample = SAMPLE) -> Preview:
         """Return a complete prompt in an instruct format, or the sections of a system preset as plain text."""
-        system = await self._library.system_preset(suited_system(small=False)) if isinstance(preset, InstructPreset) else preset
+        system = (
+            await self._library.system_preset(default_system_name(small=False))
+            if isinstance(preset, InstructPreset)
+            else preset
+        )
         request = PromptRequest(
             renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
             template_source=preset.name,
@@ -215,31 +230,33 @@ class PromptInspector:
         prompt = await build_prompt(request, self._token_counts.count)
         return Preview(prompt.spans, prompt.receipt.prompt_tokens)
 
-    async def _fields(self, draft: Persona, scene: MacroContext) -> dict[str, EditedField]:
-        written = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXTS}
-        counts = iter(await self._token_counts.count([expand(text, scene) for texts in written.values() for text in texts]))
+    async def _count_fields(self, draft: Persona, macro_context: MacroContext) -> dict[str, EditedField]:
+        texts_by_field = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXT_FIELDS}
+        counts = iter(
+            await self._token_counts.count([expand(text, macro_context) for texts in texts_by_field.values() for text in texts])
+        )
         fields: dict[str, EditedField] = {}
-        for name, texts in written.items():
+        for name, texts in texts_by_field.items():
             pieces = tuple(next(counts) for _text in texts)
             unknown = dict.fromkeys(macro for text in texts for macro in unknown_macros(text))
             if pieces:
                 fields[name] = EditedField(sum(pieces), pieces, tuple(unknown))
         return fields
 
-    async def _before(self, message: Message) -> tuple[PromptSpan, ...]:
-        for one in reversed(await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)):
-            if one.role is Role.ASSISTANT and not one.hidden:
-                return await self._receipts.spans(one.id, one.shown)
+    async def _load_previous_spans(self, message: Message) -> tuple[PromptSpan, ...]:
+        for earlier in reversed(await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)):
+            if earlier.role is Role.ASSISTANT and not earlier.hidden:
+                return await self._receipts.spans(earlier.id, earlier.shown)
         return ()
 
-    async def _other(self, draft: Persona) -> Persona:
+    async def _load_other_participant(self, draft: Persona) -> Persona:
         """Return the other side of the session for a draft: the last or default persona, or a placeholder if the user chose
         none.
         """
         settings = self._preferences.current
-        wanted = settings.last_persona if draft.is_user else settings.user_persona
+        persona_id = settings.last_persona if draft.is_user else settings.user_persona
         with suppress(FileError):  # deleted or broken, which the library tells by itself
-            if wanted and (other := await self._library.persona(wanted)).is_user is not draft.is_user:
+            if persona_id and (other := await self._library.persona(persona_id)).is_user is not draft.is_user:
                 return other
         return SAMPLE.persona if draft.is_user else DEFAULT_USER
 

@@ -40,7 +40,7 @@ class RecallStep:
         if rows.turn_memory is not None:
             yield MemoriesRecalled(question.id, without_deleted(rows.turn_memory, rows.deleted_ids))
             return
-        if rows.is_edited and (stale := _looked_up_above(turn, question)):
+        if rows.is_edited and (stale := _find_search_results_above(turn, question)):
             await self._session_store.delete_message(*stale)
             turn = turn.without_messages(stale)
             yield NotesDeleted(stale)
@@ -50,18 +50,18 @@ class RecallStep:
         yield MemoriesRecalled(question.id, outcome.memory)
         if turn.before is not None and not rows.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
-        async with aclosing(self._look_up(turn.session, turn.participants, question)) as looking:
-            async for event in looking:
+        async with aclosing(self._look_up(turn.session, turn.participants, question)) as events:
+            async for event in events:
                 yield event
 
 
-def _looked_up_above(turn: TurnContext, question: Message) -> tuple[UUID, ...]:
+def _find_search_results_above(turn: TurnContext, question: Message) -> tuple[UUID, ...]:
     """Return the hidden messages directly above a message that hold search results for it."""
     found: list[UUID] = []
-    above = turn.messages[: next(index for index, one in enumerate(turn.messages) if one.id == question.id)]
-    for line in reversed(above):
-        if not line.hidden:
+    above = turn.messages[: next(index for index, message in enumerate(turn.messages) if message.id == question.id)]
+    for hidden_message in reversed(above):
+        if not hidden_message.hidden:
             break
-        if parse_note(line) is not None:
-            found.append(line.id)
+        if parse_note(hidden_message) is not None:
+            found.append(hidden_message.id)
     return tuple(found)

@@ -29,7 +29,7 @@ class EvaluatedTurn:
 
     model: LoadedModel
     spans: Sequence[PromptSpan]
-    said: str = ""
+    reply: str = ""
 
 
 class ReceiptService:
@@ -38,7 +38,7 @@ class ReceiptService:
     def __init__(self, receipts: Receipts, token_counts: TokenCountService) -> None:
         self._receipts = receipts
         self._token_counts = token_counts
-        self._read: OrderedDict[UUID, EvaluatedTurn] = OrderedDict()
+        self._last_turns: OrderedDict[UUID, EvaluatedTurn] = OrderedDict()
         """By session, the most recently used last."""
 
     async def receipt_of(
@@ -51,16 +51,16 @@ class ReceiptService:
         """
         session_id, cost = turn.session.guid, None
         try:
-            cost = await self._cost(session_id, model, prompt, usage) if usage is not None else None
+            cost = await self._compute_cost(session_id, model, prompt, usage) if usage is not None else None
         except LetheError as error:
             log.warning("What a reply cost could not be worked out: %s", error)
             return None
         # Remembered even if the cost is unknown, because the next prompt is compared with this one.
         finally:
-            self._read[session_id] = EvaluatedTurn(model, prompt.spans, text)
-            self._read.move_to_end(session_id)
-            while len(self._read) > MAX_SESSIONS:
-                self._read.popitem(last=False)
+            self._last_turns[session_id] = EvaluatedTurn(model, prompt.spans, text)
+            self._last_turns.move_to_end(session_id)
+            while len(self._last_turns) > MAX_SESSIONS:
+                self._last_turns.popitem(last=False)
         entry = ReceiptEntry(prompt.receipt, cost)
         return ReplyReceipt(entry, turn.session.persona_id, prompt.spans, turn.rows.deletions)
 
@@ -68,14 +68,14 @@ class ReceiptService:
         """Delete the stored prompts of a persona, because the user changed messages they contain."""
         await self._receipts.delete_prompts(persona_id)
 
-    async def _cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> PrefillCost:
-        before = self._read.get(session_id)
-        if before is None or before.model is not model:
+    async def _compute_cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> PrefillCost:
+        previous = self._last_turns.get(session_id)
+        if previous is None or previous.model is not model:
             return PrefillCost(usage.evaluated_tokens, usage.reused_tokens, usage.drift, compared=False)
-        fresh = find_new_spans(before.spans, before.said, prompt.spans)
-        tokens = sum(await self._token_counts.count([span.text for span in fresh]))
+        new_spans = find_new_spans(previous.spans, previous.reply, prompt.spans)
+        tokens = sum(await self._token_counts.count([span.text for span in new_spans]))
         cost = compute_cost(
-            before.spans,
+            previous.spans,
             prompt.spans,
             tokens,
             usage.evaluated_tokens,
@@ -83,5 +83,5 @@ class ReceiptService:
             usage.drift,
             prompt.receipt.layout,
         )
-        is_elsewhere = next(reversed(self._read)) != session_id
-        return replace(cost, reason=CacheMiss.ELSEWHERE, part="") if cost.again and is_elsewhere else cost
+        is_other_session = next(reversed(self._last_turns)) != session_id
+        return replace(cost, reason=CacheMiss.ELSEWHERE, part="") if cost.again and is_other_session else cost

@@ -45,26 +45,26 @@ class ReplyActions:
         self._sessions = sessions
         self._objections = objections
 
-    async def pin(self, one: ReplyMemory, *, pinned: bool) -> None:
+    async def pin(self, source: ReplyMemory, *, pinned: bool) -> None:
         """Set whether the memory is in every prompt of its persona. Raise LetheError for a World Info entry."""
-        match one.kind:
+        match source.kind:
             case SourceKind.FACT:
-                await self._facts.pin(one.subject, pinned=pinned)
+                await self._facts.pin(source.subject, pinned=pinned)
             case SourceKind.CONVERSATION:
-                await self._sessions.set_sticky(one.subject, sticky=pinned)
+                await self._sessions.set_sticky(source.subject, sticky=pinned)
             case SourceKind.MEMORY:
-                await self._memory.edit((await self._memory_store.get(one.subject)).model_copy(update={"sticky": pinned}))
+                await self._memory.edit((await self._memory_store.get(source.subject)).model_copy(update={"sticky": pinned}))
             case SourceKind.WORLD:
                 raise LetheError("World entries can only be pinned in their world.")
 
-    async def write(self, one: ReplyMemory, text: str) -> UndoEdit:
+    async def write(self, source: ReplyMemory, text: str) -> UndoEdit:
         """Replace the text of a fact or memory by the user's; return a function that restores its text and author."""
-        if one.kind is SourceKind.FACT:
-            fact = await self._fact_store.get(one.subject)
-            return partial(self._restore_fact_text, fact, await self._facts.edit(one.subject, text))
+        if source.kind is SourceKind.FACT:
+            fact = await self._fact_store.get(source.subject)
+            return partial(self._restore_fact_text, fact, await self._facts.edit(source.subject, text))
         if not text.strip():
             raise LetheError("A memory needs text.", "Forget it instead.")
-        memory = await self._memory_store.get(one.subject)
+        memory = await self._memory_store.get(source.subject)
         await self._memory.edit(memory.model_copy(update={"content": text.strip()}))
         return partial(self._restore_memory, memory)
 
@@ -78,38 +78,38 @@ class ReplyActions:
         present = await self._memory_store.get(before.guid)
         await self._memory.edit(present.model_copy(update={"content": before.content}), editor=before.made_by)
 
-    async def forget_memory(self, one: ReplyMemory, persona_id: str) -> None:
+    async def forget_memory(self, source: ReplyMemory, persona_id: str) -> None:
         """Move the memory to the trash, so that it is no longer recalled; `restore` undoes that. Raise LetheError for a
         World Info entry.
         """
-        match one.kind:
+        match source.kind:
             case SourceKind.FACT:
-                await self._facts.forget_fact(one.subject)
+                await self._facts.forget_fact(source.subject)
             case SourceKind.CONVERSATION:
-                await self._sessions.delete(one.subject)
+                await self._sessions.delete(source.subject)
             case SourceKind.MEMORY:
-                await self._memory.forget_memory(one.subject)
+                await self._memory.forget_memory(source.subject)
             case SourceKind.WORLD:
                 raise LetheError("World entries can only be deleted in their world.")
-        await self._objections.remove_objections_to(persona_id, one.recollection.memory)
+        await self._objections.remove_objections_to(persona_id, source.recollection.memory)
 
-    async def restore(self, one: ReplyMemory) -> None:
+    async def restore(self, source: ReplyMemory) -> None:
         """Restore a forgotten memory from the trash."""
-        match one.kind:
+        match source.kind:
             case SourceKind.FACT:
-                await self._facts.restore(one.subject)
+                await self._facts.restore(source.subject)
             case SourceKind.CONVERSATION:
-                await self._sessions.restore(one.subject)
+                await self._sessions.restore(source.subject)
             case _:
-                await self._memory.restore(one.subject)
+                await self._memory.restore(source.subject)
 
-    async def object_to(self, memory: UUID, behind: ReplySources) -> None:
+    async def object_to(self, memory: UUID, sources: ReplySources) -> None:
         """Record the user's objection: the memory is removed from this turn and is recalled less easily in similar turns."""
-        if behind.asked is not None:
-            await self._objections.add_objection(behind.persona_id, memory, behind.asked)
-            await self._let_go(behind.asked.session_id, memory)
+        if sources.user_message is not None:
+            await self._objections.add_objection(sources.persona_id, memory, sources.user_message)
+            await self._remove_from_states(sources.user_message.session_id, memory)
 
-    async def _let_go(self, session_id: UUID, memory: UUID) -> None:
+    async def _remove_from_states(self, session_id: UUID, memory: UUID) -> None:
         """Remove the memory from the session states that would keep it in the following turns."""
         for key in STATES:
             state = await self._session_state.get(session_id, key)
@@ -117,7 +117,7 @@ class ReplyActions:
             if isinstance(entries, dict) and entries.pop(str(memory), None) is not None:
                 await self._session_state.set(session_id, key, state)
 
-    async def withdraw_objection(self, memory: UUID, behind: ReplySources) -> None:
+    async def withdraw_objection(self, memory: UUID, sources: ReplySources) -> None:
         """Withdraw the user's objection to a memory in this turn."""
-        if behind.asked is not None:
-            await self._objections.withdraw_objection(behind.persona_id, memory, behind.asked.id)
+        if sources.user_message is not None:
+            await self._objections.withdraw_objection(sources.persona_id, memory, sources.user_message.id)

@@ -62,106 +62,127 @@ class ReplySourceReader:
             session = await self._session_store.session(message.session_id)
         except StorageError:
             return None
-        asked = await self._asked(message)
-        memory = await self._recall.stored_recall(asked.id) if asked is not None else None
-        always = await self._always(session)
+        user_message = await self._find_question(message)
+        memory = await self._recall.stored_recall(user_message.id) if user_message is not None else None
+        stable_content = await self._load_stable_content(session)
         if memory is None:
-            return ReplySources(session.persona_id, asked, always=always)
-        recalled = [one for one in memory.recalled if one.memory != session.guid]  # not the note of the time
+            return ReplySources(session.persona_id, user_message, stable_content=stable_content)
+        recalled = [
+            recollection for recollection in memory.recalled if recollection.memory != session.guid
+        ]  # not the note of the time
         return ReplySources(
             persona_id=session.persona_id,
-            asked=asked,
+            user_message=user_message,
             is_known=True,
-            surfaced=tuple([await self._surfaced(one) for one in recalled]),
-            kept_back=tuple(memory.blocked),
+            recalled=tuple([await self._describe_memory(recollection) for recollection in recalled]),
+            blocked=tuple(memory.blocked),
             scratch=memory.scratch,
             remark=memory.remark,
-            always=always,
+            stable_content=stable_content,
             forgotten=memory.forgotten,
-            word_for_word=tuple([one.name async for one in self._in_view(session)]),
+            full_session_titles=tuple([past_session.name async for past_session in self._list_full_sessions(session)]),
         )
 
-    async def _always(self, session: ChatSession) -> StablePromptContent:
+    async def _load_stable_content(self, session: ChatSession) -> StablePromptContent:
         """Return the core facts and summaries that are in the next prompt of a session."""
         prefix = await self._stable_prefixes.load(session.guid)
         if prefix is None:
             return StablePromptContent()
         titles: list[str] = []
-        for one in prefix.summaries:
+        for section in prefix.summaries:
             with suppress(StorageError):  # deleted since
-                titles.append((await self._session_store.session(one.guid)).name)
+                titles.append((await self._session_store.session(section.guid)).name)
                 continue
             titles.append("")
-        summaries = zip(titles, (one.text for one in prefix.summaries), strict=True)
-        return StablePromptContent(tuple(one.text for one in prefix.facts), tuple(summaries))
+        summaries = zip(titles, (section.text for section in prefix.summaries), strict=True)
+        return StablePromptContent(tuple(section.text for section in prefix.facts), tuple(summaries))
 
-    async def _in_view(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
+    async def _list_full_sessions(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
         """Yield the earlier sessions that are in the prompt in full, newest first."""
         prefix = await self._stable_prefixes.load(session.guid)
         for guid in reversed(prefix.earlier if prefix is not None else ()):
             with suppress(StorageError):  # deleted since
                 yield await self._session_store.session(guid)
 
-    async def _asked(self, message: Message) -> Message | None:
+    async def _find_question(self, message: Message) -> Message | None:
         if message.role is Role.USER:
             return message
-        above = await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)
-        return next((one for one in reversed(above) if one.role is Role.USER and not one.hidden), None)
+        earlier = await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)
+        return next(
+            (
+                earlier_message
+                for earlier_message in reversed(earlier)
+                if earlier_message.role is Role.USER and not earlier_message.hidden
+            ),
+            None,
+        )
 
-    async def _surfaced(self, one: RecalledMemory) -> ReplyMemory:
-        traces = tuple([RecallTrace(lead, await self._whence(lead, one)) for lead in one.leads])
-        first = traces[0].whence if traces else None
-        if one.world:
-            return ReplyMemory(one, SourceKind.WORLD, one.memory, one.text, traces)
-        fact = await self._fact(one)
+    async def _describe_memory(self, recollection: RecalledMemory) -> ReplyMemory:
+        traces = tuple([RecallTrace(lead, await self._find_origin(lead, recollection)) for lead in recollection.leads])
+        first_origin = traces[0].origin if traces else None
+        if recollection.world:
+            return ReplyMemory(recollection, SourceKind.WORLD, recollection.memory, recollection.text, traces)
+        fact = await self._fact(recollection)
         if fact is not None:
             return ReplyMemory(
-                one, SourceKind.FACT, fact.guid, fact.fact, traces, await self._said_in(fact), pinned=fact.pinned
+                recollection,
+                SourceKind.FACT,
+                fact.guid,
+                fact.fact,
+                traces,
+                await self._find_statement(fact),
+                pinned=fact.pinned,
             )
-        if one.category is MemoryType.CHAT_SESSION:
-            session = await self._session(one.memory)
+        if recollection.category is MemoryType.CHAT_SESSION:
+            session = await self._session(recollection.memory)
             if session is None:
-                return ReplyMemory(one, SourceKind.CONVERSATION, one.memory, one.text, traces, is_kept=False)
-            whence = first or StatementOrigin(session.guid, session.name, session.added)
-            return ReplyMemory(one, SourceKind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
-        memory = await self._memory(one.memory)
+                return ReplyMemory(
+                    recollection, SourceKind.CONVERSATION, recollection.memory, recollection.text, traces, is_stored=False
+                )
+            origin = first_origin or StatementOrigin(session.guid, session.name, session.added)
+            return ReplyMemory(
+                recollection, SourceKind.CONVERSATION, session.guid, recollection.text, traces, origin, pinned=session.sticky
+            )
+        memory = await self._memory(recollection.memory)
         if memory is None:
-            return ReplyMemory(one, SourceKind.MEMORY, one.memory, strip_quotes(one.text), traces, is_kept=False)
-        return ReplyMemory(one, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
+            return ReplyMemory(
+                recollection, SourceKind.MEMORY, recollection.memory, strip_quotes(recollection.text), traces, is_stored=False
+            )
+        return ReplyMemory(recollection, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
 
-    async def _fact(self, one: RecalledMemory) -> ExtractedFact | None:
+    async def _fact(self, recollection: RecalledMemory) -> ExtractedFact | None:
         """Return the fact that was recalled or led to the recall; None if there is none."""
-        if one.way is not RecallWay.FACT or not one.leads or one.leads[0].kind != PassageKind.FACT:
+        if recollection.way is not RecallWay.FACT or not recollection.leads or recollection.leads[0].kind != PassageKind.FACT:
             return None
         with suppress(StorageError):
-            return await self._fact_store.get(one.leads[0].origin)
+            return await self._fact_store.get(recollection.leads[0].origin)
         return None
 
-    async def _whence(self, lead: RecallLead, one: RecalledMemory) -> StatementOrigin | None:
+    async def _find_origin(self, lead: RecallLead, recollection: RecalledMemory) -> StatementOrigin | None:
         with suppress(StorageError):
             if lead.kind == PassageKind.FACT:
-                return await self._said_in(await self._fact_store.get(lead.origin))
+                return await self._find_statement(await self._fact_store.get(lead.origin))
             if lead.kind == PassageKind.MESSAGE:
-                return await self._message(lead.origin)
-        return await self._conversation(one.memory) if one.category is MemoryType.CHAT_SESSION else None
+                return await self._message_origin(lead.origin)
+        return await self._session_origin(recollection.memory) if recollection.category is MemoryType.CHAT_SESSION else None
 
-    async def _said_in(self, fact: ExtractedFact) -> StatementOrigin | None:
+    async def _find_statement(self, fact: ExtractedFact) -> StatementOrigin | None:
         """Return the newest message that states the fact, or else the session it was extracted from."""
         for message in reversed(fact.source_messages):
             with suppress(StorageError):
-                return await self._message(message)
+                return await self._message_origin(message)
         for session in reversed(fact.source_memories):
-            found = await self._conversation(session)
+            found = await self._session_origin(session)
             if found is not None:
                 return found
         return None
 
-    async def _message(self, guid: UUID) -> StatementOrigin:
+    async def _message_origin(self, guid: UUID) -> StatementOrigin:
         message = await self._session_store.message(guid)
         session = await self._session_store.session(message.session_id)
         return StatementOrigin(session.guid, session.name, message.time, message.id)
 
-    async def _conversation(self, guid: UUID) -> StatementOrigin | None:
+    async def _session_origin(self, guid: UUID) -> StatementOrigin | None:
         session = await self._session(guid)
         return StatementOrigin(session.guid, session.name, session.added) if session is not None else None
 

@@ -37,7 +37,7 @@ class RecallTrace:
     """Text that led to a recall, and its origin."""
 
     lead: RecallLead
-    whence: StatementOrigin | None
+    origin: StatementOrigin | None
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class ReplyMemory:
     text: str
     """Text as it is stored now, which may differ from the text in the prompt."""
     traces: tuple[RecallTrace, ...] = ()
-    whence: StatementOrigin | None = None
+    origin: StatementOrigin | None = None
     pinned: bool = False
-    is_kept: bool = True
+    is_stored: bool = True
     """True if the record still exists; a memory may be consumed once it was brought up."""
 
     @property
@@ -63,15 +63,15 @@ class ReplyMemory:
 
     @property
     def can_be_pinned(self) -> bool:
-        return self.is_kept and self.kind is not SourceKind.WORLD
+        return self.is_stored and self.kind is not SourceKind.WORLD
 
     @property
     def can_be_edited(self) -> bool:
-        return self.is_kept and self.kind in {SourceKind.FACT, SourceKind.MEMORY}
+        return self.is_stored and self.kind in {SourceKind.FACT, SourceKind.MEMORY}
 
     @property
     def can_be_forgotten(self) -> bool:
-        return self.is_kept and self.kind is not SourceKind.WORLD
+        return self.is_stored and self.kind is not SourceKind.WORLD
 
     @property
     def can_be_objected_to(self) -> bool:
@@ -95,22 +95,22 @@ class ReplySources:
     """Everything that memory contributed to the replies to one message."""
 
     persona_id: str
-    asked: Message | None
+    user_message: Message | None
     """Message of the user; None for a greeting, which answers no message."""
     is_known: bool = False
     """True if a recall was stored for the message."""
-    surfaced: tuple[ReplyMemory, ...] = ()
-    kept_back: tuple[BlockedMemory, ...] = ()
+    recalled: tuple[ReplyMemory, ...] = ()
+    blocked: tuple[BlockedMemory, ...] = ()
     scratch: str = ""
     remark: str = ""
     """Remark in the prompt about a time that the user asked for."""
-    always: StablePromptContent = StablePromptContent()
+    stable_content: StablePromptContent = StablePromptContent()
     forgotten: int = 0
     """Number of memories that were recalled and have been forgotten since."""
-    word_for_word: tuple[str, ...] = ()
+    full_session_titles: tuple[str, ...] = ()
     """Titles of the earlier sessions that are in the prompt in full; nothing from them needs to be recalled."""
 
     @property
     def unwanted(self) -> tuple[BlockedMemory, ...]:
         """Memories that the user objected to in this turn."""
-        return tuple(one for one in self.kept_back if one.why is BlockReason.UNWANTED)
+        return tuple(memory for memory in self.blocked if memory.why is BlockReason.UNWANTED)

@@ -11,7 +11,7 @@ from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.generation import ReplyGenerator, reply_of
+from lethe_app.services.chat.generation import ReplyGenerator, create_reply
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.chat.recall_step import RecallStep
@@ -54,7 +54,7 @@ class ChatService:
         self._group = group
         self._prefill = prefill
         self._priority = priority
-        self._one_reply_at_a_time = asyncio.Lock()
+        self._reply_lock = asyncio.Lock()
 
     def follow_session(self, session_id: UUID) -> None:
         """Note that the user looks at this session, so that the model may prefill its next prompt meanwhile."""
@@ -86,8 +86,8 @@ class ChatService:
             if not is_first or name != turn.participants.speaker.unique_name:
                 turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=name)
             is_first = False
-            writing = self._sessions.writer(reply_of(turn), ReplyKind.REPLY)
-            async with aclosing(self._answer(turn, writing)) as events:
+            writer = self._sessions.create_writer(create_reply(turn), ReplyKind.REPLY)
+            async with aclosing(self._answer(turn, writer)) as events:
                 async for event in events:
                     if isinstance(event, ReplyFinished):
                         order.note_reply(event.message.speaker, event.message.content)
@@ -96,16 +96,16 @@ class ChatService:
     async def regenerate(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """Generate another alternative of a reply; the earlier ones are kept."""
         message, turn = await self._load_reply(session_id, message_id)
-        writing = self._sessions.writer(message, ReplyKind.ALTERNATIVE)
-        async with aclosing(self._answer(turn, writing, message)) as events:
+        writer = self._sessions.create_writer(message, ReplyKind.ALTERNATIVE)
+        async with aclosing(self._answer(turn, writer, message)) as events:
             async for event in events:
                 yield event
 
     async def continue_reply(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """Continue a reply that ended too early."""
         message, turn = await self._load_reply(session_id, message_id)
-        writing = self._sessions.writer(message, ReplyKind.CONTINUATION)
-        async with aclosing(self._answer(turn, writing, message, continued=message.current)) as events:
+        writer = self._sessions.create_writer(message, ReplyKind.CONTINUATION)
+        async with aclosing(self._answer(turn, writer, message, continued=message.current)) as events:
             async for event in events:
                 yield event
 
@@ -126,20 +126,20 @@ class ChatService:
         return message, await self._turn_loader.load(session_id, self._loaded_model, message)
 
     async def _answer(
-        self, turn: TurnContext, writing: ReplyWriter, before: Message | None = None, continued: Alternative | None = None
+        self, turn: TurnContext, writer: ReplyWriter, before: Message | None = None, continued: Alternative | None = None
     ) -> AsyncGenerator[TurnEvent]:
         """Recall, build the prompt and generate; `before` is the reply that is regenerated."""
         # Before the lock: a reply that waits for the user's permission for a tool holds the lock.
         self._generator.decline_pending_permissions()
-        had_to_wait = self._one_reply_at_a_time.locked() or self._sessions.is_archiving(turn.session.persona_id)
+        had_to_wait = self._reply_lock.locked() or self._sessions.is_archiving(turn.session.persona_id)
         await self._sessions.wait_until_archived(turn.session.persona_id)
-        async with self._one_reply_at_a_time:
+        async with self._reply_lock:
             with self._priority.block_background():
                 model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
                     turn = await self._turn_loader.load(turn.session.guid, model, before, speaker)
-                writing.set_speaker(turn.participants.speaker)
+                writer.set_speaker(turn.participants.speaker)
                 turn = await self._generator.with_prefix(turn, model, before)
                 memory: TurnMemory | None = None
                 async with aclosing(self._recall.run(turn, model)) as recalled:
@@ -152,10 +152,10 @@ class ChatService:
                             turn = turn.without_messages(event.messages)
                         yield event
                 try:
-                    async with aclosing(self._generator.generate(turn, model, memory, writing, continued)) as events:
-                        async for written in events:
-                            yield written
+                    async with aclosing(self._generator.generate(turn, model, memory, writer, continued)) as events:
+                        async for reply_event in events:
+                            yield reply_event
                 finally:
                     self._prefill.follow_session(turn.session.guid)
-                    if writing.is_stored:
+                    if writer.is_stored:
                         self._sessions.changed.notify(turn.session.persona_id)

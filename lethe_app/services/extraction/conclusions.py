@@ -20,7 +20,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.errors import EngineUnreachable, ModelError, ModelMissing
-from lethe_app.services.extraction.llm_facts import LlmFactExtraction, with_dates
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction, resolve_fact_dates
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.memory.facts import FactService
@@ -28,17 +28,17 @@ from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.memory.facts import FactStore
 
-STILL_ASKED = timedelta(days=7)
+MAX_SESSION_AGE_FOR_MODEL = timedelta(days=7)
 """Maximum age of a session for which a model is asked; for older ones the stored facts are enough. This matters when many
 old sessions are processed at once.
 """
-LINES_AT_ONCE = 30
-NOT_NOW = (ModelMissing, EngineUnreachable)
-Foretold = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
+LINES_PER_PORTION = 30
+RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
+FactsCallback = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
 """Callback that receives facts before they are stored, so that they can be undone whatever happens in between."""
 
 
-async def _nobody(_facts: Sequence[ExtractedFact]) -> None:
+async def _ignore_facts(_facts: Sequence[ExtractedFact]) -> None:
     return
 
 
@@ -47,7 +47,7 @@ class FinishedConversation:
     """Session that has ended."""
 
     session: ChatSession
-    cast: Participants
+    participants: Participants
     lines: Sequence[Utterance]
 
 
@@ -58,7 +58,7 @@ class SessionConclusions:
     conclusions: Sequence[Conclusion] = ()
     subject: str = ""
     """Common subject of the conclusions, if a model named one."""
-    foretold: Sequence[ExtractedFact] = ()
+    extracted_facts: Sequence[ExtractedFact] = ()
     """Facts that were about to be stored."""
     learnt: Sequence[ExtractedFact] = ()
     """Those of them that were new."""
@@ -86,77 +86,83 @@ class ConclusionService:
         )
         self._extraction = LlmFactExtraction(structured_output)
 
-    def asks(self, ended: datetime) -> bool:
+    def would_ask_model(self, ended: datetime) -> bool:
         """Return whether a model would be asked about a session that ended at that moment."""
         verdict = self._qualification.verdict
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
-        return may_write and elapsed(ended, now()) <= STILL_ASKED
+        return may_write and elapsed(ended, now()) <= MAX_SESSION_AGE_FOR_MODEL
 
-    async def came_to(self, reading: FinishedConversation, tell: Foretold = _nobody) -> SessionConclusions:
-        """Return the conclusions of a session. `tell` receives new facts before they are stored. Raise ModelMissing or
+    async def collect_conclusions(
+        self, conversation: FinishedConversation, before_store: FactsCallback = _ignore_facts
+    ) -> SessionConclusions:
+        """Return the conclusions of a session. `before_store` receives new facts before they are stored. Raise ModelMissing or
         EngineUnreachable if a model would be asked but is not available.
         """
-        persona_id, subject = reading.session.persona_id, ""
-        facts, foretold, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
-        if self.asks(reading.lines[-1].time) and not reading.session.is_roleplay:
+        persona_id, subject = conversation.session.persona_id, ""
+        facts, extracted_facts, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
+        if self.would_ask_model(conversation.lines[-1].time) and not conversation.session.is_roleplay:
             try:
-                facts, subject = await self._asked(reading)
-                foretold = facts
-                await tell(foretold)
+                facts, subject = await self._ask_model(conversation)
+                extracted_facts = facts
+                await before_store(extracted_facts)
                 learnt = await self._learn(persona_id, facts)
-            except NOT_NOW:
+            except RETRY_LATER_ERRORS:
                 raise
             except ModelError:
-                pass  # it could not say; what is known already is enough
+                pass  # the known facts are enough
         if not facts:
             known = await self._facts.facts_of(persona_id)
-            held = [one for one in known if not one.superseded and not one.in_story]
-            facts = [one for one in held if reading.session.guid in one.source_memories]
-            facts.sort(key=lambda one: one.first_seen)
-        forgotten = {stone.digest for stone in await self._fact_store.tombstones_of(persona_id)}
-        found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
+            current_facts = [fact for fact in known if not fact.superseded and not fact.in_story]
+            facts = [fact for fact in current_facts if conversation.session.guid in fact.source_memories]
+            facts.sort(key=lambda fact: fact.first_seen)
+        forgotten = {tombstone.digest for tombstone in await self._fact_store.tombstones_of(persona_id)}
+        conclusions = [Conclusion(fact.fact, fact.first_seen.astimezone().date()) for fact in facts]
         return SessionConclusions(
-            [one for one in found if fingerprint_digest(one.text) not in forgotten], subject, foretold, learnt
+            [fact for fact in conclusions if fingerprint_digest(fact.text) not in forgotten], subject, extracted_facts, learnt
         )
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Store facts and return those that were not known before in any wording."""
-        before = {one.guid for one in await self._facts.facts_of(persona_id)}
+        before = {fact.guid for fact in await self._facts.facts_of(persona_id)}
         await self._facts.learn(persona_id, facts)
-        return [one for one in await self._facts.facts_of(persona_id) if one.guid not in before]
+        return [fact for fact in await self._facts.facts_of(persona_id) if fact.guid not in before]
 
-    async def _asked(self, reading: FinishedConversation) -> tuple[list[ExtractedFact], str]:
-        names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
-        meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
+    async def _ask_model(self, conversation: FinishedConversation) -> tuple[list[ExtractedFact], str]:
+        names = {"name": conversation.participants.persona.name, "user": conversation.participants.user.name}
+        parts_by_line = dict(zip((line.id for line in conversation.lines), read_parts(conversation.lines), strict=True))
         found: list[ExtractedFact] = []
         subject = ""
-        for part in await self._structured_output.split_to_fit(
-            "conclusions", ConclusionsAnswer, reading.lines, LINES_AT_ONCE, 0, 0, **names
+        for portion in await self._structured_output.split_to_fit(
+            "conclusions", ConclusionsAnswer, conversation.lines, LINES_PER_PORTION, 0, 0, **names
         ):
-            text = format_lines(part, numbered=True, dated=True)
+            text = format_lines(portion, numbered=True, dated=True)
             answer = await self._structured_output.ask("conclusions", ConclusionsAnswer, conversation=text, **names)
             subject = subject or answer.subject
-            said = [meant[line.id] for line in part]
-            found += [fact for one in answer.conclusions if (fact := await self._checked(reading.session, one, part, said))]
+            portion_parts = [parts_by_line[line.id] for line in portion]
+            found += [
+                fact
+                for conclusion in answer.conclusions
+                if (fact := await self._verify_conclusion(conversation.session, conclusion, portion, portion_parts))
+            ]
         return found, subject
 
-    async def _checked(
-        self, session: ChatSession, one: ConclusionAnswer, lines: Sequence[Utterance], parts: Sequence[MessageParts]
+    async def _verify_conclusion(
+        self, session: ChatSession, answer: ConclusionAnswer, lines: Sequence[Utterance], parts: Sequence[MessageParts]
     ) -> ExtractedFact | None:
         """Return a conclusion as a fact if the messages support it and the user stated or confirmed it."""
-        quotation = await self._extraction.supports(Claim(one.line - 1, one.quote, one.conclusion), lines, parts)
+        quotation = await self._extraction.supports(Claim(answer.line - 1, answer.quote, answer.conclusion), lines, parts)
         if quotation is None or not is_confirmed(quotation.message_index, lines):
             return None
         source = lines[quotation.message_index]
-        return _fact(session, with_dates(one.conclusion, source.time.date(), FactKind.EVENT), source)
+        return _fact(session, resolve_fact_dates(answer.conclusion, source.time.date(), FactKind.EVENT), source)
 
 
-def _fact(session: ChatSession, text: str, said: Utterance) -> ExtractedFact:
+def _fact(session: ChatSession, text: str, source: Utterance) -> ExtractedFact:
     return ExtractedFact(
         fact=text,
-        first_seen=said.time,
-        last_seen=said.time,
+        first_seen=source.time,
+        last_seen=source.time,
         source_memories=[session.guid],
-        source_messages=[said.id],
+        source_messages=[source.id],
         made_by=MadeBy.MODEL,
     )

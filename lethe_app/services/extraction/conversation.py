@@ -39,26 +39,28 @@ class ConversationExtraction:
         kind, length = (LongSummaryAnswer, LONG_LENGTH) if len(lines) > LONG_SESSION else (SummaryAnswer, SHORT_LENGTH)
         portions = await self._structured_output.split_to_fit(TaskKind.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
-            return await self._sum_up(lines, kind, length)
-        return await self._merge([await self._sum_up(part, SummaryAnswer, SHORT_LENGTH) for part in portions], kind, length)
+            return await self._summarise_portion(lines, kind, length)
+        return await self._merge(
+            [await self._summarise_portion(part, SummaryAnswer, SHORT_LENGTH) for part in portions], kind, length
+        )
 
-    async def _sum_up(self, lines: Sequence[Utterance], kind: type[SummaryAnswer], length: str) -> str:
+    async def _summarise_portion(self, lines: Sequence[Utterance], kind: type[SummaryAnswer], length: str) -> str:
         text = format_lines(lines, dated=True)
         return (await self._structured_output.ask(TaskKind.SUMMARY, kind, conversation=text, length=length)).text
 
     async def _merge(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
         """Merge several summaries into one, neighbours first if they do not fit into the prompt together."""
-        room = await self._structured_output.free_tokens(TaskKind.MERGE, kind, length=length)
+        token_limit = await self._structured_output.free_tokens(TaskKind.MERGE, kind, length=length)
         while len(parts) > 1:
-            groups = pack_slices([tokens + 8 for tokens in await self._structured_output.count(parts)], room)
+            groups = pack_slices([tokens + 8 for tokens in await self._structured_output.count(parts)], token_limit)
             if len(groups) == len(parts):  # no two fit together: side by side is the best there is
                 return "\n\n".join(parts)
-            last = len(groups) == 1
-            shape, words = (kind, length) if last else (SummaryAnswer, SHORT_LENGTH)
-            parts = [await self._merged(parts[group], shape, words) for group in groups]
+            is_last = len(groups) == 1
+            answer_type, target_length = (kind, length) if is_last else (SummaryAnswer, SHORT_LENGTH)
+            parts = [await self._merge_group(parts[group], answer_type, target_length) for group in groups]
         return parts[0]
 
-    async def _merged(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
+    async def _merge_group(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
         if len(parts) == 1:
             return parts[0]
         text = "\n".join(f"Part {number}: {' '.join(part.split())}" for number, part in enumerate(parts, 1))
@@ -66,15 +68,15 @@ class ConversationExtraction:
 
     async def title(self, lines: Sequence[Utterance], summary: str) -> str:
         """Return a title of two to six words. `summary` is read instead if `lines` do not fit into one prompt."""
-        return (await self._whole(TaskKind.TITLE, TitleAnswer, lines, summary)).title
+        return (await self._ask_about_session(TaskKind.TITLE, TitleAnswer, lines, summary)).title
 
     async def keywords(self, lines: Sequence[Utterance], summary: str) -> list[str]:
         """Return four to six keywords; `summary` as for `title`."""
-        return (await self._whole(TaskKind.KEYWORDS, KeywordsAnswer, lines, summary)).keywords
+        return (await self._ask_about_session(TaskKind.KEYWORDS, KeywordsAnswer, lines, summary)).keywords
 
     async def goals(self, lines: Sequence[Utterance], summary: str) -> list[str]:
         """Return the plans that are still open, at most five; `summary` as for `title`."""
-        return (await self._whole(TaskKind.GOALS, GoalsAnswer, lines, summary)).goals
+        return (await self._ask_about_session(TaskKind.GOALS, GoalsAnswer, lines, summary)).goals
 
     async def relevance(self, summary: str) -> int:
         """Return the relevance, from 1 to 5."""
@@ -91,16 +93,16 @@ class ConversationExtraction:
 
     async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
         """Return the rolling summary, extended by lines that leave the context window."""
-        (told,) = await self._structured_output.count([so_far])
-        spare = max(told, SummaryAnswer.max_tokens)
+        (recap_tokens,) = await self._structured_output.count([so_far])
+        reserved_tokens = max(recap_tokens, SummaryAnswer.max_tokens)
         for part in await self._structured_output.split_to_fit(
-            TaskKind.RECAP, SummaryAnswer, lines, spare=spare, length=SHORT_LENGTH
+            TaskKind.RECAP, SummaryAnswer, lines, reserved_tokens=reserved_tokens, length=SHORT_LENGTH
         ):
             values = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
             so_far = (await self._structured_output.ask(TaskKind.RECAP, SummaryAnswer, **values)).text
         return so_far
 
-    async def _whole(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
+    async def _ask_about_session(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
         """Ask about all lines if they fit, else about their summary."""
         fits = len(await self._structured_output.split_to_fit(task, answer, lines)) == 1
         return await self._structured_output.ask(

@@ -28,14 +28,14 @@ from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 
-LINES_AT_ONCE = 12
+LINES_PER_PORTION = 12
 """Lines per portion; in longer ones models miss facts in the middle."""
 OVERLAP = 2
 """Lines of the previous portion that are repeated, so that an answer is read together with its question."""
 LINES_BEFORE = 2
 """Lines shown before the one that a model is asked to confirm."""
-KNOWN_SHOWN = 5
-KNOWN_TOKENS = 200
+MAX_KNOWN_FACTS = 5
+MAX_KNOWN_TOKENS = 200
 """Token budget of the known facts that are shown."""
 NOTHING = "(nothing)"
 _DATED = frozenset({FactKind.EVENT, FactKind.PLAN})
@@ -67,27 +67,27 @@ class LlmFactExtraction:
         parts = dict(zip((line.id for line in lines), read_parts(lines), strict=True))
         names = " and ".join(sorted(about))
         found: list[SupportedFact] = []
-        sizes = (LINES_AT_ONCE, KNOWN_TOKENS, OVERLAP)
+        sizes = (LINES_PER_PORTION, MAX_KNOWN_TOKENS, OVERLAP)
         for portion in await self._structured_output.split_to_fit(
             TaskKind.FACTS, FactsAnswer, lines, *sizes, about=names, known=""
         ):
-            shown = nearest(portion, known)
-            before = [each.fact for each in found if each.source in portion]
-            texts = await self._fitting([*(each.fact for each in shown), *before], KNOWN_TOKENS)
+            shown = select_related_facts(portion, known)
+            found_here = [fact.fact for fact in found if fact.source in portion]
+            texts = await self._select_fitting([*(fact.fact for fact in shown), *found_here], MAX_KNOWN_TOKENS)
             answer = await self._structured_output.ask(
                 TaskKind.FACTS,
                 FactsAnswer,
-                conversation=_shown(portion),
+                conversation=_format_portion(portion),
                 about=names,
                 known="\n".join(texts) or NOTHING,
             )
-            here = [parts[line.id] for line in portion]
+            portion_parts = [parts[line.id] for line in portion]
             for stated in answer.facts:
-                noted, support = _read(stated, portion, here, shown)
-                if noted is None or is_repeated(noted, found) or not _is_about(noted, about, lines):
+                supported, support = _read(stated, portion, portion_parts, shown)
+                if supported is None or is_repeated(supported, found) or not _is_about(supported, about, lines):
                     continue
-                if support is SupportLevel.FULL or await self._confirms(stated.fact, portion, portion.index(noted.source)):
-                    found.append(noted)
+                if support is SupportLevel.FULL or await self._confirms(stated.fact, portion, portion.index(supported.source)):
+                    found.append(supported)
         return found
 
     async def compare_facts(self, old: str, new: str) -> str:
@@ -103,21 +103,21 @@ class LlmFactExtraction:
             return checked.quotation
         return None
 
-    async def _confirms(self, fact: str, lines: Sequence[Utterance], place: int) -> bool:
-        first = max(0, place - LINES_BEFORE)
+    async def _confirms(self, fact: str, lines: Sequence[Utterance], index: int) -> bool:
+        first = max(0, index - LINES_BEFORE)
         try:
             answer = await self._structured_output.ask(
                 TaskKind.CONFIRM,
                 ConfirmationAnswer,
-                conversation=_shown(lines[first : place + 1]),
-                line=str(place + 1 - first),
+                conversation=_format_portion(lines[first : index + 1]),
+                line=str(index + 1 - first),
                 fact=fact,
             )
         except AnswerUnusable:
             return False
         return answer.is_said
 
-    async def _fitting(self, texts: Sequence[str], tokens: int) -> list[str]:
+    async def _select_fitting(self, texts: Sequence[str], tokens: int) -> list[str]:
         """Return the first texts, numbered, as many as fit into `tokens`."""
         numbered = [f"{number}. {text}" for number, text in enumerate(texts, 1)]
         sizes = accumulate(count + 1 for count in await self._structured_output.count(numbered))
@@ -125,51 +125,60 @@ class LlmFactExtraction:
 
 
 def _read(
-    stated: StatedFact, lines: Sequence[Utterance], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
+    stated_fact: StatedFact, lines: Sequence[Utterance], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
 ) -> tuple[SupportedFact | None, SupportLevel]:
     """Return a stated fact as it would be stored, and how far its message supports it."""
-    checked = check_claim(Claim(stated.line - 1, stated.quote, stated.fact, stated.about), lines, parts)
-    is_english = detect_language(stated.fact) in {ENGLISH, None}
-    if checked.quotation is None or checked.support is SupportLevel.NONE or (is_english and not is_self_contained(stated.fact)):
+    checked = check_claim(Claim(stated_fact.line - 1, stated_fact.quote, stated_fact.fact, stated_fact.about), lines, parts)
+    is_english = detect_language(stated_fact.fact) in {ENGLISH, None}
+    if (
+        checked.quotation is None
+        or checked.support is SupportLevel.NONE
+        or (is_english and not is_self_contained(stated_fact.fact))
+    ):
         return None, SupportLevel.NONE
     source = lines[checked.quotation.message_index]
-    fact = with_dates(stated.fact, source.time.date(), stated.kind)
+    fact = resolve_fact_dates(stated_fact.fact, source.time.date(), stated_fact.kind)
     if resolve.RELATIVE_TIME.search(fact):
         return None, SupportLevel.NONE  # it would say something else tomorrow
-    changed = known[stated.changes - 1] if 0 < stated.changes <= len(known) else None
-    return SupportedFact(fact, source, stated.kind, checked.quotation.in_story, changed), checked.support
+    changed = known[stated_fact.changes - 1] if 0 < stated_fact.changes <= len(known) else None
+    return SupportedFact(fact, source, stated_fact.kind, checked.quotation.in_story, changed), checked.support
 
 
-def _shown(lines: Sequence[Utterance]) -> str:
+def _format_portion(lines: Sequence[Utterance]) -> str:
     return format_lines(lines, numbered=True, dated=True)
 
 
-def with_dates(fact: str, day: date, kind: FactKind) -> str:
+def resolve_fact_dates(fact: str, day: date, kind: FactKind) -> str:
     """Return a fact with its relative dates spelled out as seen from `day`."""
     return resolve.resolve_dates(fact, day, event=kind in _DATED)
 
 
-def nearest(lines: Sequence[Utterance], known: Sequence[ExtractedFact], most: int = KNOWN_SHOWN) -> list[ExtractedFact]:
+def select_related_facts(
+    lines: Sequence[Utterance], known: Sequence[ExtractedFact], limit: int = MAX_KNOWN_FACTS
+) -> list[ExtractedFact]:
     """Return the known facts that share most words with the lines, rare words weighted higher; none that shares no word."""
     words = [content_words(fact.fact) for fact in known]
-    said = frozenset().union(*(content_words(line.text) for line in lines))
-    spread = {word: sum(word in each for each in words) for word in said}
-    scored = [(sum(1 / spread[word] for word in each & said), fact) for each, fact in zip(words, known, strict=True)]
-    best = sorted((one for one in scored if one[0]), key=lambda one: (-one[0], -one[1].last_seen.timestamp()))
-    return [fact for _score, fact in best[:most]]
+    line_words = frozenset().union(*(content_words(line.text) for line in lines))
+    document_frequency = {word: sum(word in fact_words for fact_words in words) for word in line_words}
+    scored = [
+        (sum(1 / document_frequency[word] for word in fact_words & line_words), fact)
+        for fact_words, fact in zip(words, known, strict=True)
+    ]
+    ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: (-pair[0], -pair[1].last_seen.timestamp()))
+    return [fact for _score, fact in ranked[:limit]]
 
 
-def is_repeated(noted: SupportedFact, others: Sequence[SupportedFact]) -> bool:
+def is_repeated(fact: SupportedFact, others: Sequence[SupportedFact]) -> bool:
     """Return whether a fact of the same message with at least three quarters of its words is among the others."""
-    words = content_words(noted.fact)
+    words = content_words(fact.fact)
     for other in others:
-        theirs = content_words(other.fact)
-        if other.source.id == noted.source.id and 4 * len(words & theirs) >= 3 * min(len(words), len(theirs)):
+        other_words = content_words(other.fact)
+        if other.source.id == fact.source.id and 4 * len(words & other_words) >= 3 * min(len(words), len(other_words)):
             return True
     return False
 
 
-def _is_about(noted: SupportedFact, about: Collection[str], lines: Sequence[Utterance]) -> bool:
+def _is_about(fact: SupportedFact, about: Collection[str], lines: Sequence[Utterance]) -> bool:
     """Return whether the fact names one of the requested speakers, or names no speaker and was said by one of them."""
-    named = {line.name for line in lines if line.name and find_name_index(line.name, noted.fact) >= 0}
-    return not named.isdisjoint(about) if named else noted.source.name in about
+    named_speakers = {line.name for line in lines if line.name and find_name_index(line.name, fact.fact) >= 0}
+    return not named_speakers.isdisjoint(about) if named_speakers else fact.source.name in about

@@ -28,7 +28,7 @@ from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
-from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput, reseeded
+from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput, use_other_seeds
 from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ class Qualification:
                 [] if so_far.may_write_facts or found_nothing else [*snippets]
             )
             texts += [] if so_far.may_write_summaries else dialogues
-            with reseeded(number):
+            with use_other_seeds(number):
                 await self._run_attempt(model, record, number, texts, (snippets, dialogues))
             if self._structured_output.model is not model:
                 return
@@ -189,7 +189,7 @@ class Qualification:
             found_facts = await self._fact_extraction.facts(lines, [snippet.about])
         except AnswerUnusable as error:
             return QualificationScore(failed=error.message)
-        return score_facts(snippet, lines, [each.fact for each in found_facts])
+        return score_facts(snippet, lines, [fact.fact for fact in found_facts])
 
     async def _test_dialogue(self, dialogue: QualificationDialogue) -> QualificationScore:
         try:
@@ -235,16 +235,17 @@ def judge(
     facts = max((_judge_fact_scores(scores, snippets) for scores in attempts), default=(False, 0.0, "not tried"))
     failures = [list(_list_failures(scores, dialogues)) for scores in attempts]
     is_faithful = any(
-        not failed and all(each.name in scores for each in dialogues) for scores, failed in zip(attempts, failures, strict=True)
+        not failed and all(dialogue.name in scores for dialogue in dialogues)
+        for scores, failed in zip(attempts, failures, strict=True)
     )
-    what = "faithful" if is_faithful else "; ".join(next(filter(None, failures), ["not tried"]))
+    summary_detail = "faithful" if is_faithful else "; ".join(next(filter(None, failures), ["not tried"]))
     return QualificationResult(
         model=model,
         facts=facts[1],
         may_write_facts=facts[0],
         may_write_summaries=is_faithful,
         checked=now(),
-        detail=f"{facts[2]}; summaries: {what}.",
+        detail=f"{facts[2]}; summaries: {summary_detail}.",
     )
 
 
@@ -252,20 +253,20 @@ def _judge_fact_scores(
     scores: Mapping[str, QualificationScore], snippets: Sequence[QualificationSnippet]
 ) -> tuple[bool, float, str]:
     """Return whether the model may write facts, its precision, and the measured values in words."""
-    scores_by_text = [scores[each.name] for each in snippets if each.name in scores]
-    right, wrong = sum(each.right for each in scores_by_text), sum(each.wrong for each in scores_by_text)
+    scores_by_text = [scores[snippet.name] for snippet in snippets if snippet.name in scores]
+    right, wrong = sum(score.right for score in scores_by_text), sum(score.wrong for score in scores_by_text)
     precision = right / (right + wrong) if right + wrong else 0.0
-    total = sum(len(each.facts) for each in snippets)
-    enough = sum(each.found for each in scores_by_text) >= MIN_FACT_RECALL * total
+    total = sum(len(snippet.facts) for snippet in snippets)
+    has_enough_recall = sum(score.found for score in scores_by_text) >= MIN_FACT_RECALL * total
     tried = f"{len(scores_by_text)} of {len(snippets)} texts"
-    is_fit = len(scores_by_text) == len(snippets) and precision >= MIN_PRECISION and enough
-    return is_fit, precision, f"{right} of {right + wrong} facts were right, {total} were there to be found ({tried})"
+    is_qualified = len(scores_by_text) == len(snippets) and precision >= MIN_PRECISION and has_enough_recall
+    return is_qualified, precision, f"{right} of {right + wrong} facts were right, {total} were there to be found ({tried})"
 
 
 def _list_failures(scores: Mapping[str, QualificationScore], dialogues: Sequence[QualificationDialogue]) -> Iterator[str]:
-    for each in dialogues:
-        if each.name in scores and scores[each.name].failed:
-            yield f"{each.name}: {scores[each.name].failed}"
+    for dialogue in dialogues:
+        if dialogue.name in scores and scores[dialogue.name].failed:
+            yield f"{dialogue.name}: {scores[dialogue.name].failed}"
 
 
 def _read(path: Path, kind: type[list[T]]) -> list[T]:

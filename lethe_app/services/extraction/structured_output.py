@@ -42,7 +42,7 @@ _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=N
 
 
 @contextmanager
-def metered(add: Callable[[int], None]) -> Iterator[None]:
+def meter_tokens(add: Callable[[int], None]) -> Iterator[None]:
     """Report the tokens of every task prompt sent in this context, evaluated and generated, to `add`."""
     token = _METER.set(add)
     try:
@@ -52,7 +52,7 @@ def metered(add: Callable[[int], None]) -> Iterator[None]:
 
 
 @contextmanager
-def reseeded(attempt: int) -> Iterator[None]:
+def use_other_seeds(attempt: int) -> Iterator[None]:
     """Use other seeds for the task prompts sent in this context; 0 is the default seed."""
     token = _ATTEMPT.set(attempt)
     try:
@@ -61,7 +61,7 @@ def reseeded(attempt: int) -> Iterator[None]:
         _ATTEMPT.reset(token)
 
 
-def name_in_words(answer: type[LlmAnswer]) -> str:
+def format_class_name(answer: type[LlmAnswer]) -> str:
     """Return the name of an answer class in words: “own thoughts”."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()
 
@@ -123,29 +123,29 @@ class StructuredOutput:
     async def free_tokens(self, task: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
         """Return the number of tokens that the placeholders not given in `values` may take together. Raise ModelError."""
         model = self._require_model()
-        gaps = dict.fromkeys(self._load_prompt(task).placeholders, "")
-        (fixed,) = await self._count([await self._render_prompt(model, task, gaps | values)])
-        return min(model.options.background_context, model.context) - fixed - answer.max_tokens - MARGIN
+        empty_values = dict.fromkeys(self._load_prompt(task).placeholders, "")
+        (prompt_tokens,) = await self._count([await self._render_prompt(model, task, empty_values | values)])
+        return min(model.options.background_context, model.context) - prompt_tokens - answer.max_tokens - MARGIN
 
     async def split_to_fit(
         self,
         task: str | TaskPrompt,
         answer: type[LlmAnswer],
         lines: Sequence[Utterance],
-        most: int = 0,
-        spare: int = 0,
+        max_lines: int = 0,
+        reserved_tokens: int = 0,
         overlap: int = 0,
         **values: str,
     ) -> list[list[Utterance]]:
-        """Split all of `lines` into portions that the task prompt can take, with at most `most` lines each unless that is 0.
+        """Split `lines` into portions that fit into the task prompt, with at most `max_lines` lines each unless that is 0.
 
-        `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the
-        one before. Raise PromptTooLong if the model's context is too short for this task prompt.
+        `reserved_tokens` are kept free for content that is not known yet. Each portion repeats up to `overlap` lines of the
+        previous one. Raise PromptTooLong if the model's context is too short for this task prompt.
         """
-        room = await self.free_tokens(task, answer, **values) - spare
-        if room < MIN_CONTENT_TOKENS:
+        available_tokens = await self.free_tokens(task, answer, **values) - reserved_tokens
+        if available_tokens < MIN_CONTENT_TOKENS:
             raise PromptTooLong("The context size is too small for this task.", "Choose a larger context size.")
-        return await split_into_portions(lines, room, self._count, most, overlap)
+        return await split_into_portions(lines, available_tokens, self._count, max_lines, overlap)
 
     async def count(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text."""
@@ -165,7 +165,7 @@ class StructuredOutput:
                 LOG.info("task prompt %s, try %d: %s", self._load_prompt(task).name, tries + 1, type(error).__name__)
                 tries += 1
                 if tries == len(TEMPERATURES):
-                    raise AnswerUnusable(f"The model gave no usable {name_in_words(answer)}.") from error
+                    raise AnswerUnusable(f"The model gave no usable {format_class_name(answer)}.") from error
 
     @contextmanager
     def _hold_context(self) -> Iterator[None]:
@@ -207,7 +207,7 @@ class StructuredOutput:
                 ControlTokenFilter(model.control_tokens),
             )  # takes a while with thousands of control tokens
         control_filter = self._control_filter[1]
-        turns = self._load_prompt(task).build_turns({gap: control_filter(text) for gap, text in values.items()})
+        turns = self._load_prompt(task).build_turns({placeholder: control_filter(text) for placeholder, text in values.items()})
         return (await self._choose_renderer(model)).renderer.render(turns, thinking=False)
 
     async def _generate_answer(

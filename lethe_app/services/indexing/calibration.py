@@ -25,7 +25,7 @@ SHIPPED = "known.json"
 """File beside the sentence pairs with the thresholds that `tests/bench/calibration.py` measured for the bundled embedding
 model.
 """
-AT_ONCE = 8
+BATCH_SIZE = 8
 """Texts embedded in one call; a query that arrives meanwhile waits for no more than these."""
 
 
@@ -45,19 +45,19 @@ class Calibration:
 
     async def thresholds(self) -> Thresholds:
         """Return the thresholds of the present embedding model, with the user's settings in place of measured values."""
-        return chosen(await self.limits_of(self._embedding.id), self._preferences.current)
+        return apply_settings(await self.limits_of(self._embedding.id), self._preferences.current)
 
     async def limits_of(self, name: str) -> Thresholds:
         """Return the thresholds of the embedding model with that id."""
-        if name and name not in self._known and (stored := await self._stored(name)):
+        if name and name not in self._known and (stored := await self._load_stored(name)):
             self._known[name] = stored
         return self._known.get(name, ORIGINAL)
 
-    async def _stored(self, name: str) -> Thresholds | None:
+    async def _load_stored(self, name: str) -> Thresholds | None:
         """Return thresholds measured here before, or shipped for the bundled embedding model."""
         if self._shipped is None:
-            self._shipped = await asyncio.to_thread(shipped, self._pairs.with_name(SHIPPED))
-        return understood(await self._app_state.get(SCOPE, name)) or understood(self._shipped.get(name))
+            self._shipped = await asyncio.to_thread(load_shipped, self._pairs.with_name(SHIPPED))
+        return parse_thresholds(await self._app_state.get(SCOPE, name)) or parse_thresholds(self._shipped.get(name))
 
     async def measure(self, pause: Callable[[], Awaitable[None]] | None = None) -> None:
         """Fit the thresholds to the embedding model, unless that was done before; takes some seconds.
@@ -66,42 +66,42 @@ class Calibration:
         model, and FileError if there are no sentence pairs.
         """
         name = self._embedding.id
-        if not name or name in self._known or await self._stored(name) is not None:
+        if not name or name in self._known or await self._load_stored(name) is not None:
             return
         pairs = await asyncio.to_thread(load_pairs, self._pairs)
 
         async def embed(texts: Sequence[str]) -> list[TextEmbedding]:
-            meanings: list[TextEmbedding] = []
-            for start in range(0, len(texts), AT_ONCE):
+            embeddings: list[TextEmbedding] = []
+            for start in range(0, len(texts), BATCH_SIZE):
                 if pause is not None:
                     await pause()
-                meanings += await self._embedding.embed(texts[start : start + AT_ONCE])
-            return meanings
+                embeddings += await self._embedding.embed(texts[start : start + BATCH_SIZE])
+            return embeddings
 
-        fitted = await calibrate(embed, name, pairs)
+        thresholds = await calibrate(embed, name, pairs)
         if self._embedding.id != name:
             return  # another one was loaded meanwhile, and some of these meanings may be its
-        self._known[name] = fitted
-        await self._app_state.set(SCOPE, name, fitted.model_dump(mode="json"))
-        self.changed.notify(fitted)
+        self._known[name] = thresholds
+        await self._app_state.set(SCOPE, name, thresholds.model_dump(mode="json"))
+        self.changed.notify(thresholds)
 
 
-def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
+def apply_settings(measured: Thresholds, settings: Settings) -> Thresholds:
     """Return the thresholds with the user's settings in place of measured values."""
-    own = {
+    chosen = {
         "duplicate": settings.fact_duplicate_distance,
         "same_words": settings.fact_duplicate_distance,
         "update": settings.fact_update_distance,
         "rag_limit": settings.rag_distance,
     }
-    limits = measured.model_copy(update={name: distance for name, distance in own.items() if distance > 0})
-    if own["update"] > 0:  # no two are the same that are too far apart to be compared
-        nearer = {name: min(getattr(limits, name), limits.update) for name in ("duplicate", "same_words")}
-        return limits.model_copy(update=nearer)
+    limits = measured.model_copy(update={name: distance for name, distance in chosen.items() if distance > 0})
+    if chosen["update"] > 0:  # no two are the same that are too far apart to be compared
+        capped = {name: min(getattr(limits, name), limits.update) for name in ("duplicate", "same_words")}
+        return limits.model_copy(update=capped)
     return limits.model_copy(update={"update": max(limits.update, limits.same_words)})
 
 
-def shipped(path: Path) -> dict[str, object]:
+def load_shipped(path: Path) -> dict[str, object]:
     """Return the shipped thresholds by embedding model; empty if the file is missing or damaged, so that they are measured."""
     try:
         limits = json.loads(path.read_text(encoding="utf-8"))
@@ -110,7 +110,7 @@ def shipped(path: Path) -> dict[str, object]:
     return limits if isinstance(limits, dict) else {}
 
 
-def understood(stored: object) -> Thresholds | None:
+def parse_thresholds(stored: object) -> Thresholds | None:
     """Parse stored thresholds; None if they are invalid, such as those of another version."""
     try:
         return Thresholds.model_validate(stored) if stored is not None else None

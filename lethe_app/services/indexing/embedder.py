@@ -19,7 +19,7 @@ from lethe_app.retrieval.query_prefixes import EmbeddingPrefixes, prefixes_of
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 
-NOT_AGAIN_WITHIN = 60.0
+RETRY_DELAY = 60.0
 """Seconds before an embedding model that failed is loaded again automatically."""
 
 
@@ -46,8 +46,8 @@ class Embedding:
         self._preferences = preferences
         self.enabled = enabled
         """True if an embedding model may be loaded. With scripted models it is off by default."""
-        self._chosen = preferences.current.embedder_path
-        self._failed_at = -NOT_AGAIN_WITHIN
+        self._chosen_path = preferences.current.embedder_path
+        self._failed_at = -RETRY_DELAY
         self._one_at_a_time = asyncio.Lock()
 
     @property
@@ -55,17 +55,17 @@ class Embedding:
         """Return the id of the loaded embedding model; empty if there is none."""
         return self.state.id
 
-    async def ready(self) -> bool:
+    async def ensure_loaded(self) -> bool:
         """Load the embedding model if necessary; return whether one is loaded."""
         async with self._one_at_a_time:
-            chosen = self._preferences.current.embedder_path
-            if chosen != self._chosen:
-                self._chosen, self._failed_at = chosen, -NOT_AGAIN_WITHIN
+            path = self._preferences.current.embedder_path
+            if path != self._chosen_path:
+                self._chosen_path, self._failed_at = path, -RETRY_DELAY
                 await self._unload()
-            if self.state.name or not self.enabled or time.monotonic() - self._failed_at < NOT_AGAIN_WITHIN:
+            if self.state.name or not self.enabled or time.monotonic() - self._failed_at < RETRY_DELAY:
                 return bool(self.state.name)
             try:
-                await self._load(chosen)
+                await self._load(path)
             except LetheError as error:
                 await self._fail(error)
         return bool(self.state.name)
@@ -74,7 +74,7 @@ class Embedding:
         """Embed texts as passages, as a whole and token by token. Raise ModelError."""
         return await self._client.embed_tokens([self._prefixes.passage + text for text in texts])
 
-    async def ask(self, texts: Sequence[str]) -> list[TextEmbedding]:
+    async def embed_queries(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Embed texts as queries; some embedding models expect another prefix for them. Raise ModelError."""
         return await self._client.embed_tokens([self._prefixes.question + text for text in texts])
 
@@ -82,13 +82,13 @@ class Embedding:
         await self._client.close()
 
     async def _load(self, chosen: str) -> None:
-        file = await asyncio.to_thread(self._file, chosen)
-        model = await self._client.load(file, LoadOptions(), lambda _part: None, self._died)
+        file = await asyncio.to_thread(self._find_file, chosen)
+        model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_crash)
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
-        self._memory_index.set_embedder(self.embed, known_as(file), self.ask)
-        self._become(Embedder(model.file.name, known_as(file)))
+        self._memory_index.set_embedder(self.embed, embedder_id_of(file), self.embed_queries)
+        self._set_state(Embedder(model.file.name, embedder_id_of(file)))
 
-    def _file(self, chosen: str) -> ModelFile:
+    def _find_file(self, chosen: str) -> ModelFile:
         path = Path(chosen) if chosen else bundled.embedding_model()
         if not path.is_file():
             raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
@@ -97,24 +97,24 @@ class Embedding:
     async def _unload(self) -> None:
         self._memory_index.set_embedder(None, "")
         await self._client.close()
-        self._become(Embedder())
+        self._set_state(Embedder())
 
     async def _fail(self, error: LetheError) -> None:
         self._failed_at = time.monotonic()
         self._memory_index.set_embedder(None, "")
         await self._client.close()
-        self._become(Embedder(error=error))
+        self._set_state(Embedder(error=error))
 
-    def _died(self, error: ModelCrashed) -> None:
+    def _on_crash(self, error: ModelCrashed) -> None:
         self._failed_at = time.monotonic()
         self._memory_index.set_embedder(None, "")
-        self._become(Embedder(error=error))
+        self._set_state(Embedder(error=error))
 
-    def _become(self, state: Embedder) -> None:
+    def _set_state(self, state: Embedder) -> None:
         self.state = state
         self.changed.notify(state)
 
 
-def known_as(file: ModelFile) -> str:
+def embedder_id_of(file: ModelFile) -> str:
     """Return the id under which vectors and thresholds of an embedding model file are stored."""
     return f"{file.path.name} {file.size}"

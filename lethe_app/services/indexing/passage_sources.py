@@ -36,36 +36,42 @@ class PassageSources:
             memory_store,
             fact_store,
         )
-        self._makers: Mapping[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]] = {
-            "message": self._messages,
-            "session": self._summaries,
-            "memory": self._memory_texts,
-            "fact": self._fact_texts,
+        self._builders: Mapping[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]] = {
+            "message": self._build_message_passages,
+            "session": self._build_summary_passages,
+            "memory": self._build_memory_passages,
+            "fact": self._build_fact_passages,
         }
 
     async def passages_of(self, changes: Sequence[PendingRecord]) -> list[Passage]:
         """Return the passages of the changed records; none of a record that was deleted."""
         passages: list[Passage] = []
-        for kind, make in self._makers.items():
-            passages += await make([change.id for change in changes if change.kind == kind])
+        for kind, build in self._builders.items():
+            passages += await build([change.id for change in changes if change.kind == kind])
         return passages
 
-    async def _messages(self, ids: Sequence[UUID]) -> list[Passage]:
-        spoken = await self._pending.messages_to_index(ids) if ids else []
+    async def _build_message_passages(self, ids: Sequence[UUID]) -> list[Passage]:
+        messages = await self._pending.messages_to_index(ids) if ids else []
         return [
             passage
-            for one in spoken
-            if not one.is_opening
+            for message in messages
+            if not message.is_opening
             for passage in passage_builder.message_passages(
-                one.persona_id, one.session, one.id, one.position, one.speaker_name, one.text, local(one.time)
+                message.persona_id,
+                message.session,
+                message.id,
+                message.position,
+                message.speaker_name,
+                message.text,
+                local(message.time),
             )
         ]
 
-    async def _summaries(self, ids: Sequence[UUID]) -> list[Passage]:
+    async def _build_summary_passages(self, ids: Sequence[UUID]) -> list[Passage]:
         sessions = [session for id_ in ids if (session := await self._session(id_))]
         return [passage for session in sessions for passage in of_session(session)]
 
-    async def _memory_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+    async def _build_memory_passages(self, ids: Sequence[UUID]) -> list[Passage]:
         found: list[Passage] = []
         for id_ in ids:
             with suppress(StorageError):  # it was deleted: it has nothing to say any more
@@ -73,7 +79,7 @@ class PassageSources:
                 found += of_memory(await self._memory_store.owner_of(id_), memory)
         return found
 
-    async def _fact_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+    async def _build_fact_passages(self, ids: Sequence[UUID]) -> list[Passage]:
         found: list[Passage] = []
         for id_ in ids:
             with suppress(StorageError):
@@ -103,10 +109,10 @@ def of_session(session: ChatSession) -> list[Passage]:
     The title is left out as well if all lines are such, or if there is no summary and the title states nothing.
     """
     summary = [line for line in session.content.splitlines() if line.strip()]
-    told = [line for line in summary if not is_reported_question(line)]
-    title = session.name if told or (not summary and is_statement(session.name)) else ""
+    statements = [line for line in summary if not is_reported_question(line)]
+    title = session.name if statements or (not summary and is_statement(session.name)) else ""
     return passage_builder.summary_passages(
-        session.persona_id, session.guid, "\n".join(filter(None, [title, *told])), local(session.added)
+        session.persona_id, session.guid, "\n".join(filter(None, [title, *statements])), local(session.added)
     )
 
 
@@ -116,9 +122,11 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
         return []
     if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
         return []
-    whose = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
-    filed, text = passage_builder.category_words(memory.filed_under, memory.tags), (memory.name, memory.content)
-    return passage_builder.memory_passages(PassageKind.MEMORY, whose, memory.guid, *text, local(memory.added), filed)
+    passage_owner = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
+    category_words, text = passage_builder.category_words(memory.filed_under, memory.tags), (memory.name, memory.content)
+    return passage_builder.memory_passages(
+        PassageKind.MEMORY, passage_owner, memory.guid, *text, local(memory.added), category_words
+    )
 
 
 def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:

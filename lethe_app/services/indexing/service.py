@@ -23,7 +23,7 @@ AT_ONCE = 100
 """Changes indexed in one transaction."""
 EMBEDDED_AT_ONCE = 4
 """Passages embedded in one call; a query that arrives meanwhile waits for no more than these."""
-LOOK_AGAIN = 60.0
+CHECK_INTERVAL = 60.0
 """Seconds after which pending changes are looked for without a notification."""
 
 
@@ -56,13 +56,13 @@ class IndexingService:
         self._memory_index, self._embedding, self._calibration = memory_index, embedding, calibration
         self._priority = priority
         self._one_at_a_time = asyncio.Lock()
-        self.background = BackgroundLoop(self.catch_up, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.catch_up, CHECK_INTERVAL)
         """While it is paused, passages without an embedding are found by their words only."""
 
-    async def index_pending(self, most: int = AT_ONCE) -> int:
-        """Index up to `most` changes, newest first, and return their number."""
+    async def index_pending(self, limit: int = AT_ONCE) -> int:
+        """Index up to `limit` changes, newest first, and return their number."""
         async with self._one_at_a_time:
-            changes = await self._pending.newest_entries(most)
+            changes = await self._pending.newest_entries(limit)
             if changes:
                 passages = await self._sources.passages_of(changes)
                 await self._memory_index.replace(
@@ -75,7 +75,7 @@ class IndexingService:
         while await self.index_pending():
             pass
 
-    async def follow(self, changed: int = 1) -> None:
+    async def index_changes(self, changed: int = 1) -> None:
         """Index what was just changed and embed it if an embedding model is loaded, so that it can be found at once.
 
         `changed` is the number of passages concerned.
@@ -91,7 +91,7 @@ class IndexingService:
         """
         if await self.index_pending():  # what was just said is found by its words before anything that takes longer
             await self._report()
-        ready = await self._embedding.ready()
+        ready = await self._embedding.ensure_loaded()
         if ready and limits:
             with suppress(LetheError):  # the embedder died, or there is nothing to measure it by
                 await self._calibration.measure(self._priority.wait_for_turn_end)
@@ -108,7 +108,7 @@ class IndexingService:
         """Index worlds whose files were changed, added or deleted."""
         await self._worlds.sync()
 
-    def notice(self, worlds: Mapping[str, World]) -> None:
+    def check_worlds(self, worlds: Mapping[str, World]) -> None:
         """Check the worlds in use, and activate the background loop if one has changed since it was indexed."""
         if not self._worlds.are_indexed(worlds):
             self.background.wake()

@@ -90,16 +90,16 @@ class WorldPassages:
         """Index in small batches, between which other work has its turn. If it is interrupted, it starts again the next
         time.
         """
-        touched: dict[UUID, None] = {}
+        affected: dict[UUID, None] = {}
         for name in changed:
             before = known.get(name, IndexedWorld()).entries
             after = await asyncio.to_thread(embedded_entries, worlds[name]) if name in worlds else []
             guids = dict.fromkeys([*before, *after])
-            touched |= guids
+            affected |= guids
             # Stored without a digest before the first batch, so that an interrupted run is recognised and repeated.
             await self._store_state(name, IndexedWorld(entries=list(guids)))
-        entries_by_guid = await asyncio.to_thread(worlds_by_entry, worlds, touched)
-        guids_to_index = list(touched)
+        entries_by_guid = await asyncio.to_thread(worlds_by_entry, worlds, affected)
+        guids_to_index = list(affected)
         for start in range(0, len(guids_to_index), BATCH_SIZE):
             batch = guids_to_index[start : start + BATCH_SIZE]
             passages = await asyncio.to_thread(_passages_of, [pair for guid in batch for pair in entries_by_guid.get(guid, ())])
@@ -149,9 +149,9 @@ def entry_passages(name: str, entry: WorldEntry) -> list[Passage]:
 
 
 def _passages_of(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:
-    return [one for name, entry in entries for one in entry_passages(name, entry)]
+    return [passage for name, entry in entries for passage in entry_passages(name, entry)]
 
 
 def _is_embedded(world: World, entry: WorldEntry) -> bool:
-    is_wanted = world.do_embeds if entry.do_embeds is None else entry.do_embeds
-    return entry.enabled and is_wanted and entry.insertion is MemoryInsertion.TRIGGER
+    is_embedded = world.do_embeds if entry.do_embeds is None else entry.do_embeds
+    return entry.enabled and is_embedded and entry.insertion is MemoryInsertion.TRIGGER

@@ -13,7 +13,7 @@ from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import Paths
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.embedder import known_as
+from lethe_app.services.indexing.embedder import embedder_id_of
 from lethe_app.services.library import Library
 from lethe_app.services.models.service import ModelService
 
@@ -118,7 +118,7 @@ class Doctor:
         vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
         await self._embedder.close()
         test_result = bundled.run_self_test(vectors, reference)
-        limits = await self._calibration.limits_of(known_as(file))
+        limits = await self._calibration.limits_of(embedder_id_of(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
         detail = f"{path.name}: {test_result.detail}; {thresholds}"
         return EngineCheck("Embedding model", passed=test_result.passed, detail=detail, remedy=bundled.SET_UP_AGAIN)

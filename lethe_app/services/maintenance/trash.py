@@ -60,7 +60,7 @@ class Trash:
         await self.records.erase(records)
         for persona_id in await self._files.erase([item for item in items if item.kind in FILE_KINDS]):
             await self.records.erase_persona(persona_id)
-        await self._indexing.follow()
+        await self._indexing.index_changes()
         self.changed.notify(None)
 
     async def purge_expired(self) -> None:

@@ -99,7 +99,7 @@ class FactService:
                 for fact in new_facts
             ]
             if any(changes):
-                await self._indexing.follow(sum(changes))
+                await self._indexing.index_changes(sum(changes))
         if any(changes):
             self._notify_changed(persona_id)
         return sum(changes)
@@ -241,7 +241,7 @@ class FactService:
     async def renew(self, persona_id: str) -> None:
         """Apply a change by the user at once: update the index, and have the persona's prompts made again."""
         self._renewed.notify(persona_id)
-        await self._indexing.follow()
+        await self._indexing.index_changes()
         self._notify_changed(persona_id)
 
     async def _merge_fact(

@@ -47,7 +47,9 @@ class MacroValues:
         combined_text = "\n".join(texts)
         titles = list(dict.fromkeys(_MEMORY_MACRO.findall(combined_text)))
         if titles:
-            macro_context = replace(macro_context, memory=await self._memory_lookup(position.session, position.cast, titles))
+            macro_context = replace(
+                macro_context, memory=await self._memory_lookup(position.session, position.participants, titles)
+            )
         if _IDLE_MACRO.search(combined_text):
             cached_idle = self._opening_idle_times.get(position.session.guid) if position.at_beginning else None
             macro_context = replace(

@@ -87,7 +87,7 @@ class MemoryService:
         if before_store is not None:
             await before_store(deduplicated.record)
         await self._memory_cache.save_memories(persona_id, deduplicated.record)
-        await self._indexing.follow()
+        await self._indexing.index_changes()
         return deduplicated
 
     async def edit(self, memory: MemoryUnit, editor: str = "") -> None:
@@ -98,21 +98,21 @@ class MemoryService:
         await self._memory_store.get(memory.guid)
         persona_id = await self._memory_store.owner_of(memory.guid)
         await self._memory_cache.save_memories(persona_id, memory.model_copy(update={"made_by": editor}))
-        await self._indexing.follow()
+        await self._indexing.index_changes()
 
     async def forget_memory(self, guid: UUID) -> None:
         """Move a memory to the trash, so that it is no longer recalled. Raise StorageError if it does not exist."""
         await self._memory_store.get(guid)
         persona_id = await self._memory_store.owner_of(guid)
         await self._memory_cache.delete(persona_id, [guid])
-        await self._indexing.follow()
+        await self._indexing.index_changes()
 
     async def restore(self, guid: UUID) -> None:
         """Restore a memory from the trash. Raise StorageError if it is not there."""
         persona_id = await self._memory_store.owner_of(guid)
         if not await self._memory_cache.restore(persona_id, [guid]):
             raise StorageError("This memory is no longer in the Trash.")
-        await self._indexing.follow()
+        await self._indexing.index_changes()
 
     async def reload(self) -> None:
         """Drop all caches, so that memories are read from the database again, and index pending changes."""

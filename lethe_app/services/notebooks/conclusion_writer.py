@@ -39,14 +39,14 @@ class ConclusionWriter:
 
     def needs_model(self, session: SessionSummary) -> bool:
         """Return whether a model would be asked about the session."""
-        return self._conclusions.asks(session.last_activity)
+        return self._conclusions.would_ask_model(session.last_activity)
 
     async def delete_forgotten(self, persona_id: str) -> None:
         """Remove from the notebooks what the user has forgotten."""
         forgotten = {tombstone.digest for tombstone in await self._fact_store.tombstones_of(persona_id)}
         await self._notebooks.delete_lines(persona_id, forgotten)
 
-    async def write_session(self, session_id: UUID, doing: ActivityEntry | None = None) -> list[str]:
+    async def write_session(self, session_id: UUID, entry: ActivityEntry | None = None) -> list[str]:
         """Write the conclusions of one session; return the names of the notebooks that were written."""
         session = await self._session_store.session(session_id)
         utterances = to_utterances(
@@ -55,20 +55,20 @@ class ConclusionWriter:
         conversation = FinishedConversation(session, await self._participants.load_for_session(session), utterances)
         if not utterances:
             return []
-        if doing is None:
-            extraction = await self._conclusions.came_to(conversation)
+        if entry is None:
+            extraction = await self._conclusions.collect_conclusions(conversation)
             return await self._filer.write_conclusions(conversation, extraction)
-        extraction = await self._conclusions.came_to(conversation, partial(self._notebook_undo.record_facts, doing))
-        await self._notebook_undo.keep_learnt_facts(doing, extraction.foretold, extraction.learnt)
-        return await self._write_recorded(conversation, extraction, doing) if extraction.conclusions else []
+        extraction = await self._conclusions.collect_conclusions(conversation, partial(self._notebook_undo.record_facts, entry))
+        await self._notebook_undo.keep_learnt_facts(entry, extraction.extracted_facts, extraction.learnt)
+        return await self._write_recorded(conversation, extraction, entry) if extraction.conclusions else []
 
     async def _write_recorded(
-        self, conversation: FinishedConversation, extraction: SessionConclusions, doing: ActivityEntry
+        self, conversation: FinishedConversation, extraction: SessionConclusions, entry: ActivityEntry
     ) -> list[str]:
         """Write the conclusions, and record what was written even if an error interrupts it."""
-        change = await self._notebook_undo.record_before(doing.run_id, conversation.session.persona_id)
+        change = await self._notebook_undo.record_before(entry.run_id, conversation.session.persona_id)
         try:
             return await self._filer.write_conclusions(conversation, extraction)
         finally:
             for made in await self._notebook_undo.record_after(change):
-                await doing.recorder.add_result(made)
+                await entry.recorder.add_result(made)

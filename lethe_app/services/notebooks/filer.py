@@ -91,8 +91,8 @@ class NotebookFiler:
         open_name = await self._notebook_selector.open_notebook_of(conversation.session.guid)
         if any(book.name == open_name for book in books):
             return open_name
-        said = " ".join(said.text for said in conversation.lines if said.role is Role.USER)
-        return majority_notebook(votes) or await self._find_notebook(conversation, books, said)
+        user_text = " ".join(line.text for line in conversation.lines if line.role is Role.USER)
+        return majority_notebook(votes) or await self._find_notebook(conversation, books, user_text)
 
     def _choose_title(self, conversation: FinishedConversation, conclusions: Sequence[Conclusion], subject: str) -> str:
         """Return a title: the subject by a model, common words of the conclusions, or else a keyword or the title of the
@@ -104,7 +104,7 @@ class NotebookFiler:
         return next(title for title in map(str.strip, candidates) if title)
 
     def _speaker_names(self, conversation: FinishedConversation) -> tuple[str, ...]:
-        return (conversation.cast.persona.name, conversation.cast.user.name)
+        return (conversation.participants.persona.name, conversation.participants.user.name)
 
     async def _choose_pieces(self, book: Notebook) -> Sequence[NotebookPiece]:
         line_limit = self._preferences.current.notebook_lines
@@ -124,5 +124,5 @@ class NotebookFiler:
         vectors = self._notebook_selector.vectors_of([line.text for line in book.lines])
         if vectors is None:
             return split_without_model(book, line_limit)
-        alike = similarity_matrix(vectors)
-        return split_without_model(book, line_limit, lambda one, other: alike[one][other])
+        similarities = similarity_matrix(vectors)
+        return split_without_model(book, line_limit, lambda one, other: similarities[one][other])

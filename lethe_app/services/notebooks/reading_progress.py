@@ -37,9 +37,13 @@ class ReadingProgress:
         stored = await self._app_state.get(SCOPE, persona_id)
         counts = {str(guid): int(count) for guid, count in stored.items()} if isinstance(stored, dict) else {}
         sessions = await self._session_store.sessions(persona_id)
-        unread = [one for one in reversed(sessions) if one.archived and counts.get(str(one.guid), 0) < one.messages]
-        present = {str(one.guid): counts[str(one.guid)] for one in sessions if str(one.guid) in counts}
-        return UnreadSessions(persona_id, [one for one in unread if await self._has_facts(one)], present)
+        unread = [
+            session
+            for session in reversed(sessions)
+            if session.archived and counts.get(str(session.guid), 0) < session.messages
+        ]
+        present = {str(session.guid): counts[str(session.guid)] for session in sessions if str(session.guid) in counts}
+        return UnreadSessions(persona_id, [session for session in unread if await self._has_facts(session)], present)
 
     async def mark_read(self, unread: UnreadSessions, session: SessionSummary) -> None:
         """Record that a session was read."""

@@ -104,14 +104,14 @@ class NotebookSelector:
             find_evidence(text, await self._load_vocabulary(persona_id, books), names), await self._load_limits()
         )
 
-    async def _collect_signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookEvidence]:
+    async def _collect_evidence(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookEvidence]:
         """Return the evidence for each notebook in a message, by name."""
         known_words = await self._load_vocabulary(context.session.persona_id, books)
-        signs_by_name = find_evidence(context.text, known_words, context.speaker_names)
+        evidence_by_name = find_evidence(context.text, known_words, context.speaker_names)
         if context.embedding is None:
-            return signs_by_name
+            return evidence_by_name
         return {
-            book.name: replace(signs_by_name[book.name], distances=self._measure_distances(context.embedding, book))
+            book.name: replace(evidence_by_name[book.name], distances=self._measure_distances(context.embedding, book))
             for book in books
         }
 
@@ -128,19 +128,19 @@ class NotebookSelector:
         books = context.notebooks
         if not books:
             return RecallCandidates()
-        open_name, untouched = parse_state(context.states.get(OPEN_NOTEBOOK_KEY))
-        signs_by_name, limits = await self._collect_signs(books, context), await self._load_limits()
-        name = choose_notebook(signs_by_name, limits, open_name)
-        book = next((one for one in books if one.name == name), None)
+        open_name, unrelated_count = parse_state(context.states.get(OPEN_NOTEBOOK_KEY))
+        evidence_by_name, limits = await self._collect_evidence(books, context), await self._load_limits()
+        name = choose_notebook(evidence_by_name, limits, open_name)
+        book = next((notebook for notebook in books if notebook.name == name), None)
         if book is None:
             return RecallCandidates()
-        if name == open_name and not is_continuation(context.text, signs_by_name[name], limits):
-            state = {"name": "" if untouched + 1 >= MAX_UNRELATED_MESSAGES else name, "untouched": untouched + 1}
+        if name == open_name and not is_continuation(context.text, evidence_by_name[name], limits):
+            state = {"name": "" if unrelated_count + 1 >= MAX_UNRELATED_MESSAGES else name, "untouched": unrelated_count + 1}
             return RecallCandidates(states={OPEN_NOTEBOOK_KEY: state})
         recollections: list[RecalledMemory] = []
         token_limit, prefix = int(context.context * CONTEXT_SHARE), context.prefix
         if prefix is None or not prefix.notebook or prefix.notebook != await self._render_fitting(book, token_limit):
-            known_digests = {fingerprint_digest(one.text) for one in prefix.facts} if prefix is not None else set()
+            known_digests = {fingerprint_digest(fact.text) for fact in prefix.facts} if prefix is not None else set()
             new_lines = tuple(line for line in book.lines if fingerprint_digest(line.text) not in known_digests)
             if text := await self._render_fitting(replace(book, lines=new_lines), token_limit):
                 recollections = [build_recollection(persona_id, book, text, is_new=name != open_name)]
@@ -154,18 +154,18 @@ class NotebookSelector:
             return NotebookSections()
         try:
             books = {item.name: item.notebook for item in await self._notebooks.notebooks_of(session.persona_id)}
-            recents = await self._notebooks.list_recent(session.persona_id)
+            entries = await self._notebooks.list_recent(session.persona_id)
         except LetheError:
             return NotebookSections()  # a disk that cannot be read keeps nobody from talking
         book = books.get(await self.open_notebook_of(session.guid))
         text = await self._render_fitting(book, int(context * CONTEXT_SHARE)) if book is not None else ""
-        rows = [format_recent(one, books[one.name]) for one in recents[:MAX_LISTED] if one.name in books]
-        recent_text = "\n".join([RECENT_HEADING, *rows]) if rows else ""
-        tokens = sum(await self._token_counts.count([one for one in (text, recent_text) if one])) + 4
-        says = partial(writing.contains_statement, book) if book is not None and text else None
+        lines = [format_recent(entry, books[entry.name]) for entry in entries[:MAX_LISTED] if entry.name in books]
+        recent_text = "\n".join([RECENT_HEADING, *lines]) if lines else ""
+        tokens = sum(await self._token_counts.count([section for section in (text, recent_text) if section])) + 4
+        contains = partial(writing.contains_statement, book) if book is not None and text else None
         return (
-            NotebookSections(text, recent_text, tokens, says)
-            if says is not None
+            NotebookSections(text, recent_text, tokens, contains)
+            if contains is not None
             else NotebookSections(text, recent_text, tokens)
         )
 

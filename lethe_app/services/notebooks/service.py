@@ -66,11 +66,13 @@ class NotebookService:
         """Return the notebooks that can be read, the most recently written first."""
 
         def work() -> list[NotebookListItem]:
-            recents = {one.name: one.when for one in writing.parse_index(self._files.read_index(persona_id))}
-            return [NotebookListItem(one, recents.get(one.name)) for one in self.read_all(persona_id)]
+            recents = {entry.name: entry.when for entry in writing.parse_index(self._files.read_index(persona_id))}
+            return [NotebookListItem(notebook, recents.get(notebook.name)) for notebook in self.read_all(persona_id)]
 
         items = await self._database.run_outside_transaction(work)
-        return sorted(items, key=lambda one: (one.when is None, -one.when.timestamp() if one.when else 0, one.notebook.title))
+        return sorted(
+            items, key=lambda item: (item.when is None, -item.when.timestamp() if item.when else 0, item.notebook.title)
+        )
 
     def read_all(self, persona_id: str) -> list[Notebook]:
         """Return the notebooks of a persona that can be read; to be called in the storage thread."""
@@ -140,10 +142,10 @@ class NotebookService:
         def work() -> str:
             text = self._files.read_text(persona_id, name)
             notebook = writing.parse_notebook(name, text)
-            retitled = notebook.head.replace(f"# {notebook.title}", f"# {title}", 1)
-            if retitled == notebook.head and notebook.title != title:
-                retitled = f"# {title}\n\n{notebook.head}".rstrip("\n") + "\n"
-            new_text = writing.render_notebook(Notebook(name, title, retitled, notebook.lines))
+            new_head = notebook.head.replace(f"# {notebook.title}", f"# {title}", 1)
+            if new_head == notebook.head and notebook.title != title:
+                new_head = f"# {title}\n\n{notebook.head}".rstrip("\n") + "\n"
+            new_text = writing.render_notebook(Notebook(name, title, new_head, notebook.lines))
             new_name = self._files.free_name(persona_id, title)
             self._replace_files(persona_id, [name], {new_name: new_text}, self._summary_of(persona_id, name))
             return new_name
@@ -182,8 +184,8 @@ class NotebookService:
             dated = sorted(lines, key=lambda line: (line.day is not None, line.day.isoformat() if line.day else ""))
             text = parting.render_pieces(first, [NotebookPiece(title or first.title, tuple(dated))])[0]
             for book in books[1:]:
-                above = "\n".join(row for row in book.head.split("\n") if not row.startswith("# ")).strip()
-                text += f"\n{above}\n" if above else ""
+                intro = "\n".join(row for row in book.head.split("\n") if not row.startswith("# ")).strip()
+                text += f"\n{intro}\n" if intro else ""
             new_name = self._files.free_name(persona_id, title or first.title)
             self._replace_files(persona_id, names, {new_name: text}, self._summary_of(persona_id, first.name))
             return new_name
@@ -223,15 +225,15 @@ class NotebookService:
         """Remove the lines with these digests, which the user wanted forgotten; return the number of removed lines."""
 
         def work() -> int:
-            struck = 0
+            removed_count = 0
             for name, text in self._files.read_all(persona_id).texts.items():
                 notebook = self._parse(persona_id, name, text)
                 remaining = tuple(line for line in notebook.lines if fingerprint_digest(line.text) not in digests)
                 if len(remaining) < len(notebook.lines):
-                    struck += len(notebook.lines) - len(remaining)
+                    removed_count += len(notebook.lines) - len(remaining)
                     new_text = writing.render_notebook(replace(notebook, lines=remaining)).rstrip("\n") + "\n"
                     self._files.write(persona_id, name, partial(_replacement_text, new_text))
-            return struck
+            return removed_count
 
         deleted_count = await self._database.run_outside_transaction(work) if digests else 0
         if deleted_count:

@@ -71,18 +71,18 @@ class NotebookUndo:
                 if run is not None and made:
                     await self._task_runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
 
-    async def record_facts(self, doing: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
+    async def record_facts(self, entry: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
         """Record facts that may be learnt in this run."""
         for fact in facts:
-            await doing.recorder.add_result(_build_fact_result(fact))
+            await entry.recorder.add_result(_build_fact_result(fact))
 
     async def keep_learnt_facts(
-        self, doing: ActivityEntry, recorded: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]
+        self, entry: ActivityEntry, recorded: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]
     ) -> None:
         """Reduce the recorded facts to those that were really learnt."""
         learnt_guids = {fact.guid for fact in learnt}
-        await doing.recorder.remove_results([_build_fact_result(fact) for fact in recorded if fact.guid not in learnt_guids])
-        await self.record_facts(doing, learnt)
+        await entry.recorder.remove_results([_build_fact_result(fact) for fact in recorded if fact.guid not in learnt_guids])
+        await self.record_facts(entry, learnt)
 
     # Undo
 

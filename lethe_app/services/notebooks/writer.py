@@ -20,7 +20,7 @@ from lethe_app.domain.chat import SessionSummary
 from lethe_app.errors import FileError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conclusions import NOT_NOW
+from lethe_app.services.extraction.conclusions import RETRY_LATER_ERRORS
 from lethe_app.services.library import Library
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
 from lethe_app.services.notebooks.reading_progress import ReadingProgress, UnreadSessions
@@ -29,7 +29,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
 
-LOOK_AGAIN = 600.0
+CHECK_INTERVAL = 600.0
 """Seconds between two checks of the background loop."""
 
 
@@ -55,11 +55,11 @@ class NotebookWriter:
         self._postponed_personas: dict[str, None] = {}
         """Personas whose daily quota is used up while sessions are still unread."""
         self._unsubscribe = [changes.add(self._on_persona_changed) for changes in persona_changes]
-        self.background = BackgroundLoop(self.write_all_pending, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.write_all_pending, CHECK_INTERVAL)
 
     async def close(self) -> None:
-        for forget in self._unsubscribe:
-            forget()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         await self.background.close()
 
     async def write_all_pending(self) -> None:
@@ -84,29 +84,29 @@ class NotebookWriter:
         unread = await self._progress.list_unread(persona_id)
         ready = unread.ready
         if ready and not await self._activity_log.has_budget_left(persona_id):
-            ready = [one for one in ready if not self._must_wait(persona_id, one)]
+            ready = [session for session in ready if not self._must_wait(persona_id, session)]
         if not ready:
             return 0
         owner = await self._conclusion_writer.owner_of(persona_id)
         await self._activity_log.run_action(NOTEBOOKS, owner, partial(self._read_sessions, unread, ready))
-        return sum(unread.is_read(one) for one in ready)
+        return sum(unread.is_read(session) for session in ready)
 
-    async def _read_sessions(self, unread: UnreadSessions, ready: Sequence[SessionSummary], doing: ActivityEntry) -> TaskResult:
+    async def _read_sessions(self, unread: UnreadSessions, ready: Sequence[SessionSummary], entry: ActivityEntry) -> TaskResult:
         """Read the sessions one by one; the progress is stored after each."""
         sessions_read, written = 0, list[str]()
         for session in ready:
             await self._priority.wait_for_turn_end()
             if not await self._activity_log.has_budget_left(unread.persona_id) and self._must_wait(unread.persona_id, session):
                 continue
-            doing.report_progress(f"Reading “{session.title}”" if session.title else "Reading")
+            entry.report_progress(f"Reading “{session.title}”" if session.title else "Reading")
             try:
-                names = await self._conclusion_writer.write_session(session.guid, doing)
-            except NOT_NOW:
+                names = await self._conclusion_writer.write_session(session.guid, entry)
+            except RETRY_LATER_ERRORS:
                 break
             sessions_read += 1
             written += names
             await self._progress.mark_read(unread, session)
-            await doing.recorder.save()  # with what it cost, for the question whether there is something left
+            await entry.recorder.save()  # with what it cost, for the question whether there is something left
         return _build_result(sessions_read, list(dict.fromkeys(written)))
 
     def _must_wait(self, persona_id: str, session: SessionSummary) -> bool:

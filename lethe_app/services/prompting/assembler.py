@@ -25,8 +25,8 @@ from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix
-from lethe_app.services.prompting.tool_messages import newest_pairs, tool_turn
-from lethe_app.services.prompting.turn_context import TurnContext, is_small, suited_system
+from lethe_app.services.prompting.tool_messages import limit_tool_pairs, to_tool_turn
+from lethe_app.services.prompting.turn_context import TurnContext, default_system_name, is_small
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -97,9 +97,11 @@ class PromptAssembler:
         With `so_far`, that alternative is continued. `memory` is what the newest message recalled. Raise PromptTooLong,
         TemplateUnusable and FileError.
         """
-        more = [PromptTurn("assistant", so_far.content, turn.participants.speaker.name)] if so_far is not None else []
+        added_turns = [PromptTurn("assistant", so_far.content, turn.participants.speaker.name)] if so_far is not None else []
         prefix = await self._stable_prefixes.refreshed_prefix(turn, model)
-        prompt = await self._built(turn, model, prefix, more, memory or TurnMemory(), tools, goes_on=so_far is not None)
+        prompt = await self._build(
+            turn, model, prefix, added_turns, memory or TurnMemory(), tools, is_continued=so_far is not None
+        )
         if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
         return prompt
@@ -115,41 +117,43 @@ class PromptAssembler:
         words = [PromptTurn("user", NEXT_WORDS, turn.participants.user.name)]
         prefix = await self._stable_prefixes.prefix_of(turn, model)
         with suppress(PromptTooLong):  # the turn itself may still fit, and reports it if it does not
-            await self._built(turn, model, prefix, words, lasting, tools, spare=model.context // NEXT_SHARE)
+            await self._build(turn, model, prefix, words, lasting, tools, spare=model.context // NEXT_SHARE)
         prefix = await self._stable_prefixes.load(turn.session.guid) or prefix  # it may have been cut
-        prompt = await self._built(turn, model, prefix, words, lasting, tools)
+        prompt = await self._build(turn, model, prefix, words, lasting, tools)
         return prompt.text.partition(NEXT_WORDS)[0]
 
-    async def _built(
+    async def _build(
         self,
         turn: TurnContext,
         model: LoadedModel,
         prefix: StablePrefix,
-        more: Sequence[PromptTurn],
+        added_turns: Sequence[PromptTurn],
         memory: TurnMemory,
         tools: ToolPrompt,
         *,
-        goes_on: bool = False,
+        is_continued: bool = False,
         spare: int = 0,
     ) -> Prompt:
-        """Build the prompt of the turn's history and `more`; messages that do not fit beside `spare` tokens are cut and
+        """Build the prompt of the turn's history and `added_turns`; messages that do not fit beside `spare` tokens are cut and
         summarised.
         """
-        scene = await self._scene(turn.session, turn.participants, turn.files.system, memory)
-        memory = await self._with_idle_time(turn, memory, scene)
+        macro_context = await self._load_macro_values(turn.session, turn.participants, turn.files.system, memory)
+        memory = await self._with_idle_time(turn, memory, macro_context)
         is_newest = turn.before is None or turn.before == turn.session.leaf_id
         for _cut in range(MAX_CUTS):
             messages = await self._history(turn, prefix, model.context)
-            if is_newest and (over := self._count_beyond_turn_cap(messages, turn.session)):
-                prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, over)
+            if is_newest and (excess := self._count_beyond_turn_cap(messages, turn.session)):
+                prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, excess)
                 messages = await self._history(turn, prefix, model.context)
             if not is_newest and all(message.id != prefix.first for message in messages):
                 prefix = prefix.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
-            turns = [*to_prompt_turns(messages), *more]
-            request = await self._request(turn.participants, turn.files.system, model, prefix, turns, memory, scene, tools)
+            turns = [*to_prompt_turns(messages), *added_turns]
+            request = await self._request(
+                turn.participants, turn.files.system, model, prefix, turns, memory, macro_context, tools
+            )
             request = replace(
                 request,
-                continue_last=goes_on,
+                continue_last=is_continued,
                 reply_reserve=request.reply_reserve + spare,
                 summarised_messages=await self._count_left_messages(turn, prefix),
             )
@@ -168,37 +172,39 @@ class PromptAssembler:
         A prompt that exceeds the context is returned in full. Raise TemplateUnusable and FileError.
         """
         session = ChatSession(persona_id=participants.persona.unique_name)
-        chosen = self._preferences.current.system_preset or suited_system(small=is_small(model))
+        chosen = self._preferences.current.system_preset or default_system_name(small=is_small(model))
         system = await self._library.system_preset(chosen)
-        scene = await self._scene(session, participants, system, TurnMemory())
+        macro_context = await self._load_macro_values(session, participants, system, TurnMemory())
         prefix = StablePrefix(context=model.context)
-        request = await self._request(participants, system, model, prefix, history, TurnMemory(), scene, tools)
+        request = await self._request(participants, system, model, prefix, history, TurnMemory(), macro_context, tools)
         try:
             return await build_prompt(request, self._token_counts.count)
         except PromptTooLong:
             return await build_prompt(replace(request, context=DISPLAY_CONTEXT), self._token_counts.count)
 
-    async def _scene(
+    async def _load_macro_values(
         self, session: ChatSession, participants: Participants, system: SystemPreset, memory: TurnMemory
     ) -> MacroContext:
         """Return the macro values for the prompt of a session, as of its beginning."""
-        texts = [session.scenario, *(one.text for one in memory.recalled), *macro_texts(system, participants)]
+        texts = [session.scenario, *(recollection.text for recollection in memory.recalled), *macro_texts(system, participants)]
         position = MacroPosition(session, participants, at_beginning=True)
         return await self._fill(participants.build_macro_context(session, session.added), position, texts)
 
-    async def _with_idle_time(self, turn: TurnContext, memory: TurnMemory, scene: MacroContext) -> TurnMemory:
+    async def _with_idle_time(self, turn: TurnContext, memory: TurnMemory, macro_context: MacroContext) -> TurnMemory:
         """Return the recalled memories with the idle time before the message that is answered, in those that are not in the
         system prompt.
         """
         position = MacroPosition(turn.session, turn.participants, turn.before, is_answer=True)
-        late = await self._fill(scene, position, [one.text for one in memory.recalled])
-        if late.idle == scene.idle:
+        current_values = await self._fill(macro_context, position, [recollection.text for recollection in memory.recalled])
+        if current_values.idle == macro_context.idle:
             return memory
-        filled = [
-            one.model_copy(update={"text": expand(one.text, late)}) if one.position_index >= 0 else one
-            for one in memory.recalled
+        recalled = [
+            recollection.model_copy(update={"text": expand(recollection.text, current_values)})
+            if recollection.position_index >= 0
+            else recollection
+            for recollection in memory.recalled
         ]
-        return memory.model_copy(update={"recalled": filled})
+        return memory.model_copy(update={"recalled": recalled})
 
     async def _request(
         self,
@@ -208,30 +214,30 @@ class PromptAssembler:
         prefix: StablePrefix,
         history: Sequence[PromptTurn],
         memory: TurnMemory,
-        scene: MacroContext,
+        macro_context: MacroContext,
         tools: ToolPrompt,
     ) -> PromptRequest:
         settings = self._preferences.current
-        form = await self._formats.format_of(model)
-        heads = [one.text for one in memory.recalled if one.position_index < 0]
+        chat_format = await self._formats.format_of(model)
+        system_texts = [recollection.text for recollection in memory.recalled if recollection.position_index < 0]
         return PromptRequest(
-            renderer=with_tools(form.choice.renderer, tools.declared),
-            template_source=form.choice.template_source,
+            renderer=with_tools(chat_format.choice.renderer, tools.declared),
+            template_source=chat_format.choice.template_source,
             persona=participants.speaker,
             group=participants.group,
             user=participants.user,
             system=system,
-            macro_context=scene,
+            macro_context=macro_context,
             history=history,
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
-            extras=prefix.extras(heads, tools.note),
+            extras=prefix.extras(system_texts, tools.note),
             volatile=turn_notes(memory),
             layout=settings.layout,
             history_target=self._history_target(model),
             thinking=settings.thinking,
             add_names=settings.add_names,
-            control_filter=form.control_filter,
+            control_filter=chat_format.control_filter,
         )
 
     def _history_target(self, model: LoadedModel) -> float:
@@ -257,58 +263,62 @@ class PromptAssembler:
 
         A reply that was stopped while thinking has no text and is left out.
         """
-        most = max(context // MIN_MESSAGE_TOKENS, 1)
+        max_messages = max(context // MIN_MESSAGE_TOKENS, 1)
         messages = turn.messages
         if prefix.first != turn.rows.scope.first_message and all(message.id != prefix.first for message in messages):
-            messages = await self._session_store.newest_messages(turn.session.guid, most, turn.before)
-        begins = next((place for place, message in enumerate(messages) if message.id == prefix.first), 0)
+            messages = await self._session_store.newest_messages(turn.session.guid, max_messages, turn.before)
+        start = next((index for index, message in enumerate(messages) if message.id == prefix.first), 0)
         earlier: list[Message] = []
         for guid in prefix.earlier:
             if guid in turn.rows.past_messages:
                 earlier += turn.rows.past_messages[guid]
                 continue
             with suppress(StorageError):  # deleted meanwhile
-                earlier += await self._session_store.newest_messages(guid, most)
-        return newest_pairs([message for message in (*earlier, *messages[begins:]) if message.content.strip()])
+                earlier += await self._session_store.newest_messages(guid, max_messages)
+        return limit_tool_pairs([message for message in (*earlier, *messages[start:]) if message.content.strip()])
 
     def _count_beyond_turn_cap(self, messages: Sequence[Message], session: ChatSession) -> int:
         """Return the number of messages to cut because of the user's limit on turns; several at once, so that a cut is not
         needed every turn.
         """
         settings = self._preferences.current
-        asked = [
-            place for place, message in enumerate(messages) if message.session_id == session.guid and message.role is Role.USER
+        user_indexes = [
+            index for index, message in enumerate(messages) if message.session_id == session.guid and message.role is Role.USER
         ]
-        if not settings.turn_cap or len(asked) <= settings.turn_cap:
+        if not settings.turn_cap or len(user_indexes) <= settings.turn_cap:
             return 0
-        return asked[-max(1, int(settings.turn_cap * settings.history_target))]
+        return user_indexes[-max(1, int(settings.turn_cap * settings.history_target))]
 
 
 def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:
     """Return all texts of presets and personas that may contain macros."""
-    found = [
+    texts = [
         getattr(system, name) for name in ("prompt", *(name for name in SystemPreset.model_fields if name.endswith("_title")))
     ]
-    for one in (participants.persona, participants.user, *participants.guests):
-        found += [one.bio, one.scenario, one.system_prompt, one.self_edit_field, *one.example_dialogs]
-    return found
+    for persona in (participants.persona, participants.user, *participants.guests):
+        texts += [persona.bio, persona.scenario, persona.system_prompt, persona.self_edit_field, *persona.example_dialogs]
+    return texts
 
 
 def to_prompt_turns(messages: Sequence[Message]) -> list[PromptTurn]:
     """Return messages as the model gets them, without thinking."""
-    return [tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages]
+    return [
+        to_tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages
+    ]
 
 
 def turn_notes(memory: TurnMemory) -> list[PromptNote]:
     """Return the notes for this turn only, the most important first."""
-    chosen = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED]
+    notes = [
+        recollection for recollection in memory.recalled if recollection.position_index >= 0 and recollection.way not in LOGGED
+    ]
     ranked = [
-        PromptNote(one.text, one.role.value, one.order, one.position_index)
-        for one in sorted(chosen, key=lambda one: -one.priority)
+        PromptNote(recollection.text, recollection.role.value, recollection.order, recollection.position_index)
+        for recollection in sorted(notes, key=lambda recollection: -recollection.priority)
     ]
     # A higher order is placed later: remark, mood, working memory and session notes follow entries of the default order,
     # 100.
-    told = [
+    state_notes = [
         PromptNote(text, order=order) for text, order in ((memory.remark, 800), (memory.mood, 900), (memory.bench, 950)) if text
     ]
-    return [*ranked, *told, PromptNote(memory.scratch, order=1000)] if memory.scratch else [*ranked, *told]
+    return [*ranked, *state_notes, PromptNote(memory.scratch, order=1000)] if memory.scratch else [*ranked, *state_notes]

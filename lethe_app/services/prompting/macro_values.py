@@ -16,7 +16,7 @@ class MacroPosition:
     """Position of a text with macros in a session."""
 
     session: ChatSession
-    cast: Participants
+    participants: Participants
     before: UUID | None = None
     """Message above which the text is; None for the end of the session."""
     is_answer: bool = False

@@ -43,11 +43,15 @@ class ModelFormats:
         """Return the chat format of a model. The first call may take two seconds, in a thread, for a hostile template."""
         name = model.file.path.name
         instruct = self._preferences.current.for_model(name).instruct
-        own = self._preferences.current.model_choices.get(name, ModelChoices())
-        thinking = make_markers(own.thinking_start, own.thinking_end)
-        known = self._format
-        if known is None or known.model is not model or (known.instruct, known.thinking) != (instruct, thinking):
+        choices = self._preferences.current.model_choices.get(name, ModelChoices())
+        thinking = make_markers(choices.thinking_start, choices.thinking_end)
+        chat_format = self._format
+        if (
+            chat_format is None
+            or chat_format.model is not model
+            or (chat_format.instruct, chat_format.thinking) != (instruct, thinking)
+        ):
             presets = list((await self._library.instruct_presets()).values())
             choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now(), thinking)
-            known = self._format = ChatFormat(model, instruct, thinking, choice, ControlTokenFilter(model.control_tokens))
-        return known
+            chat_format = self._format = ChatFormat(model, instruct, thinking, choice, ControlTokenFilter(model.control_tokens))
+        return chat_format

@@ -60,9 +60,9 @@ class NotebookSections:
     says: Callable[[str], bool] = lambda _text: False
     """Predicate: True if the notebook contains the text."""
 
-    def not_said(self, facts: Sequence[FrozenSection]) -> list[FrozenSection]:
+    def exclude_contained(self, facts: Sequence[FrozenSection]) -> list[FrozenSection]:
         """Return the facts that the notebook does not contain."""
-        return [one for one in facts if not self.says(one.text)]
+        return [fact for fact in facts if not self.says(fact.text)]
 
 
 class PastSessions:
@@ -81,25 +81,27 @@ class PastSessions:
 
         The number is limited to what can be in a prompt; sticky sessions are always included.
         """
-        older = await self._session_store.sessions_before(session, MAX_EARLIER + MAX_SUMMARIES)
-        older = [one for one in older if one.started <= session.added and one.first_words]
-        return sorted(older, key=lambda one: one.started, reverse=True)
+        earlier = await self._session_store.sessions_before(session, MAX_EARLIER + MAX_SUMMARIES)
+        earlier = [summary for summary in earlier if summary.started <= session.added and summary.first_words]
+        return sorted(earlier, key=lambda summary: summary.started, reverse=True)
 
-    async def fitting(self, before: Sequence[SessionSummary], room: int) -> list[UUID]:
-        """Return the newest sessions that fit in full and without a gap into `room` tokens, oldest first."""
+    async def fitting(self, before: Sequence[SessionSummary], token_limit: int) -> list[UUID]:
+        """Return the newest sessions that fit in full and without a gap into `token_limit` tokens, oldest first."""
         chosen: list[UUID] = []
-        for one in before[:MAX_EARLIER]:
-            if one.messages > room // 4:
+        for summary in before[:MAX_EARLIER]:
+            if summary.messages > token_limit // 4:
                 break
-            messages = await self._session_store.page(one.guid, 0, room // 4)
-            room -= sum(await self._token_counts.count([message.content for message in messages])) + 8 * len(messages)
-            if room < 0:
+            messages = await self._session_store.page(summary.guid, 0, token_limit // 4)
+            token_limit -= sum(await self._token_counts.count([message.content for message in messages])) + 8 * len(messages)
+            if token_limit < 0:
                 break
-            chosen.append(one.guid)
+            chosen.append(summary.guid)
         return chosen[::-1]
 
-    async def summaries(self, sessions: Sequence[SessionSummary], cast: Participants, most: int) -> list[FrozenSection]:
-        """Return the summaries of as many sessions as fit into `most` tokens, newest first.
+    async def summaries(
+        self, sessions: Sequence[SessionSummary], participants: Participants, token_limit: int
+    ) -> list[FrozenSection]:
+        """Return the summaries of as many sessions as fit into `token_limit` tokens, newest first.
 
         The newest session is always included, if necessary shortened to half of the room, because the current one continues
         it. Sticky sessions follow, then the others. One that is too long is skipped, and shorter ones are still added.
@@ -107,83 +109,83 @@ class PastSessions:
         settings = self._preferences.current
         if not settings.session_memory_system:
             return []
-        room = min(settings.session_reserved_tokens, most)
-        wanted: list[FrozenSection] = []
-        order = {one.guid: place for place, one in enumerate(sessions)}
-        eligible = [one for place, one in enumerate(sessions) if place < MAX_SUMMARIES or one.sticky]
-        for one in sorted(eligible, key=lambda each: (order[each.guid] > 0, not each.sticky)):
-            if room < MIN_CONTENT_TOKENS:
+        remaining_tokens = min(settings.session_reserved_tokens, token_limit)
+        sections: list[FrozenSection] = []
+        order = {summary.guid: index for index, summary in enumerate(sessions)}
+        eligible = [summary for index, summary in enumerate(sessions) if index < MAX_SUMMARIES or summary.sticky]
+        for summary in sorted(eligible, key=lambda candidate: (order[candidate.guid] > 0, not candidate.sticky)):
+            if remaining_tokens < MIN_CONTENT_TOKENS:
                 break
-            record = await self._told(one)
+            record = await self._load_summarised(summary)
             if record is None:
                 continue
-            text, tokens = await self._spelled(record, one.last_activity, cast)
-            if tokens > room and order[one.guid] == 0:
-                text, tokens = await self._shortened(
-                    record, one.last_activity, cast, max(room // 2, MIN_CONTENT_TOKENS), tokens
+            text, tokens = await self._format_summary(record, summary.last_activity, participants)
+            if tokens > remaining_tokens and order[summary.guid] == 0:
+                text, tokens = await self._shorten_summary(
+                    record, summary.last_activity, participants, max(remaining_tokens // 2, MIN_CONTENT_TOKENS), tokens
                 )
-            if tokens <= room:
-                room -= tokens
-                wanted.append(FrozenSection(guid=one.guid, text=text))
-        return sorted(wanted, key=lambda frozen: order[frozen.guid])
+            if tokens <= remaining_tokens:
+                remaining_tokens -= tokens
+                sections.append(FrozenSection(guid=summary.guid, text=text))
+        return sorted(sections, key=lambda frozen: order[frozen.guid])
 
-    async def core(self, cast: Participants, most: int, session: UUID | None = None) -> list[FrozenSection]:
-        """Return the core facts in at most `most` tokens. Facts about the persona itself are left out unless pinned, because
-        the card describes the persona.
+    async def core(self, participants: Participants, token_limit: int, session: UUID | None = None) -> list[FrozenSection]:
+        """Return the core facts in at most `token_limit` tokens. Facts about the persona itself are left out unless pinned,
+        because the card describes the persona.
 
         In-story facts are only in the session in which they were stated (`session`), with a mark.
         """
         settings = self._preferences.current
         if not settings.fact_retrieval:
             return []
-        herself = WORD.findall(cast.persona.name)
+        persona_words = WORD.findall(participants.persona.name)
         facts = [
             fact
-            for fact in await self._fact_store.facts_of(cast.persona.unique_name)
+            for fact in await self._fact_store.facts_of(participants.persona.unique_name)
             if (session in fact.source_memories if fact.in_story else True)
-            and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
+            and (fact.pinned or WORD.findall(fact.fact)[: len(persona_words)] != persona_words)
         ]
         facts = core_facts.select_candidates(facts, now(), MAX_FACTS_PER_KIND)
-        budget = min(settings.core_facts_tokens, most)
-        chosen = core_facts.select_core_facts(facts, now(), budget, await self._sizes(facts))
-        return [FrozenSection(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
+        budget = min(settings.core_facts_tokens, token_limit)
+        chosen = core_facts.select_core_facts(facts, now(), budget, await self._count_tokens(facts))
+        return [FrozenSection(guid=fact.guid, text=format_fact(fact)) for fact in chosen]
 
-    async def _sizes(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
-        counts = await self._token_counts.count([told_fact(fact) for fact in facts])
+    async def _count_tokens(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
+        counts = await self._token_counts.count([format_fact(fact) for fact in facts])
         return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
 
-    async def _spelled(self, record: ChatSession, until: datetime, cast: Participants) -> tuple[str, int]:
+    async def _format_summary(self, record: ChatSession, until: datetime, participants: Participants) -> tuple[str, int]:
         """Return the summary of the session as it is in the prompt, and its tokens."""
-        text = summarised(record, until, dated=cast.persona.dates_in_session_summaries)
+        text = summarised(record, until, dated=participants.persona.dates_in_session_summaries)
         return text, (await self._token_counts.count([text]))[0] + PER_PIECE
 
-    async def _shortened(
-        self, record: ChatSession, until: datetime, cast: Participants, room: int, tokens: int
+    async def _shorten_summary(
+        self, record: ChatSession, until: datetime, participants: Participants, token_limit: int, tokens: int
     ) -> tuple[str, int]:
-        """Return the summary cut to `room` tokens, and its tokens; `tokens` is its present size, which is too large."""
+        """Return the summary cut to `token_limit` tokens, and its tokens; `tokens` is its present size, which is too large."""
         text, longest = "", len(record.content)
-        while tokens > room and longest > 0:
-            longest = min(longest - 1, longest * room // tokens)
+        while tokens > token_limit and longest > 0:
+            longest = min(longest - 1, longest * token_limit // tokens)
             shorter = record.model_copy(update={"content": shorten(record.content, longest)})
-            text, tokens = await self._spelled(shorter, until, cast)
+            text, tokens = await self._format_summary(shorter, until, participants)
         return text, tokens
 
-    async def _told(self, one: SessionSummary) -> ChatSession | None:
+    async def _load_summarised(self, session_summary: SessionSummary) -> ChatSession | None:
         """Return the session with its summary, made by rules if it was never archived; None if there is nothing to
         summarise.
         """
         try:
-            record = await self._session_store.session(one.guid)
-            if not record.content.strip() and one.messages > TOO_SHORT:
-                lines = to_utterances(await self._session_store.page(one.guid, 0, one.messages))
-                made = await asyncio.to_thread(digest.build_summary, lines)
-                record = record.model_copy(update={"content": made})
+            record = await self._session_store.session(session_summary.guid)
+            if not record.content.strip() and session_summary.messages > TOO_SHORT:
+                lines = to_utterances(await self._session_store.page(session_summary.guid, 0, session_summary.messages))
+                summary = await asyncio.to_thread(digest.build_summary, lines)
+                record = record.model_copy(update={"content": summary})
         except StorageError:
             return None  # deleted meanwhile
         return record if record.content.strip() else None
 
 
-def told_fact(fact: ExtractedFact) -> str:
+def format_fact(fact: ExtractedFact) -> str:
     """Return a fact as it is among the core facts."""
     text = one_line(fact.fact)
     return IN_STORY.format(fact=text) if fact.in_story else text

@@ -35,9 +35,9 @@ from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 
-EARLIER = 0.4
+EARLIER_SHARE = 0.4
 """Share of the context for earlier sessions in full."""
-Standing = Callable[[ChatSession, int], Awaitable[NotebookSections]]
+LoadNotebookSections = Callable[[ChatSession, int], Awaitable[NotebookSections]]
 """Function that returns the notebook sections of a session's prefix, for a context of so many tokens."""
 
 
@@ -53,7 +53,7 @@ class StablePrefixes:
         preferences: Preferences,
         token_counts: TokenCountService,
         past: PastSessions,
-        standing: Standing,
+        load_notebook_sections: LoadNotebookSections,
         renewed: Listeners[str],
     ) -> None:
         """`renewed` emits the persona of whom something was deleted or edited."""
@@ -64,10 +64,10 @@ class StablePrefixes:
         self._preferences = preferences
         self._token_counts = token_counts
         self._past = past
-        self._standing = standing
+        self._load_notebook_sections = load_notebook_sections
         self._renewals: Counter[str] = Counter()
         """Number of changes by the user to what is known of a persona."""
-        self._made: dict[UUID, object] = {}
+        self._terms_by_session: dict[UUID, object] = {}
         """Terms under which each session's prefix was made since the program started. A prefix from before the start is made
         again, because it may contain what was deleted last.
         """
@@ -82,21 +82,23 @@ class StablePrefixes:
         """Return the prefix of a turn, made again if something in it was deleted or edited since it was looked up."""
         if turn.prefix is None:
             return await self.prefix_of(turn, model)
-        if self._made.get(turn.session.guid) == self._terms(turn.session):
+        if self._terms_by_session.get(turn.session.guid) == self._terms(turn.session):
             return turn.prefix
         return await self._current(turn, model, await self.load(turn.session.guid))
 
-    async def _current(self, turn: TurnContext, model: LoadedModel, kept: StablePrefix | None) -> StablePrefix:
+    async def _current(self, turn: TurnContext, model: LoadedModel, stored: StablePrefix | None) -> StablePrefix:
         session = turn.session
-        if kept is None or kept.context != model.context or turn.rows.messages_before is None:
-            fresh = await self._begun(session, model)
-            return await self._make(turn, model, fresh, await self._chosen(session, model) if not fresh.first else [])
-        if self._made.get(session.guid) == self._terms(session):
-            return kept
-        earlier = kept.earlier
-        if kept.handling is not self._preferences.current.session_handling:
-            earlier = await self._chosen(session, model) if kept.first is None else []
-        return await self._make(turn, model, kept.model_copy(update={"rolling": kept.summaries_before}), earlier)
+        if stored is None or stored.context != model.context or turn.rows.messages_before is None:
+            initial = await self._create_initial_prefix(session, model)
+            return await self._make(
+                turn, model, initial, await self._choose_full_sessions(session, model) if not initial.first else []
+            )
+        if self._terms_by_session.get(session.guid) == self._terms(session):
+            return stored
+        earlier = stored.earlier
+        if stored.handling is not self._preferences.current.session_handling:
+            earlier = await self._choose_full_sessions(session, model) if stored.first is None else []
+        return await self._make(turn, model, stored.model_copy(update={"rolling": stored.summaries_before}), earlier)
 
     async def load(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
@@ -123,18 +125,18 @@ class StablePrefixes:
         """Cut the oldest `dropped` messages of the history: earlier sessions leave in full, messages of the current one are
         summarised.
         """
-        left, stays, session = history[:dropped], history[dropped], turn.session
-        if stays.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
-            gone = {message.session_id for message in left}
-            return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in gone])
-        lines = await self.read_utterances(session.guid, prefix.first, stays.id)
+        dropped_messages, first_kept, session = history[:dropped], history[dropped], turn.session
+        if first_kept.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
+            cut_sessions = {message.session_id for message in dropped_messages}
+            return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in cut_sessions])
+        lines = await self.read_utterances(session.guid, prefix.first, first_kept.id)
         rolling = await asyncio.to_thread(
             digest.extend_rolling_summary, lines, prefix.summaries_before, max_rolling_characters(model.context)
         )
-        shorter = prefix.model_copy(update={"first": stays.id, "rolling": rolling})
-        made = await self._make(turn, model, shorter, [], was=prefix.first)
+        cut_prefix = prefix.model_copy(update={"first": first_kept.id, "rolling": rolling})
+        new_prefix = await self._make(turn, model, cut_prefix, [], previous_first=prefix.first)
         self.cuts.notify(session.guid)
-        return made
+        return new_prefix
 
     async def read_utterances(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
         """Return the utterances from one message on, or from the beginning, up to but not including `end`."""
@@ -142,63 +144,68 @@ class StablePrefixes:
         begin = places.get(first, 0) if first is not None else 0
         return to_utterances(await self._session_store.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
 
-    async def set_recap(self, session_id: UUID, reaches: UUID, text: str) -> None:
-        """Store a qualified model's summary of the messages before `reaches`. It enters the prompt with the next cut."""
+    async def set_recap(self, session_id: UUID, end: UUID, text: str) -> None:
+        """Store a qualified model's summary of the messages before `end`. It enters the prompt with the next cut."""
         async with self._writing:
-            frame = await self.load(session_id)
-            if frame is not None and frame.first is not None:
-                better = frame.model_copy(update={"recap": text, "recapped": reaches})
-                await self._session_state.set(session_id, FRAME, better.model_dump(mode="json"))
+            prefix = await self.load(session_id)
+            if prefix is not None and prefix.first is not None:
+                updated = prefix.model_copy(update={"recap": text, "recapped": end})
+                await self._session_state.set(session_id, FRAME, updated.model_dump(mode="json"))
 
     async def _make(
-        self, turn: TurnContext, model: LoadedModel, prefix: StablePrefix, earlier: Sequence[UUID], was: UUID | None = None
+        self,
+        turn: TurnContext,
+        model: LoadedModel,
+        prefix: StablePrefix,
+        earlier: Sequence[UUID],
+        previous_first: UUID | None = None,
     ) -> StablePrefix:
         """Store the prefix with its sections made again; `earlier` are the sessions that are in it in full.
 
-        `was` is the first message of the history before a cut.
+        `previous_first` is the first message of the history before a cut.
         """
         session, terms = turn.session, self._terms(turn.session)
         before = await self._past.before(session)
-        there, whole = {one.guid for one in before}, set(earlier)
+        past_ids, full = {summary.guid for summary in before}, set(earlier)
         rolling = (await self._token_counts.count([f"{PRESENT}\n{prefix.rolling}"]))[0] + 2 if prefix.rolling else 0
-        rest = [one for one in before if one.guid not in whole]
-        standing = await self._standing(session, model.context)
-        room = int(model.context * CAPS[PromptPart.SUMMARIES]) - rolling - standing.tokens
+        others = [summary for summary in before if summary.guid not in full]
+        sections = await self._load_notebook_sections(session, model.context)
+        token_limit = int(model.context * CAPS[PromptPart.SUMMARIES]) - rolling - sections.tokens
         core = await self._past.core(turn.participants, int(model.context * CAPS[PromptPart.FACTS]), session.guid)
         made = prefix.model_copy(
             update={
                 "handling": self._preferences.current.session_handling,
-                "earlier": [guid for guid in earlier if guid in there],
-                "summaries": await self._past.summaries(rest, turn.participants, room),
-                "facts": standing.not_said(core),
-                "notebook": standing.notebook,
-                "lately": standing.lately,
+                "earlier": [guid for guid in earlier if guid in past_ids],
+                "summaries": await self._past.summaries(others, turn.participants, token_limit),
+                "facts": sections.exclude_contained(core),
+                "notebook": sections.notebook,
+                "lately": sections.lately,
             }
         )
         async with self._writing:
-            kept = await self.load(session.guid)
-            if kept is not None and kept.first == (was or made.first):  # a recap that came meanwhile is not lost
-                made = made.model_copy(update={"recap": kept.recap, "recapped": kept.recapped})
+            stored = await self.load(session.guid)
+            if stored is not None and stored.first == (previous_first or made.first):  # a recap that came meanwhile is not lost
+                made = made.model_copy(update={"recap": stored.recap, "recapped": stored.recapped})
             await self._session_state.set(session.guid, FRAME, made.model_dump(mode="json"))
-            self._made[session.guid] = terms
+            self._terms_by_session[session.guid] = terms
         return made
 
-    async def _begun(self, session: ChatSession, model: LoadedModel) -> StablePrefix:
+    async def _create_initial_prefix(self, session: ChatSession, model: LoadedModel) -> StablePrefix:
         """Return a prefix without earlier cuts. Messages beyond what a context can hold are summarised."""
-        most = max(model.context // MIN_MESSAGE_TOKENS, 1)
+        max_messages = max(model.context // MIN_MESSAGE_TOKENS, 1)
         outline = await self._session_store.outline(session.guid) if session.leaf_id else []
-        if len(outline) <= most:
+        if len(outline) <= max_messages:
             return StablePrefix(context=model.context)
-        first = outline[-most].id
+        first = outline[-max_messages].id
         lines = await self.read_utterances(session.guid, None, first)
         rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, "", max_rolling_characters(model.context))
         return StablePrefix(context=model.context, first=first, rolling=rolling)
 
-    async def _chosen(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
+    async def _choose_full_sessions(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
         if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:
             return []
         before = await self._past.before(session)
-        return await self._past.fitting(before, int(model.context * EARLIER))
+        return await self._past.fitting(before, int(model.context * EARLIER_SHARE))
 
     def _terms(self, session: ChatSession) -> object:
         """Return the settings and counters whose change has the prefix made again."""

@@ -66,9 +66,9 @@ class StablePrefix(BaseModel):
     def extras(self, world: Sequence[str] = (), tools: str = "") -> StableAdditions:
         """Return the sections of the system prompt; the rolling summary of this session is the newest of the summaries."""
         present = [f"{PRESENT}\n{self.rolling}"] if self.rolling else []
-        beside = [text for text in (self.notebook, self.lately) if text]
-        summaries = [*present, *beside, *(one.text for one in self.summaries)]
-        return StableAdditions(world, summaries, [one.text for one in self.facts], tools)
+        notebook_texts = [text for text in (self.notebook, self.lately) if text]
+        summaries = [*present, *notebook_texts, *(section.text for section in self.summaries)]
+        return StableAdditions(world, summaries, [section.text for section in self.facts], tools)
 
 
 def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:

@@ -20,26 +20,28 @@ prompt stays the same for some turns and the KV cache remains valid.
 _CALLS = TypeAdapter(list[ToolCall])
 
 
-def as_messages(session: ChatSession, speaker: str, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[Message]:
+def create_tool_messages(
+    session: ChatSession, speaker: str, calls: Sequence[ToolCall], results: Sequence[ToolResult]
+) -> list[Message]:
     """Return one message with the calls, and one for each result."""
-    spelled = json.dumps(
+    content = json.dumps(
         [{"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in calls],
         ensure_ascii=False,
         default=str,
     )
     note = CALLS + _CALLS.dump_json(list(calls)).decode()
-    asked = Message(
+    call_message = Message(
         session_id=session.guid,
         role=Role.ASSISTANT,
         speaker_name=speaker,
         hidden=True,
         note=note,
-        alternatives=[Alternative(content=spelled)],
+        alternatives=[Alternative(content=content)],
     )
-    return [asked, *(_answer(session, one) for one in results)]
+    return [call_message, *(_create_result_message(session, result) for result in results)]
 
 
-def calls_in(message: Message) -> list[ToolCall]:
+def parse_calls(message: Message) -> list[ToolCall]:
     """Return the calls in a hidden message; none if it is of another kind."""
     if not message.hidden or not message.note.startswith(CALLS):
         return []
@@ -49,7 +51,7 @@ def calls_in(message: Message) -> list[ToolCall]:
         return []
 
 
-def result_in(message: Message) -> ToolResult | None:
+def parse_result(message: Message) -> ToolResult | None:
     """Return the result in a tool message; None if it is of another kind."""
     if message.role is not Role.TOOL or not message.note.startswith(RESULT):
         return None
@@ -65,41 +67,41 @@ def results_above(messages: Sequence[Message]) -> list[ToolResult]:
     for message in reversed(messages):
         if not message.hidden:
             break
-        if (result := result_in(message)) is not None:
+        if (result := parse_result(message)) is not None:
             found.append(result)
     return found[::-1]
 
 
-def tool_turn(message: Message) -> PromptTurn | None:
+def to_tool_turn(message: Message) -> PromptTurn | None:
     """Return a tool message as it is in a prompt; None for a message of another kind."""
-    if calls_in(message):
+    if parse_calls(message):
         return PromptTurn("calls", message.content, message.speaker_name)
-    if (result := result_in(message)) is not None:
+    if (result := parse_result(message)) is not None:
         return PromptTurn("tool", message.content, f"{result.call.id} {result.call.name}")
     return None
 
 
-def newest_pairs(messages: Sequence[Message]) -> list[Message]:
+def limit_tool_pairs(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with only the newest calls and results, and no result without its call."""
-    total = sum(len(calls_in(message)) for message in messages)
-    over = max(0, total - MAX_PAIRS)
+    total = sum(len(parse_calls(message)) for message in messages)
+    excess = max(0, total - MAX_PAIRS)
     step = MAX_PAIRS - MIN_PAIRS + 1
-    goes = -(-over // step) * step
-    known: set[str] = set()
+    calls_to_drop = -(-excess // step) * step
+    kept_ids: set[str] = set()
     kept: list[Message] = []
     for message in messages:
-        calls, result = calls_in(message), result_in(message)
+        calls, result = parse_calls(message), parse_result(message)
         if calls:
-            if goes > 0:
-                goes -= len(calls)
+            if calls_to_drop > 0:
+                calls_to_drop -= len(calls)
                 continue
-            known |= {call.id for call in calls}
-        if result is None or result.call.id in known:
+            kept_ids |= {call.id for call in calls}
+        if result is None or result.call.id in kept_ids:
             kept.append(message)
     return kept
 
 
-def _answer(session: ChatSession, result: ToolResult) -> Message:
+def _create_result_message(session: ChatSession, result: ToolResult) -> Message:
     return Message(
         session_id=session.guid,
         role=Role.TOOL,

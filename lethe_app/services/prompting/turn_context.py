@@ -90,14 +90,14 @@ class TurnContext:
         rows = replace(self.rows, session=session, turn_memory=None, deleted_ids=frozenset(), is_edited=False, is_newest=True)
         return replace(self, rows=rows, messages=[*self.messages, message])
 
-    def with_hidden_message(self, line: Message, above: UUID) -> TurnContext:
+    def with_hidden_message(self, hidden_message: Message, above: UUID) -> TurnContext:
         """Return the turn with a hidden message that was just stored directly above a message."""
-        at = next((index for index, one in enumerate(self.messages) if one.id == above), len(self.messages))
-        return replace(self, messages=[*self.messages[:at], line, *self.messages[at:]])
+        position = next((index for index, message in enumerate(self.messages) if message.id == above), len(self.messages))
+        return replace(self, messages=[*self.messages[:position], hidden_message, *self.messages[position:]])
 
-    def without_messages(self, gone: Sequence[UUID]) -> TurnContext:
+    def without_messages(self, deleted: Sequence[UUID]) -> TurnContext:
         """Return the turn without messages that were just deleted."""
-        return replace(self, messages=[one for one in self.messages if one.id not in gone])
+        return replace(self, messages=[message for message in self.messages if message.id not in deleted])
 
 
 class TurnLoader:
@@ -144,7 +144,7 @@ class TurnLoader:
 
         def scope(session: ChatSession, states: Mapping[str, object]) -> TurnScope[TurnFiles]:
             files = self._read_files(
-                session, states, name, small=model is not None and is_small(model), is_safe=adds_user_message
+                session, states, name, small=model is not None and is_small(model), reports_problem=adds_user_message
             )
             prefix = stored_prefix(states)
             return TurnScope(
@@ -172,16 +172,16 @@ class TurnLoader:
         return await self._library.run_in_storage_thread(lambda: self._read_notebooks(persona_id))
 
     def _read_files(
-        self, session: ChatSession, states: Mapping[str, object], speaker: str, *, small: bool, is_safe: bool
+        self, session: ChatSession, states: Mapping[str, object], speaker: str, *, small: bool, reports_problem: bool
     ) -> TurnFiles:
         settings = self._preferences.current
         try:
             participants = self._participants.read_for_session(session, speaker)
-            system = self._library.read_system_preset(settings.system_preset or suited_system(small=small))
-            usual = settings.sampler or suited_sampler(small=small)
-            sampler = self._participants.read_sampler(participants.speaker, usual)
+            system = self._library.read_system_preset(settings.system_preset or default_system_name(small=small))
+            sampler_name = settings.sampler or default_sampler_name(small=small)
+            sampler = self._participants.read_sampler(participants.speaker, sampler_name)
         except FileError as error:
-            if not is_safe:
+            if not reports_problem:
                 raise
             return TurnFiles(
                 self._participants.read_without_persona(session),
@@ -205,11 +205,11 @@ def is_small(model: LoadedModel) -> bool:
     return 0 < model.file.parameters < SMALL_MODEL
 
 
-def suited_sampler(*, small: bool) -> str:
+def default_sampler_name(*, small: bool) -> str:
     """Return the name of the sampler preset that is used if the user chose none."""
     return "small-models" if small else "default"
 
 
-def suited_system(*, small: bool) -> str:
+def default_system_name(*, small: bool) -> str:
     """Return the name of the system preset that is used if the user chose none."""
     return "tiny" if small else "default"

@@ -64,12 +64,12 @@ class MemoryLists:
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash and remove their passages from the index."""
         await self._memory_cache.delete(persona_id, guids)
-        await self._indexing.follow()
+        await self._indexing.index_changes()
 
     async def restore_memories(self, persona_id: str, guids: Sequence[UUID]) -> int:
         """Restore memories from the trash and index them again; return how many were restored."""
         restored = await self._memory_cache.restore(persona_id, guids)
-        await self._indexing.follow()
+        await self._indexing.index_changes()
         return restored
 
     async def list_filings(self, persona_id: str) -> list[MemoryFiling]:

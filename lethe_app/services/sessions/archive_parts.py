@@ -82,7 +82,7 @@ class SessionArchiver:
         """Name of the qualified model; empty if there is none."""
         return self._qualification.verdict.model if self._qualification.verdict is not None else ""
 
-    async def lines(self, session_id: UUID) -> list[Utterance]:
+    async def load_utterances(self, session_id: UUID) -> list[Utterance]:
         """Return all utterances of the session, without hidden messages."""
         count = len(await self._session_store.outline(session_id))
         return to_utterances(await self._session_store.page(session_id, 0, count))
@@ -93,11 +93,11 @@ class SessionArchiver:
         """
         await self._facts.renew(persona_id)
 
-    async def by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
+    async def make_by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
         """Return the values of these parts as computed by rules from the messages. Facts are learnt at once and have no
         value.
         """
-        session, lines = await self._session_store.session(session_id), await self.lines(session_id)
+        session, lines = await self._session_store.session(session_id), await self.load_utterances(session_id)
         if SessionPart.FACTS in parts:
             await self._session_facts.learn_by_rules(session, lines)
         makers = {part: maker for part, maker in PART_MAKERS.items() if part in parts}
@@ -106,22 +106,22 @@ class SessionArchiver:
         digest = await asyncio.to_thread(lambda: build_digest(lines, max_length=MAX_SUMMARY_CHARACTERS))
         return {part: maker.by_rules(digest) for part, maker in makers.items()}
 
-    async def by_model(self, session_id: UUID, part: SessionPart) -> object:
+    async def make_by_model(self, session_id: UUID, part: SessionPart) -> object:
         """Return the value of one part by the model, to be stored; facts are learnt at once and give None. Raise ModelError."""
-        session, lines = await self._session_store.session(session_id), await self.lines(session_id)
+        session, lines = await self._session_store.session(session_id), await self.load_utterances(session_id)
         if part in PART_MAKERS:
             return await PART_MAKERS[part].by_model(session, lines, self._extraction)
         await self._session_facts.learn_by_model(session, lines)
         return None
 
-    async def sort_facts(self, session_id: UUID) -> None:
+    async def relearn_facts(self, session_id: UUID) -> None:
         """Learn the facts of a session again, as plain or in-story ones, after its roleplay mark changed."""
-        session, lines = await self._session_store.session(session_id), await self.lines(session_id)
-        await self._session_facts.sort_by_roleplay(session, lines)
+        session, lines = await self._session_store.session(session_id), await self.load_utterances(session_id)
+        await self._session_facts.relearn_by_roleplay(session, lines)
 
 
 def is_worth_archiving(lines: Sequence[Utterance]) -> bool:
     """Return whether a session has more than two messages, one of them by the user. Shorter ones are neither summarised nor
     deleted.
     """
-    return len(lines) > 2 and any(said.role is Role.USER for said in lines)
+    return len(lines) > 2 and any(utterance.role is Role.USER for utterance in lines)

@@ -33,9 +33,9 @@ ORDER = (
     SessionPart.FACTS,
 )
 """Order in which parts are made; those after the summary may read it instead of a long session."""
-LOOK_AGAIN = 300.0
+CHECK_INTERVAL = 300.0
 """Seconds between two checks whether pending parts can be made."""
-NOT_NOW = (ModelMissing, EngineUnreachable)
+RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 """Errors that are no failure of the part: it waits for a model."""
 RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
 """Function that runs the work of a model on a session and records it in the activity log."""
@@ -80,10 +80,10 @@ class ArchiveQueue:
         """Number of times each session was queued; what was read of it before the last time is out of date."""
         self._made_by_rules: set[UUID] = set()
         """Sessions of which rules have made all parts they can since they were queued."""
-        self._made_at_once: list[UUID] = []
+        self._urgent_sessions: list[UUID] = []
         """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
         self._one_at_a_time = asyncio.Lock()
-        self.background = BackgroundLoop(self._work, LOOK_AGAIN)
+        self.background = BackgroundLoop(self._run_pending, CHECK_INTERVAL)
         """Parts under way stay pending when it is paused or closed, and are resumed at the next start."""
 
     async def archive_session(self, session_id: UUID, *, at_once: bool = True) -> bool:
@@ -118,7 +118,7 @@ class ArchiveQueue:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
         await self._archive_jobs.save_value(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
         if part is SessionPart.ROLEPLAY:
-            await self._archiver.sort_facts(session_id)
+            await self._archiver.relearn_facts(session_id)
         session = await self._session_store.session(session_id)
         await self.renew(session.persona_id)
         self._notify_changed(session)
@@ -139,10 +139,10 @@ class ArchiveQueue:
     async def _queue_session(
         self, session_id: UUID, *, archive: bool, at_once: bool, parts: Sequence[SessionPart] = tuple(SessionPart)
     ) -> bool:
-        if not is_worth_archiving(await self._archiver.lines(session_id)):
+        if not is_worth_archiving(await self._archiver.load_utterances(session_id)):
             return False
         if at_once:
-            self._made_at_once.append(session_id)
+            self._urgent_sessions.append(session_id)
         try:
             await self._archive_jobs.start_archive(session_id, parts, archive=archive)
             self._times_queued[session_id] += 1
@@ -151,14 +151,14 @@ class ArchiveQueue:
                 await self._make_by_rules(session_id)
         finally:
             if at_once:
-                self._made_at_once.remove(session_id)
+                self._urgent_sessions.remove(session_id)
         self._notify_changed(await self._session_store.session(session_id))
         self.background.wake()
         return True
 
     # Background loop
 
-    async def _work(self) -> None:
+    async def _run_pending(self) -> None:
         async with self._one_at_a_time:
             await self._make_all()
             await self._improve_by_model()
@@ -183,16 +183,16 @@ class ArchiveQueue:
                 if not await self._make_by_model(records):
                     break
         finally:
-            self._report(ArchiveProgress())
+            self._set_progress(ArchiveProgress())
 
     async def _list_next(self) -> list[PartRecord]:
         """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
         for session_id in await self._list_for_rules():
             await self._priority.wait_for_turn_end()
             await self._run_unless_deleted(session_id, self._make_by_rules(session_id))
-        mine = [record for record in await self._archive_jobs.pending_parts() if self._archiver.may_write(record.part)]
-        mine = [record for record in mine if record.session == mine[0].session]
-        return sorted(mine, key=lambda record: ORDER.index(record.part))
+        model_parts = [record for record in await self._archive_jobs.pending_parts() if self._archiver.may_write(record.part)]
+        model_parts = [record for record in model_parts if record.session == model_parts[0].session]
+        return sorted(model_parts, key=lambda record: ORDER.index(record.part))
 
     async def _list_for_rules(self) -> list[UUID]:
         """Return sessions with pending parts that rules have not made yet, or for which no qualified model is loaded."""
@@ -201,7 +201,7 @@ class ArchiveQueue:
                 record.session
                 for record in await self._archive_jobs.pending_parts()
                 if record.made_by is MadeBy.RULES
-                and record.session not in self._made_at_once
+                and record.session not in self._urgent_sessions
                 and not (record.session in self._made_by_rules and self._archiver.may_write(record.part))
             )
         )
@@ -218,12 +218,12 @@ class ArchiveQueue:
             for part, record in (await self._archive_jobs.parts_of(session_id)).items()
             if record.state is PartState.PENDING and record.made_by is MadeBy.RULES
         }
-        left = {part for part in records if self._archiver.may_write(part)}
-        values = await self._archiver.by_rules(session_id, records.keys() - left.intersection({SessionPart.FACTS}))
+        model_parts = {part for part in records if self._archiver.may_write(part)}
+        values = await self._archiver.make_by_rules(session_id, records.keys() - model_parts.intersection({SessionPart.FACTS}))
         if self._times_queued[session_id] != times_queued:
             return  # more was said meanwhile: whoever began it anew reads that too
         for part, record in records.items():
-            done = record if part in left else replace(record, state=PartState.DONE, maker="")
+            done = record if part in model_parts else replace(record, state=PartState.DONE, maker="")
             await self._archive_jobs.save_value(done, record, **fields_of(part, values[part]) if part in values else {})
         self._made_by_rules.add(session_id)
         self._notify_changed(await self._session_store.session(session_id))
@@ -236,10 +236,10 @@ class ArchiveQueue:
         session_id = records[0].session
         for number, record in enumerate(records):
             await self._priority.wait_for_turn_end()
-            made = await self._run_unless_deleted(session_id, self._make_part(record, number, len(records)))
-            if made is None:
+            is_made = await self._run_unless_deleted(session_id, self._make_part(record, number, len(records)))
+            if is_made is None:
                 return True
-            if not made:
+            if not is_made:
                 return False
         with suppress(StorageError):
             self._notify_changed(await self._session_store.session(session_id))
@@ -249,21 +249,21 @@ class ArchiveQueue:
         """Let the model make one part. Return False if no model is available now."""
         session = await self._session_store.session(record.session)
         times_queued, model = self._times_queued[record.session], self._archiver.model
-        self._report(ArchiveProgress(session.guid, session.name, record.part, number, total))
+        self._set_progress(ArchiveProgress(session.guid, session.name, record.part, number, total))
         try:
-            value = await self._archiver.by_model(record.session, record.part)
-        except NOT_NOW:
+            value = await self._archiver.make_by_model(record.session, record.part)
+        except RETRY_LATER_ERRORS:
             return False
         except ModelError as error:
-            is_dead = isinstance(error, ModelCrashed)
+            has_crashed = isinstance(error, ModelCrashed)
             failed = replace(record, tries=record.tries + 1, trouble=f"{model}: {error.message}")
             # A part stays pending after a crash, to be tried again up to the limit; other errors make it fail at once.
-            if not is_dead or failed.tries >= MAX_CRASHES:
+            if not has_crashed or failed.tries >= MAX_CRASHES:
                 failed = replace(failed, state=PartState.FAILED)
                 if record.part is SessionPart.FACTS:
-                    await self._archiver.by_rules(record.session, {record.part})
+                    await self._archiver.make_by_rules(record.session, {record.part})
             await self._archive_jobs.save_value(failed, record)
-            return not is_dead
+            return not has_crashed
         if self._times_queued[record.session] == times_queued:  # else more was said meanwhile, and it is still to be done
             done = replace(record, state=PartState.DONE, made_by=MadeBy.MODEL, maker=model, trouble="")
             await self._archive_jobs.save_value(done, record, **fields_of(record.part, value))
@@ -282,7 +282,7 @@ class ArchiveQueue:
         self._indexing.background.wake()
         self._sessions_changed.notify(session.persona_id)
 
-    def _report(self, progress: ArchiveProgress) -> None:
+    def _set_progress(self, progress: ArchiveProgress) -> None:
         if progress != self.progress:
             self.progress = progress
             self.changed.notify(progress)

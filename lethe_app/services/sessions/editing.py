@@ -36,9 +36,9 @@ class SessionsChanged:
     persona_id: str
     sessions: tuple[UUID, ...]
     """Sessions that changed and exist now."""
-    gone: tuple[UUID, ...] = ()
+    deleted: tuple[UUID, ...] = ()
     """Sessions that were deleted or merged, the latter into the first of `sessions`."""
-    reworded: tuple[UUID, ...] = ()
+    edited_messages: tuple[UUID, ...] = ()
     """Messages whose text changed."""
 
 
@@ -56,11 +56,11 @@ class SessionEditing:
         stable_prefixes: StablePrefixes,
         cache_state: CacheState,
     ) -> None:
-        self.reshaped: Listeners[SessionsChanged] = Listeners()
+        self.sessions_changed: Listeners[SessionsChanged] = Listeners()
         self._reply_stoppers: list[Callable[[UUID], Awaitable[None]]] = []
         self._lines = SessionLines(database)
         self._reshaping = SessionReshaping(database)
-        self._retelling = ArchivePartUndo(database)
+        self._part_undo = ArchivePartUndo(database)
         self._session_store, self._participants, self._sessions = session_store, participants, sessions
         self._archive_queue, self._archiver = archive_queue, archiver
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
@@ -75,11 +75,11 @@ class SessionEditing:
             for stop_reply in self._reply_stoppers:
                 await stop_reply(guid)
 
-    async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
-        """Return the persona's sessions, at most `most`, newest activity first."""
-        return await self._lines.sessions_of(persona_id, limit=most)
+    async def list_sessions(self, persona_id: str, limit: int | None = None) -> list[SessionLine]:
+        """Return the persona's sessions, at most `limit`, newest activity first."""
+        return await self._lines.sessions_of(persona_id, limit=limit)
 
-    async def line(self, guid: UUID) -> SessionLine:
+    async def load_session_line(self, guid: UUID) -> SessionLine:
         """Return one session as a list item. Raise StorageError if it does not exist."""
         session = await self._session_store.session(guid)
         return (await self._lines.sessions_of(session.persona_id, str(guid)))[0]
@@ -88,19 +88,19 @@ class SessionEditing:
 
     async def part_of(self, guid: UUID, part: SessionPart) -> PartValue:
         """Return the present value of a part, for undo with `restore_part`."""
-        return await self._retelling.part_of(guid, part)
+        return await self._part_undo.part_of(guid, part)
 
     async def restore_part(self, value: PartValue) -> None:
         """Restore the value of a part and its maker."""
-        await self._retelling.restore_part(value)
+        await self._part_undo.restore_part(value)
         if value.part is SessionPart.ROLEPLAY:
-            await self._archiver.sort_facts(value.session)
-        await self._changed((await self._session_store.session(value.session)).persona_id)
+            await self._archiver.relearn_facts(value.session)
+        await self._notify_changed((await self._session_store.session(value.session)).persona_id)
 
     async def mark(self, guid: UUID, **fields: bool) -> ChatSession:
         """Set `sticky` or `protected`."""
         session = await self._session_store.change_session(guid, **fields)
-        await self._changed(session.persona_id)
+        await self._notify_changed(session.persona_id)
         return session
 
     async def remake_part(self, guid: UUID, part: SessionPart) -> None:
@@ -108,10 +108,10 @@ class SessionEditing:
 
         Raise LetheError, with nothing changed, if the session is too short.
         """
-        before = await self._retelling.part_of(guid, part)
-        await self._retelling.release_part(guid, part)
+        before = await self._part_undo.part_of(guid, part)
+        await self._part_undo.release_part(guid, part)
         if not await self._archive_queue.update(guid, [part]):
-            await self._retelling.restore_part(before)
+            await self._part_undo.restore_part(before)
             raise LetheError("This conversation is too short to be summarised.", "Write the summary yourself.")
 
     # Messages
@@ -119,14 +119,14 @@ class SessionEditing:
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
         """Insert a message by the user or the persona above another message, or at the end."""
         session = await self._session_store.session(guid)
-        cast = await self._participants.load_for_session(session)
-        who = cast.user if by_user else cast.persona
-        moment = await self._moment(session, above)
+        participants = await self._participants.load_for_session(session)
+        speaker = participants.user if by_user else participants.persona
+        moment = await self._find_insertion_time(session, above)
         message = Message(
             session_id=guid,
             role=Role.USER if by_user else Role.ASSISTANT,
-            speaker=who.unique_name,
-            speaker_name=who.name,
+            speaker=speaker.unique_name,
+            speaker_name=speaker.name,
             time=moment,
             alternatives=[Alternative(content=text.strip(), created=moment)],
         )
@@ -141,16 +141,20 @@ class SessionEditing:
         if newest is None or newest.messages > 1:
             return
         session = await self._session_store.session(newest.guid)
-        said = await self._session_store.page(newest.guid, 0, 2)
+        messages = await self._session_store.page(newest.guid, 0, 2)
         user = (await self._participants.load_for_session(session)).user
         old, new = (
-            create_greeting(who, session, Participants(who, user).build_macro_context(session, session.added))
-            for who in (before, after)
+            create_greeting(persona, session, Participants(persona, user).build_macro_context(session, session.added))
+            for persona in (before, after)
         )
-        if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
+        if (
+            _greeting_key(messages[0] if messages else None) != _greeting_key(old)
+            or len(messages) > 1
+            or _greeting_key(old) == _greeting_key(new)
+        ):
             return
         await self.stop_replies([session.guid])
-        for message in said:
+        for message in messages:
             await self._reshaping.erase_inserted(message.id)
         if new is not None:
             await self._reshaping.insert(new, None)
@@ -172,63 +176,65 @@ class SessionEditing:
     async def split(self, message_id: UUID) -> SessionSnapshot:
         """Move all messages from this one on to a new session; return the state for `undo`."""
         message = await self._session_store.message(message_id)
-        old = await self._session_store.session(message.session_id)
-        fresh = ChatSession(added=message.time, last_trigger=message.time, **old.model_dump(include=COPIED))
-        await self.stop_replies([old.guid])
-        before = await self._reshaping.split(message_id, fresh)
-        await self.invalidate(before.resulting)
-        if old.archived:
-            await self._archive_queue.archive_session(fresh.guid)
-            await self._archive_queue.update(old.guid)
-        return before
+        old_session = await self._session_store.session(message.session_id)
+        new_session = ChatSession(added=message.time, last_trigger=message.time, **old_session.model_dump(include=COPIED))
+        await self.stop_replies([old_session.guid])
+        snapshot = await self._reshaping.split(message_id, new_session)
+        await self.invalidate(snapshot.resulting)
+        if old_session.archived:
+            await self._archive_queue.archive_session(new_session.guid)
+            await self._archive_queue.update(old_session.guid)
+        return snapshot
 
     async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
         """Merge several sessions into one, in the order in which they began; return the state for `undo`."""
         await self.stop_replies(guids)
-        before = await self._reshaping.merge(guids)
-        await self.invalidate(before.resulting, gone=[guid for guid in before.sessions if guid != before.kept])
-        if await self._archive_queue.parts(before.kept):
-            await self._archive_queue.update(before.kept)
-        return before
+        snapshot = await self._reshaping.merge(guids)
+        await self.invalidate(snapshot.resulting, deleted=[guid for guid in snapshot.sessions if guid != snapshot.kept])
+        if await self._archive_queue.parts(snapshot.kept):
+            await self._archive_queue.update(snapshot.kept)
+        return snapshot
 
-    async def undo(self, before: SessionSnapshot) -> None:
+    async def undo(self, snapshot: SessionSnapshot) -> None:
         """Restore sessions as they were before a split or merge."""
-        await self.stop_replies(before.resulting)
-        await self._reshaping.undo(before)
-        await self.invalidate(before.sessions, gone=before.created)
+        await self.stop_replies(snapshot.resulting)
+        await self._reshaping.undo(snapshot)
+        await self.invalidate(snapshot.sessions, deleted=snapshot.created)
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, also if it is displayed in a window."""
         await self.stop_replies([guid])
         session = await self._session_store.session(guid)
         await self._sessions.delete(guid)
-        self.reshaped.notify(SessionsChanged(session.persona_id, (), (guid,)))
+        self.sessions_changed.notify(SessionsChanged(session.persona_id, (), (guid,)))
 
     # Invalidation
 
-    async def _moment(self, session: ChatSession, above: UUID | None) -> datetime:
+    async def _find_insertion_time(self, session: ChatSession, above: UUID | None) -> datetime:
         """Return the time of the message before the inserted one, or else of the one after it."""
         for message in await self._session_store.newest_messages(session.guid, 1, before=above):
             return message.time
         return (await self._session_store.message(above)).time if above is not None else session.added
 
-    async def invalidate(self, guids: Sequence[UUID], gone: Sequence[UUID] = (), reworded: Sequence[UUID] = ()) -> None:
-        """Invalidate everything derived from the messages of these sessions, and emit `reshaped`."""
-        for guid in (*guids, *gone):
+    async def invalidate(
+        self, guids: Sequence[UUID], deleted: Sequence[UUID] = (), edited_messages: Sequence[UUID] = ()
+    ) -> None:
+        """Invalidate everything derived from the messages of these sessions, and emit `sessions_changed`."""
+        for guid in (*guids, *deleted):
             self._cache_state.forget_session(guid)
         for guid in guids:
             await self._stable_prefixes.drop(guid)
         persona_id = (await self._session_store.session(guids[0])).persona_id
-        await self._changed(persona_id)
-        self.reshaped.notify(SessionsChanged(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
+        await self._notify_changed(persona_id)
+        self.sessions_changed.notify(SessionsChanged(persona_id, tuple(guids), tuple(deleted), tuple(edited_messages)))
 
-    async def _changed(self, persona_id: str) -> None:
+    async def _notify_changed(self, persona_id: str) -> None:
         await self._archive_queue.renew(persona_id)
         self._sessions.changed.notify(persona_id)
 
 
-def _words(greeting: Message | None) -> tuple[str, list[str]] | None:
+def _greeting_key(greeting: Message | None) -> tuple[str, list[str]] | None:
     """Return the speaker and all alternatives of a greeting."""
     if greeting is None:
         return None
-    return greeting.speaker_name, [wording.content for wording in greeting.alternatives]
+    return greeting.speaker_name, [alternative.content for alternative in greeting.alternatives]

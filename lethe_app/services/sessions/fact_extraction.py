@@ -63,9 +63,9 @@ class FactExtraction:
         extraction stops. Raise LetheError if learning of facts is disabled.
         """
         self._require_learning()
-        lines = sorted(await self._session_editing.lines(persona_id), key=lambda line: line.began)
-        for place, line in enumerate(lines):
-            if not report(place, len(lines)):
+        lines = sorted(await self._session_editing.list_sessions(persona_id), key=lambda line: line.began)
+        for index, line in enumerate(lines):
+            if not report(index, len(lines)):
                 return False
             try:
                 await self._archive_queue.update(UUID(line.guid), [SessionPart.FACTS])
@@ -77,7 +77,7 @@ class FactExtraction:
     async def explain_absence(self, persona_id: str) -> FactAbsence:
         """Return why a persona has no facts."""
         settings = self._preferences.current
-        lines = await self._session_editing.lines(persona_id)
+        lines = await self._session_editing.list_sessions(persona_id)
         archived = sum(line.archived for line in lines)
         reason = NoFactsReason.NOTHING_LASTING if archived else NoFactsReason.NOTHING_ARCHIVED
         if not settings.fact_retrieval:

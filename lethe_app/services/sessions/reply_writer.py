@@ -41,7 +41,7 @@ class ReplyWriter:
         self._kind = kind
         self._position = message.shown if kind is ReplyKind.CONTINUATION else None
         self._stored_at = 0.0
-        self._underway: asyncio.Task[None] | None = None
+        self._write_task: asyncio.Task[None] | None = None
 
     @property
     def is_stored(self) -> bool:
@@ -63,10 +63,10 @@ class ReplyWriter:
 
         A write under way is awaited first, because a stop may arrive during it.
         """
-        if self._underway is not None:
-            await asyncio.wait([self._underway])
-        self._underway = asyncio.ensure_future(self._write(alternative, receipt))
-        await asyncio.shield(self._underway)
+        if self._write_task is not None:
+            await asyncio.wait([self._write_task])
+        self._write_task = asyncio.ensure_future(self._write(alternative, receipt))
+        await asyncio.shield(self._write_task)
 
     async def _write(self, alternative: Alternative, receipt: ReplyReceipt | None) -> None:
         store = partial(self._replies.store, self.message, self._position, alternative, is_new=self._kind is ReplyKind.REPLY)
@@ -80,12 +80,12 @@ class ReplyWriter:
         self._stored_at = time.monotonic()
 
 
-def user_message_of(session: ChatSession, cast: Participants, text: str) -> Message:
+def create_user_message(session: ChatSession, participants: Participants, text: str) -> Message:
     """Return a message of the user, to be stored."""
     return Message(
         session_id=session.guid,
         role=Role.USER,
-        speaker=cast.user.unique_name,
-        speaker_name=cast.user.name,
+        speaker=participants.user.unique_name,
+        speaker_name=participants.user.name,
         alternatives=[Alternative(content=text)],
     )

@@ -47,7 +47,7 @@ class RollingSummary:
         while self._waiting:
             session_id = next(iter(self._waiting))
             del self._waiting[session_id]
-            with suppress(LetheError):  # the rules' words stand
+            with suppress(LetheError):  # the rule-based summary is kept
                 await self._summarise(session_id)
 
     async def _summarise(self, session_id: UUID) -> None:

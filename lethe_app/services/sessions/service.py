@@ -16,7 +16,7 @@ from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
-from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, user_message_of
+from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import SessionStore
@@ -32,7 +32,7 @@ class SessionService:
         participants: ParticipantService,
         archive_queue: ArchiveQueue,
         session_timeout: SessionTimeout,
-        fill: FillMacros,
+        fill_macros: FillMacros,
         changed: Listeners[str],
     ) -> None:
         """`fill` looks up the values of macros."""
@@ -43,8 +43,8 @@ class SessionService:
         self._participants = participants
         self._archive_queue = archive_queue
         self._session_timeout = session_timeout
-        self._fill = fill
-        self._endings: dict[str, asyncio.Task[None]] = {}
+        self._fill_macros = fill_macros
+        self._archive_tasks: dict[str, asyncio.Task[None]] = {}
         """Task by persona that archives the sessions before the newest one."""
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
@@ -60,17 +60,17 @@ class SessionService:
         """Return the session, reopened if it was archived, because a new message is added; it is archived again at its next
         end.
         """
-        return await self._reopened(session) if session.archived else session
+        return await self._reopen_session(session) if session.archived else session
 
     async def has_ended(self, guid: UUID) -> bool:
         """Return whether a session has timed out, so that the user's next message begins a new one."""
-        return await self._session_timeout.ended((await self._session_store.session(guid)).persona_id) == guid
+        return await self._session_timeout.find_ended_session((await self._session_store.session(guid)).persona_id) == guid
 
     async def reopen(self, guid: UUID) -> None:
         """Continue a session that has timed out."""
-        await self._reopened(await self._session_store.session(guid))
+        await self._reopen_session(await self._session_store.session(guid))
 
-    async def _reopened(self, session: ChatSession) -> ChatSession:
+    async def _reopen_session(self, session: ChatSession) -> ChatSession:
         reopened = await self._session_timeout.reopen(session)
         self.changed.notify(session.persona_id)
         return reopened
@@ -83,9 +83,9 @@ class SessionService:
 
         Raise the errors of archiving.
         """
-        before = self._endings.get(persona_id)
+        before = self._archive_tasks.get(persona_id)
         session = await self.start_session(persona_id)
-        task = self._endings.get(persona_id)
+        task = self._archive_tasks.get(persona_id)
         # No new task means that an unanswered session was reused.
         if task is not None and task is not before:
             await asyncio.shield(task)
@@ -94,38 +94,42 @@ class SessionService:
     async def start_session(self, persona_id: str) -> ChatSession:
         """Begin a new session with the persona's greeting, if any. A session that nobody has answered yet is reused.
 
-        The sessions before it are archived in the background, and the next reply waits for that (`ended`).
+        The sessions before it are archived in the background, and the next reply waits for that (`wait_until_archived`).
         """
-        if untouched := await self._untouched(persona_id):
-            return untouched
-        cast = await self._participants.load_for_persona(persona_id)
+        if unanswered := await self._find_unanswered(persona_id):
+            return unanswered
+        participants = await self._participants.load_for_persona(persona_id)
         await self.wait_until_archived(persona_id)
-        session = await self._session_store.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
-        scene = await self._fill(
-            cast.build_macro_context(session, session.added), MacroPosition(session, cast), cast.persona.first_messages
+        session = await self._session_store.add_session(
+            ChatSession(persona_id=persona_id, user_id=participants.user.unique_name)
         )
-        if greeting := create_greeting(cast.persona, session, scene):
+        macro_context = await self._fill_macros(
+            participants.build_macro_context(session, session.added),
+            MacroPosition(session, participants),
+            participants.persona.first_messages,
+        )
+        if greeting := create_greeting(participants.persona, session, macro_context):
             await self._session_store.add_message(greeting)
-        self._begin_ending(persona_id)
+        self._start_archiving(persona_id)
         self.changed.notify(persona_id)
         return await self._session_store.session(session.guid)
 
     async def wait_until_archived(self, persona_id: str) -> None:
         """Wait until rules have archived the sessions that ended when the newest one began."""
-        if task := self._endings.get(persona_id):
+        if task := self._archive_tasks.get(persona_id):
             await asyncio.wait({task})
 
     async def close(self) -> None:
         """Finish the archiving of ended sessions."""
-        await asyncio.gather(*self._endings.values(), return_exceptions=True)
+        await asyncio.gather(*self._archive_tasks.values(), return_exceptions=True)
 
-    def _begin_ending(self, persona_id: str) -> None:
+    def _start_archiving(self, persona_id: str) -> None:
         """Archive the sessions before a new one in the background; one that fails is archived at the next start."""
-        self._endings[persona_id] = asyncio.create_task(self._end(persona_id))
+        self._archive_tasks[persona_id] = asyncio.create_task(self._archive_open_sessions(persona_id))
 
     def is_archiving(self, persona_id: str) -> bool:
-        """Return whether sessions of a persona are being archived, so that `ended` would wait."""
-        task = self._endings.get(persona_id)
+        """Return whether sessions of a persona are being archived, so that `wait_until_archived` would wait."""
+        task = self._archive_tasks.get(persona_id)
         return task is not None and not task.done()
 
     def has_timed_out(self, turn: TurnContext) -> bool:
@@ -138,27 +142,29 @@ class SessionService:
         no greeting.
         """
         await self.wait_until_archived(session.persona_id)
-        fresh = ChatSession(
+        new_session = ChatSession(
             persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
         )
-        fresh = await self._session_store.add_session(fresh)
-        self._begin_ending(session.persona_id)
+        new_session = await self._session_store.add_session(new_session)
+        self._start_archiving(session.persona_id)
         self.changed.notify(session.persona_id)
-        return fresh.guid
+        return new_session.guid
 
     async def add_user_message(self, turn: TurnContext, text: str) -> Message:
         """Store a message of the user at the end of a session, with its macros expanded."""
         session, participants = turn.session, turn.participants
-        scene = await self._fill(participants.build_macro_context(session, now()), MacroPosition(session, participants), [text])
-        message = await self._session_store.add_message(user_message_of(session, participants, expand(text, scene)))
+        macro_context = await self._fill_macros(
+            participants.build_macro_context(session, now()), MacroPosition(session, participants), [text]
+        )
+        message = await self._session_store.add_message(create_user_message(session, participants, expand(text, macro_context)))
         self.changed.notify(session.persona_id)
         return message
 
-    def writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
+    def create_writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
         """Return a writer that stores a reply during generation."""
         return ReplyWriter(self._replies, reply, kind)
 
-    async def _end(self, persona_id: str) -> None:
+    async def _archive_open_sessions(self, persona_id: str) -> None:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""
         is_newest = True
         for summary in await self._session_store.sessions(persona_id):
@@ -166,7 +172,7 @@ class SessionService:
                 await self._session_timeout.archive(summary.guid, at_once=is_newest)
                 is_newest = False
 
-    async def _untouched(self, persona_id: str) -> ChatSession | None:
+    async def _find_unanswered(self, persona_id: str) -> ChatSession | None:
         """Return the newest session if it has at most the greeting and the same user persona; None otherwise."""
         newest = await self._session_store.newest_session(persona_id)
         if newest is None or newest.archived or newest.title or newest.messages > 1:
@@ -213,11 +219,11 @@ class SessionService:
         return await self._session_store.message(message_id)
 
 
-def create_greeting(persona: Persona, session: ChatSession, scene: MacroContext) -> Message | None:
+def create_greeting(persona: Persona, session: ChatSession, macro_context: MacroContext) -> Message | None:
     """Return the greeting of a session: one of the persona's at random, with the others as alternatives; None if there are
     none.
     """
-    greetings = [expand(text, scene) for text in persona.first_messages if text.strip()]
+    greetings = [expand(text, macro_context) for text in persona.first_messages if text.strip()]
     if not greetings:
         return None
     return Message(

@@ -41,12 +41,12 @@ class SessionFacts:
             await self._extract(session, lines, is_by_model=True)
             await self._learn(session, lines)
 
-    async def sort_by_roleplay(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
+    async def relearn_by_roleplay(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
         """Learn the facts of a session again, as plain or in-story ones, after its roleplay mark changed."""
         record = (await self._archive_jobs.parts_of(session.guid)).get(SessionPart.FACTS)
         if record is not None and self._preferences.current.fact_retrieval:
-            left = record.made_by is MadeBy.MODEL or record.state is PartState.PENDING
-            await self._extract(session, lines, is_by_model=left)
+            is_by_model = record.made_by is MadeBy.MODEL or record.state is PartState.PENDING
+            await self._extract(session, lines, is_by_model=is_by_model)
 
     async def _extract(self, session: ChatSession, lines: Sequence[Utterance], *, is_by_model: bool = False) -> None:
         """Learn the facts that rules find in the session, and withdraw those they found before and no longer find.
@@ -54,29 +54,29 @@ class SessionFacts:
         If a model extracts the facts (`is_by_model`), rules add none. From a message whose facts a model has extracted
         already, rules take none, because they would be worded differently.
         """
-        story = await self._story(session, lines)
+        story = await self._find_story_messages(session, lines)
         ends: dict[UUID, tuple[str, ...]] = {}
-        produced: list[ExtractedFact] = []
+        extracted: list[ExtractedFact] = []
         for statement in await asyncio.to_thread(extract_statements, lines):
-            fact = _fact(session, statement, in_story=statement.in_story or statement.message_ids[-1] in story)
+            fact = _build_rule_fact(session, statement, in_story=statement.in_story or statement.message_ids[-1] in story)
             ends[fact.guid] = statement.ended_statements
-            produced.append(fact)
-        produced = self._wanted(lines, produced)
+            extracted.append(fact)
+        extracted = self._filter_by_settings(lines, extracted)
         ids = [line.id for line in lines]
         # Facts by a model that changed between plain and in-story are removed here and learnt again below.
         moved = await self._facts.withdraw(
-            session.persona_id, lambda known: withdraw_facts(known, session.guid, ids, produced, story)
+            session.persona_id, lambda known: withdraw_facts(known, session.guid, ids, extracted, story)
         )
-        read = {
+        processed_messages = {
             message
             for fact in await self._facts.facts_of(session.persona_id)
             if fact.made_by is MadeBy.MODEL and session.guid in fact.source_memories
             for message in fact.source_messages
         }
-        new = [] if is_by_model else [fact for fact in produced if read.isdisjoint(fact.source_messages)]
-        await self._facts.learn(session.persona_id, [*moved, *new], ends=ends)
+        new_facts = [] if is_by_model else [fact for fact in extracted if processed_messages.isdisjoint(fact.source_messages)]
+        await self._facts.learn(session.persona_id, [*moved, *new_facts], ends=ends)
 
-    def _wanted(self, lines: Sequence[Utterance], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    def _filter_by_settings(self, lines: Sequence[Utterance], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Return the facts that the user stated or confirmed. Statements by a persona about itself are made up by a model
         and only included if the user wants that.
 
@@ -91,40 +91,45 @@ class SessionFacts:
             and (settings.facts_during_roleplay or not fact.in_story)
         ]
 
-    async def _story(self, session: ChatSession, lines: Sequence[Utterance]) -> set[UUID]:
+    async def _find_story_messages(self, session: ChatSession, lines: Sequence[Utterance]) -> set[UUID]:
         """Return the messages that are entirely in character; all of them if the user marked the session as roleplay."""
         record = (await self._archive_jobs.parts_of(session.guid)).get(SessionPart.ROLEPLAY)
         if session.is_roleplay and record is not None and record.made_by is MadeBy.USER:
             return {line.id for line in lines}
-        meant = await asyncio.to_thread(read_parts, lines)
-        return {line.id for line, parts in zip(lines, meant, strict=True) if parts.in_character and not parts.plain}
+        message_parts = await asyncio.to_thread(read_parts, lines)
+        return {line.id for line, parts in zip(lines, message_parts, strict=True) if parts.in_character and not parts.plain}
 
     async def _learn(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
         """Learn new and changed facts that the model extracts about the user, and by setting also about the persona."""
-        told = [said for said in lines if said.role is Role.USER or self._preferences.current.persona_facts]
-        about = {said.name for said in told if said.name}
+        fact_lines = [line for line in lines if line.role is Role.USER or self._preferences.current.persona_facts]
+        about = {line.name for line in fact_lines if line.name}
         if not about:
             return
-        held = [fact for fact in await self._facts.facts_of(session.persona_id) if not fact.superseded and not fact.in_story]
-        noted = await self._extraction.facts(lines, about, held)
-        keys = keys_by_rules(noted, await asyncio.to_thread(extract_statements, lines))
-        changed = {(each.changes.fact, each.fact) for each in noted if each.changes is not None}
+        current_facts = [
+            fact for fact in await self._facts.facts_of(session.persona_id) if not fact.superseded and not fact.in_story
+        ]
+        supported_facts = await self._extraction.facts(lines, about, current_facts)
+        keys = keys_by_rules(supported_facts, await asyncio.to_thread(extract_statements, lines))
+        changed = {(each.changes.fact, each.fact) for each in supported_facts if each.changes is not None}
 
         async def judge(old: str, new: str) -> FactRelation | None:
             return FactRelation.UPDATE if (old, new) in changed else await self._judge(old, new)
 
-        facts = [_noted(session, each, lines).model_copy(update={"key": key}) for each, key in zip(noted, keys, strict=True)]
-        await self._take_in(session, lines, facts, judge)
+        facts = [
+            _build_model_fact(session, each, lines).model_copy(update={"key": key})
+            for each, key in zip(supported_facts, keys, strict=True)
+        ]
+        await self._learn_facts(session, lines, facts, judge)
 
-    async def _take_in(
+    async def _learn_facts(
         self, session: ChatSession, lines: Sequence[Utterance], facts: Sequence[ExtractedFact], judge: Judge | None = None
     ) -> None:
         """Learn facts by a model; those from messages in character become in-story facts."""
-        story = await self._story(session, lines)
-        found = [
+        story = await self._find_story_messages(session, lines)
+        marked_facts = [
             fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts
         ]
-        await self._facts.learn(session.persona_id, self._wanted(lines, found), judge)
+        await self._facts.learn(session.persona_id, self._filter_by_settings(lines, marked_facts), judge)
 
     async def _judge(self, old: str, new: str) -> FactRelation | None:
         try:
@@ -133,20 +138,22 @@ class SessionFacts:
             return None
 
 
-def keys_by_rules(noted: Sequence[SupportedFact], statements: Sequence[SpeakerStatement]) -> list[str]:
+def keys_by_rules(supported_facts: Sequence[SupportedFact], statements: Sequence[SpeakerStatement]) -> list[str]:
     """Return the attribute of each fact by a model: that of the known fact it changes, or of the statement that rules find
     there.
     """
-    return [each.changes.key if each.changes and each.changes.key else _key(each, statements) for each in noted]
+    return [fact.changes.key if fact.changes and fact.changes.key else _key(fact, statements) for fact in supported_facts]
 
 
-def _key(noted: SupportedFact, statements: Sequence[SpeakerStatement]) -> str:
-    words = content_words(noted.fact)
-    same = [each for each in statements if each.key and noted.source.id in each.message_ids]
-    return next((each.key for each in same if 2 * len(words & content_words(each.text)) > len(words)), "")
+def _key(fact: SupportedFact, statements: Sequence[SpeakerStatement]) -> str:
+    words = content_words(fact.fact)
+    same_message = [statement for statement in statements if statement.key and fact.source.id in statement.message_ids]
+    return next(
+        (statement.key for statement in same_message if 2 * len(words & content_words(statement.text)) > len(words)), ""
+    )
 
 
-def _fact(session: ChatSession, statement: SpeakerStatement, *, in_story: bool) -> ExtractedFact:
+def _build_rule_fact(session: ChatSession, statement: SpeakerStatement, *, in_story: bool) -> ExtractedFact:
     return ExtractedFact(
         fact=statement.text,
         first_seen=statement.time,
@@ -160,23 +167,23 @@ def _fact(session: ChatSession, statement: SpeakerStatement, *, in_story: bool) 
     )
 
 
-def _noted(session: ChatSession, noted: SupportedFact, lines: Sequence[Utterance]) -> ExtractedFact:
+def _build_model_fact(session: ChatSession, supported_fact: SupportedFact, lines: Sequence[Utterance]) -> ExtractedFact:
     """Return the fact by a model with its source message; a persona's statement about the user also gets the user's next
     message, last, which confirms it.
     """
-    place = next(place for place, line in enumerate(lines) if line.id == noted.source.id)
-    replies = (line for line in lines[place + 1 :] if line.role is Role.USER)
-    is_own = noted.source.role is Role.USER or noted.source.name in noted.fact
-    taken_up = None if is_own else next(replies, None)
-    sources = [noted.source, *filter(None, [taken_up])]
+    index = next(index for index, line in enumerate(lines) if line.id == supported_fact.source.id)
+    replies = (line for line in lines[index + 1 :] if line.role is Role.USER)
+    is_own = supported_fact.source.role is Role.USER or supported_fact.source.name in supported_fact.fact
+    confirmation = None if is_own else next(replies, None)
+    sources = [supported_fact.source, *filter(None, [confirmation])]
     return ExtractedFact(
-        fact=noted.fact,
-        first_seen=noted.source.time,
-        last_seen=noted.source.time,
+        fact=supported_fact.fact,
+        first_seen=supported_fact.source.time,
+        last_seen=supported_fact.source.time,
         source_memories=[session.guid],
         source_messages=[line.id for line in sources],
         made_by=MadeBy.MODEL,
-        kind=noted.kind,
+        kind=supported_fact.kind,
         subject=sources[-1].name,
-        in_story=noted.in_story,
+        in_story=supported_fact.in_story,
     )

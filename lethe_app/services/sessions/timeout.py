@@ -17,7 +17,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 
 TOO_SHORT = 2
 """Number of messages up to which a session is neither archived nor timed out."""
-LOOK_AGAIN = 30.0
+CHECK_INTERVAL = 30.0
 """Seconds between two checks for sessions that have timed out."""
 
 
@@ -30,7 +30,7 @@ class _Inputs:
 
 
 class SessionTimeout:
-    """Check for timed-out sessions every `LOOK_AGAIN` seconds, and at the start for those that timed out while the program
+    """Check for timed-out sessions every `CHECK_INTERVAL` seconds, and at the start for those that timed out while the program
     was closed. It needs no model.
 
     The timeout counts from the last message, or from the last input while the session was displayed. Sessions are not
@@ -48,12 +48,12 @@ class SessionTimeout:
         )
         self._edited_session: UUID | None = None
         self._inputs: dict[UUID, _Inputs] = {}
-        self._counted_from: dict[UUID, datetime] = {}
+        self._restart_times: dict[UUID, datetime] = {}
         """Time at which a session was reopened, or one of its messages was last edited."""
-        self._refused: dict[UUID, int] = {}
+        self._too_short: dict[UUID, int] = {}
         """Number of messages of sessions too short to archive; they are checked again when there are more."""
         self._one_at_a_time = asyncio.Lock()
-        self.background = BackgroundLoop(self.archive_timed_out, LOOK_AGAIN)
+        self.background = BackgroundLoop(self.archive_timed_out, CHECK_INTERVAL)
 
     def set_edited_session(self, session_id: UUID | None) -> None:
         """Set the session of which a message is open in an editor; None if there is none."""
@@ -61,16 +61,16 @@ class SessionTimeout:
 
     def note_input(self, session_id: UUID) -> None:
         """Record a key, click or scroll in the displayed session; an input after the timeout does not extend it."""
-        moment, limit, known = now(), self._limit, self._inputs.get(session_id)
+        moment, limit, inputs = now(), self._limit, self._inputs.get(session_id)
         if session_id == self._edited_session:
-            self._counted_from[session_id] = moment
-        if known is not None and (limit is None or moment - known.last < limit):
-            known.last = moment
+            self._restart_times[session_id] = moment
+        if inputs is not None and (limit is None or moment - inputs.last < limit):
+            inputs.last = moment
         else:
             self._inputs[session_id] = _Inputs(moment, moment)
             self.background.wake()  # it may come after the timeout
 
-    async def ended(self, persona_id: str) -> UUID | None:
+    async def find_ended_session(self, persona_id: str) -> UUID | None:
         """Return the newest session of a persona if it has timed out, so that the user's next message in it begins a new
         one; else None.
         """
@@ -80,9 +80,9 @@ class SessionTimeout:
     async def reopen(self, session: ChatSession) -> ChatSession:
         """Continue a session: the timeout counts from now, and it is archived again at its next end."""
         async with self._one_at_a_time:
-            self._counted_from[session.guid] = now()
+            self._restart_times[session.guid] = now()
             self._inputs.pop(session.guid, None)
-            self._refused.pop(session.guid, None)
+            self._too_short.pop(session.guid, None)
             return await self._session_store.change_session(session.guid, archived=False) if session.archived else session
 
     async def archive(self, session_id: UUID, *, at_once: bool) -> bool:
@@ -98,11 +98,13 @@ class SessionTimeout:
         personas: set[str] = set()
         for summary in await self._timed_out():
             await self._priority.wait_for_turn_end()
-            if summary.guid in [each.guid for each in await self._timed_out()]:  # not if somebody wrote in it meanwhile
+            if summary.guid in [
+                timed_out.guid for timed_out in await self._timed_out()
+            ]:  # not if somebody wrote in it meanwhile
                 is_newest = summary.persona_id not in personas
                 personas.add(summary.persona_id)
                 if not await self.archive(summary.guid, at_once=is_newest):
-                    self._refused[summary.guid] = summary.messages
+                    self._too_short[summary.guid] = summary.messages
 
     async def is_settled(self, persona_id: str) -> bool:
         """Return whether all parts of the persona's newest session that can be made now are made."""
@@ -116,9 +118,9 @@ class SessionTimeout:
 
     async def _timed_out(self) -> list[SessionSummary]:
         return [
-            each
-            for each in await self._session_store.unarchived_sessions()
-            if self._refused.get(each.guid) != each.messages and self.has_timed_out(each)
+            summary
+            for summary in await self._session_store.unarchived_sessions()
+            if self._too_short.get(summary.guid) != summary.messages and self.has_timed_out(summary)
         ]
 
     def has_timed_out(self, summary: SessionSummary) -> bool:
@@ -126,7 +128,7 @@ class SessionTimeout:
         limit = self._limit
         if limit is None or summary.messages <= TOO_SHORT or summary.guid == self._edited_session:
             return False
-        since = max(summary.last_activity, self._counted_from.get(summary.guid, summary.last_activity))
+        since = max(summary.last_activity, self._restart_times.get(summary.guid, summary.last_activity))
         inputs = self._inputs.get(summary.guid)
         if inputs is not None and inputs.last <= since:
             del self._inputs[summary.guid]  # a message came after them

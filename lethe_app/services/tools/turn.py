@@ -17,7 +17,7 @@ from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Too
 from lethe_app.errors import LetheError
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
 from lethe_app.services.events import NoteAdded, ReplyStarted, ToolPermissionRequested, ToolUsed
-from lethe_app.services.prompting.tool_messages import as_messages
+from lethe_app.services.prompting.tool_messages import create_tool_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.invocation import (
     DECLINED_MESSAGE,
@@ -262,7 +262,7 @@ class ToolTurn:
         """Store calls and results as messages directly before the reply, whether that is stored already or not."""
         assert self.services is not None
         chats, reply_id = self.services.chats, self.writer.message.id
-        messages = as_messages(self.session, self.persona, [result.call for result in results], results)
+        messages = create_tool_messages(self.session, self.persona, [result.call for result in results], results)
         self.has_stored = True
         if not self.writer.is_stored:
             return [NoteAdded(message, reply_id) for message in await chats.add_messages(messages)]

@@ -35,31 +35,31 @@ class KeyProblem(StrEnum):
     """Invalid regular expression."""
     NEVER = "never"
     """The key has no character that could match."""
-    SIGNS = "signs"
+    PUNCTUATION = "signs"
     """The key consists of punctuation only, which matches wherever it occurs."""
-    OFTEN = "often"
+    FREQUENT = "often"
     """The key matches many of the user's own messages."""
     COMMON = "common"
     """The key matches nearly every message."""
     SHORT = "short"
     """The key has only a few letters, which occur inside many words."""
-    TWIN = "twin"
+    DUPLICATE = "twin"
     """Another entry has the same key."""
-    KEYLESS = "keyless"
+    NO_KEYS = "keyless"
     """The entry has no key and is not constant."""
-    HELD = "held"
+    BLOCKED = "held"
     """Wherever the key matches, a secondary key matches too and blocks the entry."""
-    ABSENT = "absent"
+    ONLY_EXCLUSIONS = "absent"
     """The entry has no primary key: its only condition is that secondary keys are absent."""
-    LUCKLESS = "luckless"
+    ZERO_PROBABILITY = "luckless"
     """The entry's probability is 0."""
     MACRO = "macro"
     """The entry's text contains an unknown macro."""
-    OVER = "over"
+    EXPIRED = "over"
     """The entry's end time has passed."""
 
 
-INEFFECTIVE_PROBLEMS = frozenset({KeyProblem.BROKEN, KeyProblem.NEVER, KeyProblem.HELD})
+INEFFECTIVE_PROBLEMS = frozenset({KeyProblem.BROKEN, KeyProblem.NEVER, KeyProblem.BLOCKED})
 """Problems with which a key never has an effect."""
 ORDINARY_MESSAGES = (
     "Hello! How are you today?",
@@ -101,12 +101,12 @@ class WorldKeyIndex:
 
 
 def check_entry(entry: WorldEntry, index: WorldKeyIndex, user_messages: Sequence[str] = ()) -> list[KeyIssue]:
-    """Return the problems of an entry and its keys. `said` are messages of the user, with which the keys' frequency is
+    """Return the problems of an entry and its keys. `user_messages` are messages of the user, with which the keys' frequency is
     measured.
     """
     issues = list(_check_entry_fields(entry))
     if not entry.keywords_main and not entry.keywords_secondary and not entry.sticky:
-        return [*issues, KeyIssue(KeyProblem.KEYLESS)]
+        return [*issues, KeyIssue(KeyProblem.NO_KEYS)]
     keys = [key for key in dict.fromkeys((*entry.keywords_main, *entry.keywords_secondary)) if key.strip()]
     keywords = [Keyword(key.strip(), entry.whole_word, entry.case_sensitive) for key in keys]
     matcher = KeywordMatcher(keywords)
@@ -132,21 +132,21 @@ def _check_entry_fields(entry: WorldEntry) -> Iterator[KeyIssue]:
     for macro in unknown_macros(entry.content) if "{{" in entry.content else ():
         yield KeyIssue(KeyProblem.MACRO, detail=macro)
     if entry.trigger_chance <= 0:
-        yield KeyIssue(KeyProblem.LUCKLESS)
+        yield KeyIssue(KeyProblem.ZERO_PROBABILITY)
     if entry.end_time is not None and entry.end_time <= now():
-        yield KeyIssue(KeyProblem.OVER)
+        yield KeyIssue(KeyProblem.EXPIRED)
     if not entry.keywords_main and not entry.sticky and entry.word_link in BLOCKING_LINKS:
-        yield KeyIssue(KeyProblem.ABSENT)
+        yield KeyIssue(KeyProblem.ONLY_EXCLUSIONS)
 
 
 def _find_blocking_key(key: str, entry: WorldEntry) -> str:
     """Return the secondary key that matches wherever this key matches and blocks the entry; empty if there is none."""
-    secondary_keys = [one for one in entry.keywords_secondary if one.strip()]
+    secondary_keys = [secondary_key for secondary_key in entry.keywords_secondary if secondary_key.strip()]
     if entry.word_link not in BLOCKING_LINKS or not secondary_keys or parse_expression(key.strip()) is not None:
         return ""
-    matched = KeywordMatcher([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in secondary_keys]).find(
-        [key]
-    )[0]
+    matched = KeywordMatcher(
+        [Keyword(secondary_key.strip(), entry.whole_word, entry.case_sensitive) for secondary_key in secondary_keys]
+    ).find([key])[0]
     is_blocked = bool(matched) if entry.word_link is WordLink.NOT else len(matched) == len(secondary_keys)
     return secondary_keys[min(matched)] if is_blocked else ""
 
@@ -166,16 +166,16 @@ def _check_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIs
         issue = KeyIssue(KeyProblem.BROKEN, key, problem)
     elif not normalized:
         issue = KeyIssue(KeyProblem.NEVER, key)
-    elif is_main and (holder := _find_blocking_key(key, entry)):
-        issue = KeyIssue(KeyProblem.HELD, key, holder)
+    elif is_main and (blocking_key := _find_blocking_key(key, entry)):
+        issue = KeyIssue(KeyProblem.BLOCKED, key, blocking_key)
     elif is_main and share >= FREQUENT_SHARE:
-        issue = KeyIssue(KeyProblem.OFTEN, key, share=share)
+        issue = KeyIssue(KeyProblem.FREQUENT, key, share=share)
     elif is_expression and is_main and _matches_ordinary_messages(key):
         issue = KeyIssue(KeyProblem.COMMON, key)
     elif is_expression or "{{" in key or not is_main:
         issue = None
     elif not any(character.isalnum() for character in normalized):
-        issue = KeyIssue(KeyProblem.SIGNS, key)
+        issue = KeyIssue(KeyProblem.PUNCTUATION, key)
     elif normalized.casefold() in STOP_WORDS and not entry.case_sensitive:
         issue = KeyIssue(KeyProblem.COMMON, key)
     elif _is_in_many_words(normalized, entry):
@@ -194,7 +194,7 @@ def _is_in_many_words(normalized: str, entry: WorldEntry) -> bool:
 
 def _find_duplicate_key(key: str, entry: WorldEntry, index: WorldKeyIndex) -> KeyIssue | None:
     other_names = [name for guid, name in index.entries.get(_normalize_key(key), ()) if guid != entry.guid]
-    return KeyIssue(KeyProblem.TWIN, key, other_names[0]) if other_names else None
+    return KeyIssue(KeyProblem.DUPLICATE, key, other_names[0]) if other_names else None
 
 
 @lru_cache(65_536)

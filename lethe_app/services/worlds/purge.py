@@ -15,15 +15,15 @@ class WorldPurge:
     afterwards.
     """
 
-    def __init__(self, awakenings: WorldUsage, receipts: Receipts) -> None:
+    def __init__(self, world_usage: WorldUsage, receipts: Receipts) -> None:
         self.purged: Listeners[str] = Listeners()
-        self._awakenings = awakenings
+        self._world_usage = world_usage
         self._receipts = receipts
 
     async def purge_withdrawn(self, old_world: World | None, new_world: World | None) -> None:
         """Delete the stored prompts of all personas for whom an entry of `find_withdrawn_entries` was ever activated."""
         withdrawn_guids = find_withdrawn_entries(old_world, new_world)
-        for persona_id in await self._awakenings.personas_of_entries(withdrawn_guids) if withdrawn_guids else ():
+        for persona_id in await self._world_usage.personas_of_entries(withdrawn_guids) if withdrawn_guids else ():
             await self.purge_persona(persona_id)
 
     async def purge_persona(self, persona_id: str) -> None:

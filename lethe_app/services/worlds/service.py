@@ -94,7 +94,7 @@ class WorldService:
         stamps, shipped = await self._database.run_outside_transaction(self._read_stamps)
         self._stamps = {**stamps, **{stem: self._stamps.get(stem) for stem in self._unsaved}}
         open_worlds = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
-        return sorted(open_worlds, key=lambda one: (one.world.name.casefold(), one.world.unique_name))
+        return sorted(open_worlds, key=lambda open_world: (open_world.world.name.casefold(), open_world.world.unique_name))
 
     async def list_errors(self) -> list[FileError]:
         """Return the errors of world files that cannot be read."""

@@ -117,18 +117,20 @@ class WorldTrials:
         """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
         count activations.
         """
-        bound = await self._bound_worlds(trial)
-        turn, history = await self._build_turn(trial, bound)
+        session_worlds = await self._load_worlds(trial)
+        turn, history = await self._build_turn(trial, session_worlds)
         window = ScanWindow.from_history(history, trial.text)
         stored = await self._session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
         context = self._context_size(self._models.state)
-        evaluation = await self._lore.evaluate(bound, window, stored, turn, context)
+        evaluation = await self._lore.evaluate(session_worlds, window, stored, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
-            repeated = await self._lore.evaluate(bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context)
+            repeated = await self._lore.evaluate(
+                session_worlds, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context
+            )
             shares.update(activated.entry.guid for activated in repeated.activated)
-        return await self._build_outcome(trial, evaluation, turn, shares, len(bound.worlds))
+        return await self._build_outcome(trial, evaluation, turn, shares, len(session_worlds.worlds))
 
     async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
         """Return up to `count` of the newest visible messages of a session, newest first."""
@@ -152,28 +154,35 @@ class WorldTrials:
                 break
         return texts[:MAX_MESSAGES]
 
-    async def _bound_worlds(self, trial: TrialInput) -> SessionWorlds:
+    async def _load_worlds(self, trial: TrialInput) -> SessionWorlds:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
             return SessionWorlds({stem: trial.world})
-        bound = await self._lore.load_worlds(await self._participants.load_for_session(trial.session), trial.session.guid)
-        return SessionWorlds({**bound.worlds, stem: trial.world})
+        session_worlds = await self._lore.load_worlds(
+            await self._participants.load_for_session(trial.session), trial.session.guid
+        )
+        return SessionWorlds({**session_worlds.worlds, stem: trial.world})
 
-    async def _build_turn(self, trial: TrialInput, bound: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
+    async def _build_turn(self, trial: TrialInput, session_worlds: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
         """Return the turn of the test and the messages before it."""
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
             return EvaluationTurn(identity, 1, 1, moment), []
-        scene = (await self._participants.load_for_session(session)).build_macro_context(session, session.added)
+        macro_context = (await self._participants.load_for_session(session)).build_macro_context(session, session.added)
         history: list[Message] = []
         message_count = turn_count = 1
         if not trial.fresh:
-            history_length = max(WINDOW, 2 * min(bound.scan_depth, MAX_SCAN_DEPTH))
+            history_length = max(WINDOW, 2 * min(session_worlds.scan_depth, MAX_SCAN_DEPTH))
             history = await self._session_store.newest_messages(session.guid, history_length, trial.message_id)
             message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (
             EvaluationTurn(
-                identity, turn_count, message_count, moment, seed=str(session.guid), expand=lambda text: expand(text, scene)
+                identity,
+                turn_count,
+                message_count,
+                moment,
+                seed=str(session.guid),
+                expand=lambda text: expand(text, macro_context),
             ),
             history,
         )

@@ -75,8 +75,8 @@ class MemoryCard(QFrame):
         self._column.addLayout(self._build_header())
         self._add_text()
         self._column.addWidget(create_selectable_label(self.reason_text, "quiet"))
-        if memory.whence is not None:
-            self._column.addWidget(self._create_source_link(memory.whence))
+        if memory.origin is not None:
+            self._column.addWidget(self._create_source_link(memory.origin))
         self._details = QWidget()
         self._details.setVisible(is_open)
         self.heading = CollapsibleHeading(theme, tr("Details"), is_open=is_open)
@@ -278,8 +278,8 @@ class MemoryCard(QFrame):
             parts.append(tr("similarity {cosine}").format(cosine=locale.toString(lead.cosine, "f", 2)))
         column.addWidget(create_selectable_label(memory_labels.quote_line(lead.text, 240), "quiet"))
         column.addWidget(create_selectable_label(" · ".join(parts), "small"))
-        if trace.whence is not None and trace.whence != self.memory.whence:
-            column.addWidget(self._create_source_link(trace.whence))
+        if trace.origin is not None and trace.origin != self.memory.origin:
+            column.addWidget(self._create_source_link(trace.origin))
 
     def sizeHint(self) -> QSize:
         return QSize(200, super().sizeHint().height())

@@ -243,7 +243,7 @@ def format_block_label(blocked_memory: BlockedMemory) -> str:
 
 def explain_no_memories(sources: ReplySources, persona_name: str) -> tuple[str, str]:
     """Return title and sentence for a reply without recalled memories."""
-    if sources.asked is None:
+    if sources.user_message is None:
         text = tr("{name} started this conversation. Memories are recalled in reply to your messages.")
         return tr("No memories used"), text.format(name=persona_name)
     if not sources.is_known:
@@ -257,8 +257,8 @@ def explain_no_memories(sources: ReplySources, persona_name: str) -> tuple[str, 
 
 def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, str]:
     """Return title and sentence for a message that matched no memory."""
-    full_session_titles = sources.word_for_word
-    if sources.always and not full_session_titles:
+    full_session_titles = sources.full_session_titles
+    if sources.stable_content and not full_session_titles:
         return tr("No further memories used"), tr("Your message recalled nothing beyond what is always in the prompt.")
     if not full_session_titles:
         text = tr("Your message did not match any memory of {name}. Not every reply needs one.")

@@ -171,8 +171,8 @@ class MemoryPanel(QFrame):
         return (self._shown_sources[0], self._shown_sources[1].persona_name) if self._shown_sources is not None else None
 
     def _is_same_reply(self, sources: ReplySources) -> bool:
-        shown_message = self._shown_sources[0].asked if self._shown_sources is not None else None
-        return shown_message is not None and sources.asked is not None and shown_message.id == sources.asked.id
+        shown_message = self._shown_sources[0].user_message if self._shown_sources is not None else None
+        return shown_message is not None and sources.user_message is not None and shown_message.id == sources.user_message.id
 
     def _clear_content(self) -> None:
         self.cards.clear()
@@ -198,11 +198,11 @@ class MemoryPanel(QFrame):
                     self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_requested.emit
                 )
             )
-        if sources.surfaced:
+        if sources.recalled:
             self._add_widget(create_selectable_label(self._format_counts(sources), "small"))
         else:
             self._add_explanation(*explain_no_memories(sources, reply_context.persona_name))
-        for one in sorted(sources.surfaced, key=lambda one: one.is_world):
+        for one in sorted(sources.recalled, key=lambda one: one.is_world):
             card = MemoryCard(self._theme, one, reply_context, is_open=one.recollection.memory in self._expanded_cards)
             for signal, panel_signal in (
                 (card.pin_requested, self.pin_requested),
@@ -214,13 +214,13 @@ class MemoryPanel(QFrame):
                 signal.connect(panel_signal)
             self.cards.append(card)
             self._add_widget(card)
-        if sources.always:
-            section = AlwaysInPrompt(self._theme, sources.always, is_open=self._expanded_sections["always"])
+        if sources.stable_content:
+            section = AlwaysInPrompt(self._theme, sources.stable_content, is_open=self._expanded_sections["always"])
             section.heading.toggled.connect(partial(self._expanded_sections.__setitem__, "always"))
             self._add_widget(section)
         if sources.scratch.strip():
             self._add_session_notes(sources.scratch)
-        if sources.kept_back:
+        if sources.blocked:
             self._add_blocked_section(sources)
         self._set_tab_order()
 
@@ -242,8 +242,8 @@ class MemoryPanel(QFrame):
 
     def _format_counts(self, sources: ReplySources) -> str:
         """Return the number of memories and of World Info entries in words."""
-        entries = sum(one.is_world for one in sources.surfaced)
-        memories = len(sources.surfaced) - entries
+        entries = sum(one.is_world for one in sources.recalled)
+        memories = len(sources.recalled) - entries
         parts = [format_memory_count(memories)] if memories else []
         if entries:
             parts.append(format_count(entries, self.tr("{n} world entry"), self.tr("{n} world entries")))
@@ -276,7 +276,7 @@ class MemoryPanel(QFrame):
         self._add_widget(card)
 
     def _add_blocked_section(self, sources: ReplySources) -> None:
-        count = len(sources.kept_back)
+        count = len(sources.blocked)
         words = self.tr("Not used · {count}").format(count=count)
         self.blocked_heading = CollapsibleHeading(
             self._theme, words, is_open=self._expanded_sections["kept back"] or bool(sources.unwanted)
@@ -287,7 +287,7 @@ class MemoryPanel(QFrame):
         column = QVBoxLayout(content)
         column.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         column.setSpacing(SPACE_2)
-        ordered = sorted(sources.kept_back, key=lambda one: one not in sources.unwanted)
+        ordered = sorted(sources.blocked, key=lambda one: one not in sources.unwanted)
         for one in ordered[:MAX_BLOCKED_SHOWN]:
             self._add_blocked_memory(column, one, is_unwanted=one in sources.unwanted)
         if (more := count - MAX_BLOCKED_SHOWN) > 0:

@@ -120,18 +120,18 @@ class BackgroundActivityController(QObject):
         return [ActivityItem(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in transfers]
 
     def _list_agent_runs(self) -> list[ActivityItem]:
-        return [self._create_run_activity(one) for one in self._agent_runner.everything_underway]
+        return [self._create_run_activity(one) for one in self._agent_runner.all_running]
 
-    def _create_run_activity(self, underway: RunningTask) -> ActivityItem:
+    def _create_run_activity(self, running_task: RunningTask) -> ActivityItem:
         def stop() -> None:
-            self._agent_runner.stop(underway.run.id)
+            self._agent_runner.stop(running_task.run.id)
 
-        title = self.tr("{name}: {task}").format(name=underway.persona, task=underway.title)
-        return ActivityItem(f"away {underway.run.id}", title, underway.step, button=self.tr("Stop"), on_click=stop)
+        title = self.tr("{name}: {task}").format(name=running_task.persona, task=running_task.title)
+        return ActivityItem(f"away {running_task.run.id}", title, running_task.step, button=self.tr("Stop"), on_click=stop)
 
     def _agent_run_text(self) -> str:
         template = self.tr("{name}: {task}")
-        return next((template.format(name=one.persona, task=one.title) for one in self._agent_runner.everything_underway), "")
+        return next((template.format(name=one.persona, task=one.title) for one in self._agent_runner.all_running), "")
 
     def _list_archiving(self) -> list[ActivityItem]:
         progress = self._archiving.progress

@@ -233,7 +233,7 @@ class MemoryPanelController(QObject):
 
     async def _on_sources_changed(self) -> None:
         """Update the panel and the message's number of memories after an action of the user in the panel."""
-        user_message = self.shown_sources.asked if self.shown_sources is not None else None
+        user_message = self.shown_sources.user_message if self.shown_sources is not None else None
         self._refresh_all()
         if user_message is not None:
             await self._messages.annotations.memory_counts.load([user_message.id])
@@ -251,7 +251,7 @@ class MemoryPanelController(QObject):
             return
         self.shown_sources = sources if user_message_id is not None else ReplySources(sources.persona_id, None)
         self.panel.set_reply_title(self._describe_reply(row), is_newest=reply_id == self._newest_reply)
-        user_text = sources.asked.content if sources.asked is not None else ""
+        user_text = sources.user_message.content if sources.user_message is not None else ""
         message, is_newest = self._messages.message(row), reply_id == self._newest_reply
         self.panel.show_sources(
             self.shown_sources, CardContext(user_text, await self._load_persona_name(row, sources), self._clock())

@@ -79,7 +79,7 @@ class SidebarController(QObject):
     async def refresh_sessions(self, persona_id: str) -> None:
         """Read the sessions of a persona again and show them."""
         summaries = await self._sessions.list(persona_id)
-        ended = await self._session_timeout.ended(persona_id)
+        ended = await self._session_timeout.find_ended_session(persona_id)
         # In a thread if there are many sessions, so that the window stays responsive.
         rows = await offload_if_large(
             len(summaries), lambda: [self._build_session_row(summary, ended) for summary in summaries]

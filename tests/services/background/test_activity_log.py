@@ -91,7 +91,7 @@ async def looking_up(services: AppServices, tmp_path: Path, *answers: object, **
 
 async def found_out(services: AppServices) -> None:
     async def is_over() -> bool:
-        return services.research.running is None and not services.background_runner.everything_underway
+        return services.research.running is None and not services.background_runner.all_running
 
     await until(is_over)
 
@@ -204,13 +204,13 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppSe
 
     work = asyncio.create_task(services.activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
     await began.wait()
-    (one,) = services.background_runner.everything_underway
+    (one,) = services.background_runner.all_running
     assert (one.persona, one.title, one.step) == ("Mira", "Notebooks", "Reading")
 
     services.background_runner.stop(one.run.id)
 
     assert (await work).outcome is RunOutcome.STOPPED
-    assert services.background_runner.everything_underway == []
+    assert services.background_runner.all_running == []
 
 
 async def test_what_breaks_down_is_told_as_that(services: AppServices):
@@ -255,10 +255,10 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.step.endswith("Writing the report") for one in services.background_runner.everything_underway)
+            return any(one.step.endswith("Writing the report") for one in services.background_runner.all_running)
 
         await until(writes)
-        (one,) = services.background_runner.everything_underway
+        (one,) = services.background_runner.all_running
         assert (one.persona, one.title, one.is_requested) == ("Mira", "Deep research", True)
         assert one.step == "“The lighthouse of Brenn”: Writing the report"
 
@@ -277,7 +277,7 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.step.endswith("Writing the report") for one in services.background_runner.everything_underway)
+            return any(one.step.endswith("Writing the report") for one in services.background_runner.all_running)
 
         await until(writes)
         assert [run.outcome for run in await services.activity_log.list_runs()] == [
@@ -308,7 +308,7 @@ async def test_the_tasks_of_a_deleted_persona_end(services: AppServices, tmp_pat
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def has_begun() -> bool:
-            return bool(services.background_runner.everything_underway)
+            return bool(services.background_runner.all_running)
 
         await until(has_begun)
         await services.library.delete_persona(MIRA)
@@ -368,7 +368,7 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
         return bool(await services.core.task_runs.newest_runs()) and services.archive_queue.progress.session is not None
 
     await until(is_at_it)
-    assert services.background_runner.everything_underway == []
+    assert services.background_runner.all_running == []
     await services.archive_queue.background.pause()
 
     assert (await kept_runs(services))[0].outcome is RunOutcome.GAVE_WAY

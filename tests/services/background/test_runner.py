@@ -38,7 +38,7 @@ async def underway(services: AppServices) -> asyncio.Task[None]:
     looking = asyncio.create_task(services.background_runner.run_next_task())
 
     async def runs() -> bool:
-        return services.background_runner.underway is not None and bool(await kept_runs(services))
+        return services.background_runner.running_task is not None and bool(await kept_runs(services))
 
     await until(runs)
     return looking
@@ -55,7 +55,7 @@ async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clo
     await services.background_runner.run_next_task()
 
     assert not task.began
-    assert services.background_runner.hindrance is PauseReason.HERE
+    assert services.background_runner.pause_reason is PauseReason.HERE
 
 
 async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
@@ -154,7 +154,7 @@ async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, setti
     leave(services, clock)
     await services.background_runner.run_next_task()
 
-    assert services.background_runner.hindrance is why
+    assert services.background_runner.pause_reason is why
     assert not task.began
 
 
@@ -292,7 +292,7 @@ async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppSe
 
     assert (task.began, task.ended) == (1, 0)
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
-    assert services.background_runner.underway is None
+    assert services.background_runner.running_task is None
 
 
 async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: AppServices, clock: Clock):
@@ -330,8 +330,8 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
     await employ(services, task)
     leave(services, clock)
     looking = await underway(services)
-    assert services.background_runner.underway is not None
-    assert (services.background_runner.underway.persona, services.background_runner.underway.step) == (
+    assert services.background_runner.running_task is not None
+    assert (services.background_runner.running_task.persona, services.background_runner.running_task.step) == (
         "Mira",
         "Waiting for the tide",
     )
@@ -430,7 +430,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(runner, "GRACE", 0.05)
-    monkeypatch.setattr(runner, "LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(runner, "CHECK_INTERVAL", 0.05)
     refused: list[str] = []
     may_end = asyncio.Event()
 

@@ -23,7 +23,7 @@ from tests.services.turns import until
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runner looks for the next task at once, not every five seconds."""
-    monkeypatch.setattr(runner, "LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(runner, "CHECK_INTERVAL", 0.05)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ async def behind(services: AppServices, outcome: TurnOutcome) -> ReplySources:
 
 
 async def only(services: AppServices, outcome: TurnOutcome) -> ReplyMemory:
-    (one,) = (await behind(services, outcome)).surfaced
+    (one,) = (await behind(services, outcome)).recalled
     return one
 
 
@@ -57,8 +57,8 @@ async def test_a_fact_is_told_with_the_message_that_says_it(services: AppService
 
     one = await only(services, outcome)
     assert (one.kind, one.text) == (SourceKind.FACT, KNOWN)
-    assert one.whence is not None
-    assert (one.whence.session, one.whence.message, one.whence.title) == (old.guid, message.id, "First night")
+    assert one.origin is not None
+    assert (one.origin.session, one.origin.message, one.origin.title) == (old.guid, message.id, "First night")
 
 
 async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_back(
@@ -73,8 +73,8 @@ async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_b
     await services.reply_actions.restore(one)
     later = await behind(services, await say(services, session, question))
 
-    assert [each.kind for each in again.surfaced if each.kind is SourceKind.FACT] == []
-    assert SourceKind.FACT in {each.kind for each in later.surfaced}
+    assert [each.kind for each in again.recalled if each.kind is SourceKind.FACT] == []
+    assert SourceKind.FACT in {each.kind for each in later.recalled}
 
 
 async def test_a_memory_can_be_pinned_and_rewritten(services: AppServices, session: ChatSession):
@@ -102,7 +102,7 @@ async def test_a_conversation_can_be_pinned_and_forgotten(services: AppServices,
     assert (await services.sessions.open(old.guid)).sticky
     await services.reply_actions.forget_memory(one, MIRA)
 
-    assert (await behind(services, await say(services, session, "Remember the squall?"))).surfaced == ()
+    assert (await behind(services, await say(services, session, "Remember the squall?"))).recalled == ()
 
 
 async def test_an_entry_of_a_world_is_only_looked_at_here(services: AppServices, session: ChatSession):
@@ -126,7 +126,7 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(serv
     await services.reply_actions.withdraw_objection(memory.guid, without)
     after = await behind(services, outcome)
 
-    assert without.surfaced == ()
+    assert without.recalled == ()
     assert [one.memory for one in without.unwanted] == [memory.guid]
     assert after == before
 
@@ -148,14 +148,14 @@ async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(services
     await change_persona(services, worlds=["bay"])
     first = await behind(services, await say(services, session, ASKED))
     staying = await behind(services, await say(services, session, "Good."))
-    assert {one.kind for one in staying.surfaced} == {SourceKind.MEMORY, SourceKind.WORLD}
+    assert {one.kind for one in staying.recalled} == {SourceKind.MEMORY, SourceKind.WORLD}
 
-    for one in first.surfaced:
+    for one in first.recalled:
         await services.reply_actions.object_to(one.recollection.memory, first)
 
-    assert (await behind(services, await say(services, session, "Fine."))).surfaced == ()
+    assert (await behind(services, await say(services, session, "Fine."))).recalled == ()
     again = await behind(services, await say(services, session, "Who painted the old lighthouse white, and for what money?"))
-    assert memory.guid in {one.subject for one in again.surfaced}
+    assert memory.guid in {one.subject for one in again.recalled}
 
 
 async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: AppServices, session: ChatSession):
@@ -164,7 +164,7 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: Ap
     before = await behind(services, outcome)
     await services.reply_actions.object_to(memory.guid, before)
 
-    await services.reply_actions.forget_memory(before.surfaced[0], MIRA)
+    await services.reply_actions.forget_memory(before.recalled[0], MIRA)
 
     kept = await services.core.database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
     assert not any("dark since May" in value for (value,) in kept)
@@ -174,7 +174,7 @@ async def test_a_greeting_answers_nobody(services: AppServices, session: ChatSes
     (greeting,) = await services.sessions.page(session.guid, 0, 9)
     found = await services.reply_sources.sources_of(greeting.id)
     assert found is not None
-    assert (found.asked, found.is_known, found.surfaced) == (None, False, ())
+    assert (found.user_message, found.is_known, found.recalled) == (None, False, ())
 
 
 async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(
@@ -201,7 +201,7 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
 ):
     await add_memory(services, keywords_main=["lighthouse"])
     first = await behind(services, await say(services, session, ASKED))
-    (one,) = first.surfaced
+    (one,) = first.recalled
 
     await services.reply_actions.object_to(one.subject, first)
     again = await behind(services, await say(services, session, ASKED))
@@ -209,10 +209,10 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     await services.reply_actions.withdraw_objection(one.subject, first)
     later = await behind(services, await say(services, session, ASKED))
 
-    assert [each.subject for each in again.surfaced] == []
+    assert [each.subject for each in again.recalled] == []
     assert one.subject in {held.memory for held in again.unwanted}
-    assert [each.subject for each in other.surfaced] == [one.subject]
-    assert [each.subject for each in later.surfaced] == [one.subject]
+    assert [each.subject for each in other.recalled] == [one.subject]
+    assert [each.subject for each in later.recalled] == [one.subject]
 
 
 async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(services: AppServices, session: ChatSession):
@@ -230,11 +230,11 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
 
     await services.objections.withdraw_objection(MIRA, listed.objection.memory, listed.objection.message)
     assert await services.objections.describe_objections(MIRA) == []
-    assert [each.recollection.memory for each in (await behind(services, outcome)).surfaced] == [one.recollection.memory]
+    assert [each.recollection.memory for each in (await behind(services, outcome)).recalled] == [one.recollection.memory]
 
     await services.objections.save_objection(MIRA, listed.objection)
     assert await services.objections.describe_objections(MIRA) == [listed]
-    assert (await behind(services, outcome)).surfaced == ()
+    assert (await behind(services, outcome)).recalled == ()
 
 
 async def test_an_objection_outlives_the_message_it_was_made_at(services: AppServices, session: ChatSession):
@@ -243,7 +243,7 @@ async def test_an_objection_outlives_the_message_it_was_made_at(services: AppSer
     memory = (await only(services, outcome)).recollection.memory
     seen = await behind(services, outcome)
     await services.reply_actions.object_to(memory, seen)
-    await services.message_editing.delete(session.guid, seen.asked.id)
+    await services.message_editing.delete(session.guid, seen.user_message.id)
 
     (listed,) = await services.objections.describe_objections(MIRA)
 
@@ -259,14 +259,14 @@ async def test_a_conversation_contained_in_full_is_named_after_the_reply(service
 
     outcome = await say(services, following, "What is it called?")
 
-    assert (await behind(services, outcome)).word_for_word == ("Boats",)
+    assert (await behind(services, outcome)).full_session_titles == ("Boats",)
 
 
 async def test_a_conversation_the_prompt_does_not_contain_is_not_named(services: AppServices, session: ChatSession):
     await say(services, session, "My sister's boat is called the Heron.")
     following = await services.sessions.new(MIRA)
 
-    assert (await behind(services, await say(services, following, "What is it called?"))).word_for_word == ()
+    assert (await behind(services, await say(services, following, "What is it called?"))).full_session_titles == ()
 
 
 async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(
@@ -303,7 +303,7 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: Ap
     kept = await everything(services)
     assert KNOWN not in kept
     assert "dark since May" not in kept
-    assert all(KNOWN not in one.text for one in (await behind(services, first)).surfaced)
+    assert all(KNOWN not in one.text for one in (await behind(services, first)).recalled)
     assert (await behind(services, again)).forgotten == 1
 
 

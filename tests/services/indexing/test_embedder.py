@@ -45,7 +45,7 @@ def embedder() -> Path:
     return bundled.embedding_model()
 
 
-def known_as(path: Path) -> str:
+def embedder_id_of(path: Path) -> str:
     """Under which name its limits and vectors are kept."""
     return f"{path.name} {path.stat().st_size}"
 
@@ -79,7 +79,7 @@ async def app_services(folder: Path, embedder: Path, *, without: str = "") -> As
 async def near(tmp_path: Path, embedder: Path) -> AsyncIterator[AppServices]:
     """Such a house with the limits measured."""
     async with app_services(tmp_path, embedder) as services:
-        name = known_as(embedder)
+        name = embedder_id_of(embedder)
         await services.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
         await services.indexing.catch_up()
         assert services.embedding.id == name
@@ -187,7 +187,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(
     await add_memory(near, "The tide turns at six.", name="Tide")
     await near.indexing.catch_up()
     assert not near.embedding.id  # not again at once
-    monkeypatch.setattr("lethe_app.services.indexing.embedder.NOT_AGAIN_WITHIN", 0.0)
+    monkeypatch.setattr("lethe_app.services.indexing.embedder.RETRY_DELAY", 0.0)
     await near.indexing.catch_up()
     assert near.embedding.id
     assert await near.core.memory_index.count_pending() == 0
@@ -214,7 +214,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     copy = tmp_path / "other.gguf"
     shutil.copy(embedder, copy)
     await near.preferences.set(embedder_path=str(copy))
-    name = known_as(copy)
+    name = embedder_id_of(copy)
     await near.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     assert near.embedding.id == name
@@ -229,7 +229,7 @@ async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(ne
     calibration = near.calibration
     assert (await calibration.thresholds()).natural == MEASURED["natural"]
     await near.preferences.set(embedder_path="/nowhere.gguf")
-    await near.embedding.ready()
+    await near.embedding.ensure_loaded()
     assert await calibration.thresholds() == ORIGINAL
 
 

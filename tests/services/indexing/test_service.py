@@ -510,7 +510,7 @@ async def test_an_edited_world_in_use_is_taken_over_soon(services: AppServices):
     services.indexing.background.start()
     await until(lambda: world_texts(services))
     write_world(services, "isles", {"name": "Grotto", "content": "It is dry now, they say."})
-    services.indexing.notice(await services.library.worlds())
+    services.indexing.check_worlds(await services.library.worlds())
 
     async def follows() -> bool:
         return await world_texts(services) == {"Grotto: It is dry now, they say."}

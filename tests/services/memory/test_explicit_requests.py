@@ -35,7 +35,7 @@ async def session_with_facts(services: AppServices, request: pytest.FixtureReque
     session = await services.core.session_store.add_session(evening)
     for number, line in enumerate(KNOWN):
         await spoke(services, session, line, evening.added + timedelta(minutes=number))
-    await services.indexing.follow()
+    await services.indexing.index_changes()
     return session
 
 
@@ -83,7 +83,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppSe
         superseded_by=new.guid,
     )
     await services.core.fact_store.save_facts(MIRA, new, old)
-    await services.indexing.follow()
+    await services.indexing.index_changes()
 
     (found,) = await reminded(services, "Do you remember what I said about Christmas in Bergen?")
 
@@ -108,7 +108,7 @@ async def test_a_plan_whose_change_was_forgotten_is_told_as_it_was_said(services
     store = services.core.fact_store
     await store.save_facts(MIRA, new, old)
     await store.forget_facts(MIRA, [new.guid], [])
-    await services.indexing.follow()
+    await services.indexing.index_changes()
 
     (found,) = await reminded(services, "Do you remember what I said about Christmas in Bergen?")
 

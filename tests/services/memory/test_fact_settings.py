@@ -13,7 +13,7 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.calibration import ORIGINAL
 from lethe_app.retrieval.ranking import PassageLead, RankedSource
-from lethe_app.services.indexing.calibration import chosen
+from lethe_app.services.indexing.calibration import apply_settings
 from lethe_app.services.memory.search import is_within
 from tests.brain.memories import MOMENT
 from tests.retrieval.conftest import embed
@@ -31,13 +31,13 @@ async def learnt(services: AppServices, *texts: str) -> list[ExtractedFact]:
 
 
 def test_nothing_set_leaves_what_was_measured():
-    assert chosen(ORIGINAL, Settings()) == ORIGINAL
+    assert apply_settings(ORIGINAL, Settings()) == ORIGINAL
 
 
 def test_each_distance_stands_for_its_limit():
     settings = Settings(rag_distance=0.5, fact_duplicate_distance=0.03, fact_update_distance=0.2)
 
-    limits = chosen(ORIGINAL, settings)
+    limits = apply_settings(ORIGINAL, settings)
 
     assert (limits.rag_limit, limits.update) == (0.5, 0.2)
     assert limits.duplicate == limits.same_words == 0.03

@@ -34,7 +34,7 @@ async def talks(services: AppServices, says: Callable[..., object]) -> AsyncIter
         for began, (title, *lines) in TALKS.items():
             session = await hold(services, *lines, at=datetime.fromisoformat(began).astimezone())
             held[title] = await chats_of(services).change_session(session.guid, name=title, archived=True)
-        await services.indexing.follow()
+        await services.indexing.index_changes()
         yield held
 
 

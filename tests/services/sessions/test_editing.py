@@ -42,12 +42,12 @@ async def test_the_list_tells_what_there_is_of_each(services: AppServices):
     await services.archive_queue.write(session.guid, SessionPart.TITLE, "The hatch")
     await services.session_editing.mark(session.guid, sticky=True, protected=True)
 
-    first, second = await services.session_editing.lines(MIRA)
+    first, second = await services.session_editing.list_sessions(MIRA)
 
     assert (first.name, first.messages, first.archived, first.sticky, first.protected) == ("The hatch", 6, True, True, True)
     assert first.maker is DescriptionAuthor.USER
     assert (second.name, second.first_words, second.maker) == ("", "Hello.", DescriptionAuthor.NOBODY)
-    assert await services.session_editing.line(session.guid) == first
+    assert await services.session_editing.load_session_line(session.guid) == first
 
 
 async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: AppServices):
@@ -106,7 +106,7 @@ async def test_splitting_an_archived_conversation_tells_of_both(services: AppSer
     session = await conversation(services, *LINES)
     await services.archive_queue.archive_session(session.guid)
     lines, received = await log(services, session), []
-    services.session_editing.reshaped.add(received.append)
+    services.session_editing.sessions_changed.add(received.append)
 
     before = await services.session_editing.split(lines[3].id)
     fresh = await services.sessions.open(before.created[0])
@@ -120,7 +120,7 @@ async def test_splitting_an_archived_conversation_tells_of_both(services: AppSer
     await services.session_editing.undo(before)
     assert await said(services, session) == list(LINES)
     assert [one.guid for one in await services.sessions.list(MIRA)] == [session.guid]
-    assert received[1].gone == (fresh.guid,)
+    assert received[1].deleted == (fresh.guid,)
 
 
 async def test_after_a_merge_a_sentence_is_found_in_the_whole(services: AppServices):
@@ -163,7 +163,7 @@ async def rewritten(services: AppServices, *greetings: str, name: str = "Mira") 
 async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(services: AppServices):
     session = await services.sessions.new(MIRA)
     news: list[SessionsChanged] = []
-    services.session_editing.reshaped.add(news.append)
+    services.session_editing.sessions_changed.add(news.append)
 
     await rewritten(services, "You are late, {{user}}.", name="Mirabel")
 

@@ -25,7 +25,14 @@ from lethe_app.domain.tools import (
 )
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import PromptBuilt, ReplyFinished, ToolPermissionRequested, ToolUsed, TurnEvent
-from lethe_app.services.prompting.tool_messages import MAX_PAIRS, MIN_PAIRS, as_messages, calls_in, newest_pairs, result_in
+from lethe_app.services.prompting.tool_messages import (
+    MAX_PAIRS,
+    MIN_PAIRS,
+    create_tool_messages,
+    limit_tool_pairs,
+    parse_calls,
+    parse_result,
+)
 from lethe_app.services.tools.turn import MAX_ROUNDS
 from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import CHATML, HERMES
@@ -317,21 +324,23 @@ def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
         made: list[Message] = []
         for number in range(count):
             requested = ToolCall(name="x", arguments={"number": number})
-            made += as_messages(session, "Mira", [requested], [ToolResult(call=requested, text=str(number))])
+            made += create_tool_messages(session, "Mira", [requested], [ToolResult(call=requested, text=str(number))])
         return made
 
-    kept = {count: [one for one in newest_pairs(pairs(count)) if calls_in(one)] for count in range(1, 60)}
+    kept = {count: [one for one in limit_tool_pairs(pairs(count)) if parse_calls(one)] for count in range(1, 60)}
     assert all(min(count, MIN_PAIRS) <= len(kept[count]) <= MAX_PAIRS for count in kept)
     assert len(kept[MAX_PAIRS]) == MAX_PAIRS
-    changes = sum(calls_in(kept[count][0])[0].arguments != calls_in(kept[count - 1][0])[0].arguments for count in range(2, 60))
+    changes = sum(
+        parse_calls(kept[count][0])[0].arguments != parse_calls(kept[count - 1][0])[0].arguments for count in range(2, 60)
+    )
     assert changes <= 7
 
 
 def test_a_result_whose_call_is_gone_is_left_out():
     requested = ToolCall(name="x")
-    made = as_messages(ChatSession(persona_id=MIRA), "Mira", [requested], [ToolResult(call=requested, text="7")])
-    assert newest_pairs(made[1:]) == []
-    assert [result_in(one) for one in newest_pairs(made)][-1] is not None
+    made = create_tool_messages(ChatSession(persona_id=MIRA), "Mira", [requested], [ToolResult(call=requested, text="7")])
+    assert limit_tool_pairs(made[1:]) == []
+    assert [parse_result(one) for one in limit_tool_pairs(made)][-1] is not None
 
 
 async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(

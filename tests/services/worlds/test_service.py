@@ -297,22 +297,22 @@ def test_keys_that_wake_nothing_or_everything_are_told():
     assert set(findings(keywords_main=["lamp", "tide glass"])) == set()
     assert findings(keywords_main=["/lamp(/"])[KeyProblem.BROKEN].detail
     assert set(findings(keywords_main=["\u200b"])) == {KeyProblem.NEVER}
-    assert set(findings(keywords_main=["…!"])) == {KeyProblem.SIGNS}
+    assert set(findings(keywords_main=["…!"])) == {KeyProblem.PUNCTUATION}
     assert set(findings(keywords_main=["the"])) == {KeyProblem.COMMON}
     assert set(findings(keywords_main=["in"], case_sensitive=True, whole_word=False)) == {KeyProblem.SHORT}
     assert set(findings(keywords_main=["王"], whole_word=False)) == set()
-    assert set(findings()) == {KeyProblem.KEYLESS}
+    assert set(findings()) == {KeyProblem.NO_KEYS}
     assert set(findings(sticky=True)) == set()
 
 
 def test_an_entry_that_never_comes_or_always_does_is_told():
     held = findings(keywords_main=["the old king", "crown"], keywords_secondary=["king"], word_link="not")
-    assert (held[KeyProblem.HELD].key, held[KeyProblem.HELD].detail) == ("the old king", "king")
+    assert (held[KeyProblem.BLOCKED].key, held[KeyProblem.BLOCKED].detail) == ("the old king", "king")
     assert set(findings(keywords_main=["king"], keywords_secondary=["king", "crown"], word_link="not_all")) == set()
     assert set(findings(keywords_main=["king"], keywords_secondary=["king"], word_link="and")) == set()
-    assert set(findings(keywords_secondary=["king"], word_link="not")) == {KeyProblem.ABSENT}
-    assert set(findings(keywords_main=["king"], trigger_chance=0)) == {KeyProblem.LUCKLESS}
-    assert set(findings(keywords_main=["king"], end_time="2020-01-01T00:00:00Z")) == {KeyProblem.OVER}
+    assert set(findings(keywords_secondary=["king"], word_link="not")) == {KeyProblem.ONLY_EXCLUSIONS}
+    assert set(findings(keywords_main=["king"], trigger_chance=0)) == {KeyProblem.ZERO_PROBABILITY}
+    assert set(findings(keywords_main=["king"], end_time="2020-01-01T00:00:00Z")) == {KeyProblem.EXPIRED}
 
 
 def test_a_macro_that_means_nothing_is_told():
@@ -328,13 +328,13 @@ def test_an_expression_that_is_found_nearly_everywhere_is_told(key: str):
 
 def test_a_key_is_measured_by_what_the_user_says():
     said = tuple(f"Dear Mira, line {number}" for number in range(10))
-    assert findings(said, keywords_main=["Mira"])[KeyProblem.OFTEN].share == 1.0
+    assert findings(said, keywords_main=["Mira"])[KeyProblem.FREQUENT].share == 1.0
     assert set(findings(said[:5], keywords_main=["Mira"])) == set()
 
 
 def test_a_key_that_two_entries_have_is_told():
     other = WorldEntry(name="Lantern", keywords_main=["LAMP"])
-    assert findings((), other, keywords_main=["lamp"])[KeyProblem.TWIN].detail == "Lantern"
+    assert findings((), other, keywords_main=["lamp"])[KeyProblem.DUPLICATE].detail == "Lantern"
 
 
 def test_an_expression_is_weighed_while_it_is_typed():

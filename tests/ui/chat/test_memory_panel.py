@@ -125,7 +125,7 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
 
     behind = scene.controller.memory_panel.shown_sources
     assert behind is not None
-    assert not any(FACT in one.recollection.text for one in behind.surfaced)
+    assert not any(FACT in one.recollection.text for one in behind.recalled)
     assert FACT not in words_in(scene)
 
 

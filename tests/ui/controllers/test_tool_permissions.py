@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
-from lethe_app.services.prompting.tool_messages import as_messages
+from lethe_app.services.prompting.tool_messages import create_tool_messages
 from lethe_app.ui.core.formatting import format_tool_results
 from lethe_app.ui.transcript.model.annotations import ToolAnnotations
 from tests.prompt.templates import HERMES
@@ -169,7 +169,9 @@ def test_marks_follow_a_reply_upwards_past_all_its_calls():
     made = [
         message
         for requested in options
-        for message in as_messages(session, "Mira", [requested], [ToolResult(call=requested, text="t", shown=requested.name)])
+        for message in create_tool_messages(
+            session, "Mira", [requested], [ToolResult(call=requested, text="t", shown=requested.name)]
+        )
     ]
     reply_id = session.guid
     for above, message in zip([None, *made], made, strict=False):

@@ -193,7 +193,7 @@ async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
     async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         scene.services.background_runner.background.start()
         page.start_task("something")
-        await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner.underway is not None)
+        await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner.running_task is not None)
 
         QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 3)

@@ -201,7 +201,7 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
 async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         scene.services.core.memory_index.set_embedder(embed, "words")
-        await scene.services.indexing.follow()
+        await scene.services.indexing.index_changes()
         pressed(page, "By meaning")
         QTest.keyClicks(page.search, "white vessel in the harbour")
         await until(lambda: names(page) and names(page)[0] == "The boat")

@@ -15,7 +15,7 @@ from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
-from lethe_app.services.indexing.embedder import known_as
+from lethe_app.services.indexing.embedder import embedder_id_of
 from lethe_app.ui.core.labels.models import format_trust
 from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
@@ -131,7 +131,7 @@ async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(t
         model = page.table.current_row.model
 
         QTest.mouseClick(page.card.load_button, Qt.MouseButton.LeftButton)
-        await until(lambda: services.embedding.id == known_as(model))
+        await until(lambda: services.embedding.id == embedder_id_of(model))
 
         assert services.preferences.current.embedder_path == str(path)
         await until(lambda: "In use for memory search" in page.card.memory_label.text())

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.agent_runs import ReplyRating
 
 if TYPE_CHECKING:
-    from lethe_app.services.background.feedback import Feedbacks
+    from lethe_app.services.background.feedback import FeedbackService
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class FeedbackController(QObject):
     """Connects the thumbs of the transcript with the feedback service, once per window."""
 
-    def __init__(self, view: ChatView, service: Feedbacks, tasks: TaskRunner) -> None:
+    def __init__(self, view: ChatView, service: FeedbackService, tasks: TaskRunner) -> None:
         super().__init__(view)
         self._service, self._tasks, self._ratings = service, tasks, view.chat_model.annotations.ratings
         view.rating_requested.connect(

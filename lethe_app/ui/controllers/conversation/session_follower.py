@@ -30,7 +30,7 @@ class SessionFollower:
         self._sessions, self._session_controller = sessions, session_controller
         self._messages, self._tasks = messages, tasks
         session_editing.add_reply_stopper(replies.stop_session_reply)
-        self._unsubscribe = session_editing.reshaped.add(self._on_session_reshaped)
+        self._unsubscribe = session_editing.sessions_changed.add(self._on_session_reshaped)
 
     def close(self) -> None:
         """Disconnect from the service."""
@@ -44,7 +44,7 @@ class SessionFollower:
         if current is None:
             return
         try:
-            if current.guid in change.gone:
+            if current.guid in change.deleted:
                 successor = change.sessions[0] if change.sessions else None
                 if successor is None:
                     await self._session_controller.show_session(await self._sessions.resume(change.persona_id))
@@ -52,7 +52,7 @@ class SessionFollower:
                     await self._session_controller.go_to_session(successor)
             elif current.guid in change.sessions:
                 self._messages.refresh_outlines(await self._sessions.outline(current.guid))
-                for message in change.reworded:
+                for message in change.edited_messages:
                     self._messages.replace_message(await self._sessions.message(message))
         except LetheError:
             await self._session_controller.show_session(await self._sessions.resume(change.persona_id))

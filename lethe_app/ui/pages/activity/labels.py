@@ -17,9 +17,9 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("ActivityPage", text)
 
 
-def format_running_task(underway: RunningTask) -> str:
+def format_running_task(running_task: RunningTask) -> str:
     """Return a running task as “persona: task – progress”."""
-    return " – ".join(filter(None, (f"{underway.persona}: {underway.title}", underway.step)))
+    return " – ".join(filter(None, (f"{running_task.persona}: {running_task.title}", running_task.step)))
 
 
 def format_cost(run: TaskRun) -> str:

@@ -183,10 +183,10 @@ class ActivityPage(PersonaListPage):
 
     def _update_status(self) -> None:
         """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
-        underway, settings = self._away.everything_underway, self._preferences.current
-        self.stop_button.setVisible(bool(underway))
-        self.subtitle.set_full_text("; ".join(map(format_running_task, underway)))
-        idle_reason = "" if self._away.underway is not None else explain_hindrance(self._away.hindrance, settings)
+        running_tasks, settings = self._away.all_running, self._preferences.current
+        self.stop_button.setVisible(bool(running_tasks))
+        self.subtitle.set_full_text("; ".join(map(format_running_task, running_tasks)))
+        idle_reason = "" if self._away.running_task is not None else explain_hindrance(self._away.pause_reason, settings)
         self.hint.setText("  ".join(filter(None, (self._usage_today, idle_reason))))
         tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.errors]
         self.problem_list.show_problems(

@@ -12,7 +12,7 @@ from lethe_app.domain.changes import ChangedRecords
 from lethe_app.errors import LetheError
 from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.dreams import TASK_NAME, Dreams
-from lethe_app.services.background.feedback import FeedbackEntry, Feedbacks
+from lethe_app.services.background.feedback import FeedbackEntry, FeedbackService
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
@@ -49,7 +49,7 @@ class DreamPage(PersonaListPage):
         context: PageContext,
         persona_selector: PersonaSelector,
         dreams: Dreams,
-        feedback: Feedbacks,
+        feedback: FeedbackService,
         background_runner: BackgroundRunner,
         activity_log: ActivityLog,
     ) -> None:
@@ -202,11 +202,13 @@ class DreamPage(PersonaListPage):
             self.detail.show_empty_hint()
 
     def _update_status(self) -> None:
-        underway = self._away.underway
-        is_dreaming = underway is not None and underway.run.task == TASK_NAME
+        running_task = self._away.running_task
+        is_dreaming = running_task is not None and running_task.run.task == TASK_NAME
         self.stop_button.setVisible(is_dreaming)
         self.dream_button.setEnabled(not is_dreaming)
-        self.subtitle.set_full_text(tr("Dreaming… {words}").format(words=underway.step) if underway and is_dreaming else "")
+        self.subtitle.set_full_text(
+            tr("Dreaming… {words}").format(words=running_task.step) if running_task and is_dreaming else ""
+        )
         broken = " ".join(
             f"{error.message} {tr('The built-in version is used until this is fixed.')}"
             for error in self._dreams.broken_prompts

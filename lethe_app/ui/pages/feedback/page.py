@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from lethe_app.services.background.feedback import Feedbacks
+from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.memory.objections import ObjectionDetails, ObjectionService
 from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_count
@@ -39,7 +39,11 @@ class FeedbackPage(PersonaListPage):
     """Page with the memories marked as irrelevant and, below them, the disliked replies."""
 
     def __init__(
-        self, context: PageContext, persona_selector: PersonaSelector, objection_service: ObjectionService, feedback: Feedbacks
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        objection_service: ObjectionService,
+        feedback: FeedbackService,
     ) -> None:
         super().__init__(context, tr("Irrelevant memories"), persona_selector)
         self._service, self._feedback = objection_service, feedback

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
-from lethe_app.services.background.feedback import MAX_REASON_CHARACTERS, FeedbackEntry, Feedbacks
+from lethe_app.services.background.feedback import MAX_REASON_CHARACTERS, FeedbackEntry, FeedbackService
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
@@ -64,7 +64,7 @@ class DislikedReplies(QWidget):
     def __init__(
         self,
         context: PageContext,
-        feedback: Feedbacks,
+        feedback: FeedbackService,
         commands: CommandRunner,
         current_persona_id: Callable[[], str],
         parent: QWidget | None = None,

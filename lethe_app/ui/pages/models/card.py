@@ -172,7 +172,7 @@ class ModelCard(CardColumn):
     async def _use_embedder(self, path: str) -> None:
         await self._services.preferences.set(embedder_path=path)
         self._update_memory_label()
-        await self._services.embedding.ready()
+        await self._services.embedding.ensure_loaded()
         self._services.indexing.background.wake()
 
     def _show_state(self, state: ModelState) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.extraction.qualification import QualificationResult
-from lethe_app.services.indexing.embedder import known_as
+from lethe_app.services.indexing.embedder import embedder_id_of
 from lethe_app.ui.core.labels.models import format_trust
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def format_qualification(verdict: QualificationResult | None) -> str:
 def is_in_use(services: ModelPageServices, model: ModelFile) -> bool:
     """Return whether the embedding model is used for memory search, or was chosen for it and is not loaded yet."""
     chosen = services.preferences.current.embedder_path
-    return chosen == str(model.path) or services.embedding.id == known_as(model)
+    return chosen == str(model.path) or services.embedding.id == embedder_id_of(model)
 
 
 async def describe_embedder_use(services: ModelPageServices, model: ModelFile) -> str:
@@ -44,7 +44,7 @@ async def describe_embedder_use(services: ModelPageServices, model: ModelFile) -
         return _tr("Using this model re-indexes all memories in the background; until then they are found by their words.")
     if state.error is not None:
         return _tr("Selected for memory search, but not working: {trouble}").format(trouble=state.error.message)
-    if state.id != known_as(model):
+    if state.id != embedder_id_of(model):
         return _tr("Selected for memory search; it is loaded when Lethe is idle.")
     thresholds = await services.calibration.thresholds()
     if thresholds.embedder != state.id:

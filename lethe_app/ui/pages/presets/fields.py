@@ -11,7 +11,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.events import ModelReady
 from lethe_app.services.models.service import ModelService
-from lethe_app.services.prompting.turn_context import is_small, suited_sampler, suited_system
+from lethe_app.services.prompting.turn_context import default_sampler_name, default_system_name, is_small
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 FIELDS_BY_CARD: dict[type[BaseModel], dict[str, str]] = {
@@ -71,5 +71,5 @@ def suited_preset_key(models: ModelService, kind: type[Any]) -> str:
         return ""
     small = is_small(state.model)
     if kind is SamplerPreset:
-        return suited_sampler(small=small)
-    return suited_system(small=small) if kind is SystemPreset else ""
+        return default_sampler_name(small=small)
+    return default_system_name(small=small) if kind is SystemPreset else ""

@@ -201,7 +201,7 @@ class SessionEdits(QObject):
             async def run_edit() -> None:
                 await self._session_editing.stop_replies([message.session_id])
                 await self._services.message_editing.edit(message.id, new_text)
-                await self._session_editing.invalidate([message.session_id], reworded=[message.id])
+                await self._session_editing.invalidate([message.session_id], edited_messages=[message.id])
                 self._session_to_select = message.session_id
 
             return run_edit

@@ -139,9 +139,9 @@ class SessionPage(PersonaListPage):
         is_first = not self._is_fully_loaded
         if is_first:
             self.rows.set_rows(
-                await self._services.session_editing.lines(persona_id, FIRST_BATCH_SIZE)
+                await self._services.session_editing.list_sessions(persona_id, FIRST_BATCH_SIZE)
             )  # all of them take a while
-        self.rows.set_rows(await self._services.session_editing.lines(persona_id))
+        self.rows.set_rows(await self._services.session_editing.list_sessions(persona_id))
         self._is_fully_loaded = True
         self._update_count()
         current = self._context.current_session() if is_first and self.table.current_row is None else None

@@ -107,19 +107,19 @@ def format_key_issue(finding: KeyIssue) -> str:
     texts = {
         KeyProblem.BROKEN: tr("“{key}” never matches: this expression {detail}."),
         KeyProblem.NEVER: tr("“{key}” never matches: it contains no visible characters."),
-        KeyProblem.SIGNS: tr("“{key}” is not a word: it matches wherever these characters occur."),
-        KeyProblem.OFTEN: tr("“{key}” occurs in {percent} % of your recent messages: the entry is almost always active."),
+        KeyProblem.PUNCTUATION: tr("“{key}” is not a word: it matches wherever these characters occur."),
+        KeyProblem.FREQUENT: tr("“{key}” occurs in {percent} % of your recent messages: the entry is almost always active."),
         KeyProblem.COMMON: tr("“{key}” occurs in nearly every message: the entry is almost always active."),
         KeyProblem.SHORT: tr(
             "“{key}” is short and matches inside many words. Turn on “Match whole words” or use a longer key."
         ),
-        KeyProblem.TWIN: tr("“{key}” also activates “{detail}”."),
-        KeyProblem.HELD: tr("“{key}” never activates the entry: wherever it matches, “{detail}” matches too and blocks it."),
-        KeyProblem.ABSENT: tr("Only blocking keys are set: the entry is almost always active."),
+        KeyProblem.DUPLICATE: tr("“{key}” also activates “{detail}”."),
+        KeyProblem.BLOCKED: tr("“{key}” never activates the entry: wherever it matches, “{detail}” matches too and blocks it."),
+        KeyProblem.ONLY_EXCLUSIONS: tr("Only blocking keys are set: the entry is almost always active."),
         KeyProblem.MACRO: tr("{macro} is not a known macro and is sent to the model as it is."),
-        KeyProblem.LUCKLESS: tr("The probability is 0 %, so the entry is never activated."),
-        KeyProblem.OVER: tr("The entry has expired and is no longer activated."),
-        KeyProblem.KEYLESS: tr("The entry has no keys and is not constant, so no message can activate it by key."),
+        KeyProblem.ZERO_PROBABILITY: tr("The probability is 0 %, so the entry is never activated."),
+        KeyProblem.EXPIRED: tr("The entry has expired and is no longer activated."),
+        KeyProblem.NO_KEYS: tr("The entry has no keys and is not constant, so no message can activate it by key."),
     }
     macro = f"{{{{{finding.detail}}}}}"
     percent = round(finding.share * 100)

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.tools import ToolResult
-from lethe_app.services.prompting.tool_messages import calls_in, result_in
+from lethe_app.services.prompting.tool_messages import parse_calls, parse_result
 from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from lethe_app.ui.core.formatting import format_recalled_count, format_source_count, format_tool_results
 from lethe_app.ui.transcript.model.message_pages import Loader
@@ -79,8 +79,8 @@ class ToolAnnotations:
     def add_messages(self, messages: Iterable[Message]) -> None:
         """Record loaded messages."""
         for message in messages:
-            result = result_in(message)
-            if result is not None or calls_in(message):
+            result = parse_result(message)
+            if result is not None or parse_calls(message):
                 self._results[message.id] = result
             elif message.role is not Role.ASSISTANT:
                 continue
