@@ -213,7 +213,7 @@ async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
     services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     chooser = Chooser("Oskar Lind", "Wren", "Tomas")
-    monkeypatch.setattr(services.group, "_asker", chooser)
+    monkeypatch.setattr(services.group, "_answer_model", chooser)
     await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
     await says(*["“Aye.”"] * 4)
 
@@ -230,7 +230,7 @@ async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
     services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     chooser = Chooser()
-    monkeypatch.setattr(services.group, "_asker", chooser)
+    monkeypatch.setattr(services.group, "_answer_model", chooser)
     await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
     await says(*["“Aye.”"] * 4)
 
