@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QSpinBox, QWidget
 
@@ -48,6 +48,7 @@ class PersonaForm(QWidget):
         row.addWidget(self.sheet, 1)
         for section in sections:
             self._add_section(section)
+        self.sheet.widget().installEventFilter(self)
         self.fit_sections()
         with QSignalBlocker(self.sections):
             self.sections.setCurrentRow(0)
@@ -90,8 +91,16 @@ class PersonaForm(QWidget):
         self._set_unfinished(is_unfinished=False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the list of sections where it does not fit beside the cards."""
         super().resizeEvent(event)
+        self._update_sections_visibility()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # choices and values may widen the cards
+            self._update_sections_visibility()
+        return super().eventFilter(watched, event)
+
+    def _update_sections_visibility(self) -> None:
+        """Hide the list of sections where it does not fit beside the cards."""
         needed_width = self.sections.maximumWidth() + self.sheet.column.minimumSize().width()
         self.sections.setVisible(self.width() >= needed_width)
 
