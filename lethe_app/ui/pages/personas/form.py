@@ -48,7 +48,9 @@ class PersonaForm(QWidget):
         row.addWidget(self.sheet, 1)
         for section in sections:
             self._add_section(section)
-        self.sheet.widget().installEventFilter(self)
+        cards = self.sheet.column.parentWidget()
+        assert cards is not None
+        cards.installEventFilter(self)
         self.fit_sections()
         with QSignalBlocker(self.sections):
             self.sections.setCurrentRow(0)
