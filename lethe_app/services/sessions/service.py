@@ -35,7 +35,7 @@ class SessionService:
         fill_macros: FillMacros,
         changed: Listeners[str],
     ) -> None:
-        """`fill` looks up the values of macros."""
+        """`fill_macros` looks up the values of macros."""
         self.changed = changed
         """Emits the persona whose list of sessions changed."""
         self._session_store = session_store

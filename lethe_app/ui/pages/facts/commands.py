@@ -53,7 +53,7 @@ class FactEdits:
         self._push_command(persona_id, title, lambda: self._fact_service.pin(fact.guid, pinned=pinned))
 
     def restore_fact(self, persona_id: str, fact: ExtractedFact, *, replace_successor: bool) -> None:
-        """Make a superseded fact current again; with `instead` it supersedes its successor."""
+        """Make a superseded fact current again; with `replace_successor` it supersedes its successor."""
         title = self._page.tr("restoring a fact")
         self._fact_to_select = fact.guid
         self._push_command(

@@ -95,7 +95,7 @@ class SessionMessageActions(QObject):
             button.clicked.connect(lambda _checked=False, action=action: self.run_action(action, transcript.message))
 
     def run_action(self, action: str, message: UUID | None) -> None:
-        """Run one of `WISHES` on a message; without a message only insertion is possible, at the end."""
+        """Run the action of a message button or menu; without a message only insertion is possible, at the end."""
         session = self._detail.session
         if session is None:
             return
