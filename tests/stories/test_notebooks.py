@@ -141,4 +141,4 @@ async def test_what_the_user_throws_away_is_not_told_any_more(home: Path, echo_m
         outcome = await say(services, session, "I want to cook a paella tonight.")
 
         assert notebook(outcome) == ""
-        assert "Recent topics of your conversations" not in await prompt_of(services, session, outcome)
+        assert "What you two spoke of lately" not in await prompt_of(services, session, outcome)

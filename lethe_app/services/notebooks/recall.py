@@ -63,7 +63,7 @@ id.
 """
 _ID_NAMESPACE = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
 """Namespace of the ids of notebooks in recollections."""
-RECENT_HEADING = "Recent topics of your conversations:"
+RECENT_HEADING = "What you two spoke of lately:"
 
 
 class NotebookSelector:

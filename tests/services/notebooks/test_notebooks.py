@@ -298,7 +298,7 @@ async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_fact
     assert not any(text.endswith("prefers bomba rice for paella.") for text in reported)
     prompt = await prompt_of(services, session, outcome)
     assert "From Mira's notebook “Cooking”:" in prompt
-    assert prompt.index("notebook “Cooking”") > prompt.index("Recent topics of your conversations:")
+    assert prompt.index("notebook “Cooking”") > prompt.index("What you two spoke of lately:")
 
 
 async def test_small_talk_opens_none_and_the_open_one_stays(services: AppServices, says: Callable[..., object]):
@@ -334,7 +334,7 @@ async def test_a_new_conversation_is_told_what_was_spoken_of_lately(services: Ap
 
     prompt = await prompt_of(services, session, await say(services, session, "Hello."))
 
-    assert "Recent topics of your conversations:\n- Cooking (today): rice and broth" in prompt
+    assert "What you two spoke of lately:\n- Cooking (today): rice and broth" in prompt
 
 
 async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_not_before(
