@@ -22,6 +22,9 @@ from lethe_app.ui.widgets.tag_field import TagField
 from lethe_app.ui.widgets.text_area import TextAreaField
 from lethe_app.ui.widgets.text_list_field import TextListField
 
+MIN_COMBO_WIDTH = 120
+"""Minimum width of a combo box in pixels; the text of the current choice is elided."""
+
 
 class FieldKind(Enum):
     """Kind of value and editor."""
@@ -317,6 +320,7 @@ def _create_combo_box(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any],
     for value, words in spec.choices:
         box.addItem(words, value)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    box.setMinimumWidth(min(MIN_COMBO_WIDTH, box.sizeHint().width()))  # otherwise its longest choice widens a narrow form
     box.setMaximumWidth(420)
     values = [value for value, _words in spec.choices]
     box.currentIndexChanged.connect(lambda index: on_change(values[index]) if 0 <= index < len(values) else None)

@@ -17,6 +17,8 @@ from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
+from lethe_app.ui.pages.worlds.page import WorldPage
+from lethe_app.ui.widgets.card_column import CardColumn
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -115,3 +117,20 @@ async def test_in_a_narrow_window_what_a_preset_does_is_seen_by_turns_with_its_f
         scene.window.resize(1200, 700)
         await until(lambda: page.prompt_view.isVisible() and page.sheet.isVisible())
         assert page.panes.toggle_button.isHidden()
+
+
+async def test_all_options_of_a_world_entry_fit_into_its_panel(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.resize(1280, 800)
+        scene.window.window_actions["worlds"].trigger()
+        page = scene.page
+        assert isinstance(page, WorldPage)
+        await until(lambda: page.rows.visible_rows)
+        page.table.select_entry(page.rows.visible_rows[0].guid)
+        await until(page.detail.isVisible)
+        more = next(button for button in page.detail.findChildren(QPushButton) if button.text().startswith("More"))
+        more.click()
+        QApplication.processEvents()
+
+        for column in page.detail.findChildren(CardColumn):
+            assert column.column.minimumSize().width() <= column.viewport().width()
