@@ -109,8 +109,8 @@ def declared() -> Iterator[tuple[str, str]]:
     """What stands outside the window's code: reasons, actions on a message, and the fields of settings and records."""
     for context, templates in ((REASON_CONTEXT, reason_templates()), (BLOCK_CONTEXT, block_templates())):
         yield from ((context, template) for template in templates)
-    for deed in MESSAGE_ACTIONS:
-        yield "Deed", deed.title
+    for action in MESSAGE_ACTIONS:
+        yield "MessageAction", action.title
     for model in FORM_MODELS:
         for declared_field in model.model_fields.values():
             extra = declared_field.json_schema_extra if isinstance(declared_field.json_schema_extra, dict) else {}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -80,34 +79,26 @@ def contrast(pixels: np.ndarray, area: QRect) -> float | None:
     """Of the strongest strokes in that part against its commonest colour; None where nothing is written there."""
     rows, columns = slice(max(0, area.top()), area.bottom() + 1), slice(max(0, area.left()), area.right() + 1)
     colours, counts = np.unique(pixels[rows, columns], return_counts=True)
-    counted = dict(zip(colours.tolist(), counts.tolist(), strict=True))
-    if not counted:
+    if not colours.size:
         return None
-    ground = luminance(max(counted, key=lambda colour: counted[colour]))
-    differing = sorted(((ratio(luminance(colour), ground), count) for colour, count in counted.items()), reverse=True)
-    inked = [(value, count) for value, count in differing if value > 1.15]
-    whole = sum(count for _value, count in inked)
-    if whole < MIN_PIXELS:
+    light = luminance(colours)
+    values = ratio(light, light[counts.argmax()])
+    order = np.argsort(-values)
+    values, counts = values[order], counts[order]
+    is_ink = values > 1.15
+    values, counts = values[is_ink], counts[is_ink]
+    if counts.sum() < MIN_PIXELS:
         return None
-    needed = max(1.0, whole * BOLDEST)
-    for value, count in inked:
-        needed -= count
-        if needed <= 0:
-            return value
-    return inked[-1][0]
+    return float(values[np.searchsorted(counts.cumsum(), max(1.0, counts.sum() * BOLDEST))])
 
 
-@cache
-def luminance(number: int) -> float:
-    """As WCAG reckons it."""
-    colour = QColor(number)
-
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
+def luminance(colours: np.ndarray) -> np.ndarray:
+    """As WCAG reckons it, of colours 0xAARRGGBB."""
+    parts = np.stack([colours >> 16 & 255, colours >> 8 & 255, colours & 255]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return np.array([0.2126, 0.7152, 0.0722]) @ linear
 
 
-def ratio(one: float, other: float) -> float:
+def ratio(one: np.ndarray, other: float) -> np.ndarray:
     """From 1 to 21."""
-    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+    return (np.maximum(one, other) + 0.05) / (np.minimum(one, other) + 0.05)

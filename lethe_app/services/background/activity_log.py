@@ -204,7 +204,7 @@ class ArchiveLog:
         """Run the action and return its result. Raise what it raises."""
         try:
             persona_id = (await self._session_store.session(session_id)).persona_id
-        except StorageError:  # it was deleted, which the deed finds out for itself
+        except StorageError:  # it was deleted; the action reports that itself
             return await action()
         outcomes: list[bool] = []
         await self._activity_log.run_action(

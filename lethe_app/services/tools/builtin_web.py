@@ -60,6 +60,6 @@ class WebTools:
                 quoter.quote_page(replace(page, text=page.text[:MAX_HEAD_CHARACTERS], is_cut=page.is_cut or is_too_long))
             )
             if is_too_long:
-                parts.append(f"(The whole page lies on the workbench under “{key}”.)")
+                parts.append(f"(The whole page is in working memory under “{key}”.)")
         sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in results))
         return ToolOutput("\n\n".join(parts), f"searched the internet for “{arguments.query}”: {sites}", is_limited=True)

@@ -33,7 +33,7 @@ class BenchGetArguments(BaseModel):
     """Arguments of `bench_get`."""
 
     key: str = Field(min_length=1)
-    start: int = Field(default=0, ge=0, description="The letter from which on it is shown.")
+    start: int = Field(default=0, ge=0, description="Number of characters to skip.")
 
 
 class BenchSearchArguments(BaseModel):
@@ -54,20 +54,20 @@ class WorkingMemoryTools:
             Tool(
                 "bench_save",
                 "save something to working memory",
-                "Lay a longer text aside for some minutes.",
+                "Save a longer text for some minutes.",
                 BenchSaveArguments,
                 self.save,
             ),
             Tool(
                 "bench_get",
                 "read from working memory",
-                "Show what lies on the workbench under a key.",
+                "Read the text saved under a key.",
                 BenchGetArguments,
                 self.get,
             ),
-            Tool("bench_list", "list working memory", "What lies on the workbench.", NoArguments, self.list),
+            Tool("bench_list", "list working memory", "List the saved texts by key.", NoArguments, self.list),
             Tool(
-                "bench_search", "search working memory", "Search what lies on the workbench.", BenchSearchArguments, self.search
+                "bench_search", "search working memory", "Search the saved texts.", BenchSearchArguments, self.search
             ),
         )
         return ToolSet("bench", "Working memory", tools)
@@ -78,27 +78,27 @@ class WorkingMemoryTools:
             session_namespace(context.session_id), arguments.key, arguments.text, lifetime=lifetime, category="note"
         )
         return ToolOutput(
-            f"It lies under “{entry.key}” for {arguments.minutes} minutes.", f"saved “{entry.key}” to working memory"
+            f"Saved under “{entry.key}” for {arguments.minutes} minutes.", f"saved “{entry.key}” to working memory"
         )
 
     async def get(self, context: ToolContext, arguments: BenchGetArguments) -> ToolOutput:
         entry = await self.working_memory.get(session_namespace(context.session_id), arguments.key)
         if entry is None:
-            raise LetheError(f"Nothing lies under “{arguments.key[:60]}”; it may have been swept away.")
+            raise LetheError(f"Nothing is saved under “{arguments.key[:60]}”; it may have expired.")
         piece = entry.value[arguments.start : arguments.start + MAX_PIECE_CHARACTERS]
         end = arguments.start + len(piece)
-        more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
+        more = f"\n({len(entry.value) - end} more characters; continue with start={end}.)" if end < len(entry.value) else ""
         return ToolOutput(
             await self._quote_if_untrusted(entry, piece) + more, f"read “{entry.key}” from working memory", is_limited=True
         )
 
     async def list(self, context: ToolContext, _arguments: NoArguments) -> ToolOutput:
         entries = await self.working_memory.entries_of(session_namespace(context.session_id))
-        return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "listed working memory")
+        return ToolOutput("\n".join(map(describe_entry, entries)) or "Working memory is empty.", "listed working memory")
 
     async def search(self, context: ToolContext, arguments: BenchSearchArguments) -> ToolOutput:
         found = await self.working_memory.search(session_namespace(context.session_id), arguments.words)
-        return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched working memory")
+        return ToolOutput("\n".join(map(describe_entry, found)) or "No saved text matches.", "searched working memory")
 
     async def _quote_if_untrusted(self, entry: WorkingMemoryEntry, piece: str) -> str:
         """Quote untrusted text."""

@@ -255,7 +255,7 @@ class ToolTurn:
         if services is None or output.is_limited or len(output.text) <= services.max_result_characters:
             return output
         key = await services.store_text(f"{tool.name}-{self.turn[:4]}-{len(self.results) + 1}", output.text)
-        remainder = f"The whole of it lies on the workbench under “{key}”" if key else "The rest is left out"
+        remainder = f"The whole text is in working memory under “{key}”" if key else "The rest is left out"
         return replace(output, text=f"{output.text[: services.max_result_characters].rstrip()} …\n({remainder}.)")
 
     async def _store_results(self, results: Sequence[ToolResult]) -> list[NoteAdded]:

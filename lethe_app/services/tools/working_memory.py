@@ -89,7 +89,7 @@ class WorkingMemory:
             return ""
         lines = [describe_entry(entry) for entry in entries[:MAX_LISTED]]
         remainder = [f"- and {len(entries) - MAX_LISTED} more"] if len(entries) > MAX_LISTED else []
-        return "\n".join(["On the workbench for some minutes (only keys; bench_get shows what they hold):", *lines, *remainder])
+        return "\n".join(["In working memory for some minutes (only keys; bench_get reads them):", *lines, *remainder])
 
     async def _sweep(self) -> None:
         await self._rows.delete_expired(now())
@@ -104,7 +104,7 @@ def check_namespace(namespace: str) -> str:
     """Return the namespace. Raise LetheError unless it has two segments."""
     first, slash, second = namespace.partition("/")
     if first not in {"session", "task"} or not slash or not second or "/" in second:
-        raise LetheError(f"“{namespace}” is no place on the workbench.")
+        raise LetheError(f"“{namespace}” is not a namespace of working memory.")
     return namespace
 
 
