@@ -66,9 +66,7 @@ class WorkingMemoryTools:
                 self.get,
             ),
             Tool("bench_list", "list working memory", "List the saved texts by key.", NoArguments, self.list),
-            Tool(
-                "bench_search", "search working memory", "Search the saved texts.", BenchSearchArguments, self.search
-            ),
+            Tool("bench_search", "search working memory", "Search the saved texts.", BenchSearchArguments, self.search),
         )
         return ToolSet("bench", "Working memory", tools)
 
