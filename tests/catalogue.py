@@ -26,6 +26,7 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.memory.reason_words import block_templates, reason_templates
 from lethe_app.ui.core.reason_labels import BLOCK_CONTEXT, REASON_CONTEXT
+from lethe_app.ui.core.search_terms import load_terms
 from lethe_app.ui.transcript.message_actions import MESSAGE_ACTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,6 +112,8 @@ def declared() -> Iterator[tuple[str, str]]:
         yield from ((context, template) for template in templates)
     for action in MESSAGE_ACTIONS:
         yield "MessageAction", action.title
+    for kind in ("actions", "settings"):
+        yield from (("SearchTerms", terms) for terms in load_terms(kind).values())
     for model in FORM_MODELS:
         for declared_field in model.model_fields.values():
             extra = declared_field.json_schema_extra if isinstance(declared_field.json_schema_extra, dict) else {}

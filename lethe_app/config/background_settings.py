@@ -1,4 +1,4 @@
-"""Settings of background activity, internet access and tools; the base class of `Settings`."""
+"""Settings of background activity, internet access and tools; a base class of `Settings`."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class BackgroundSettings(BaseModel):
         "Maximum tokens per persona and day, prompt and output together; 0 = no limit.",
         ge=0,
         le=100_000_000,
+        is_advanced=True,
     )
     agent_day_minutes: int = setting(
         SettingSection.BACKGROUND,
@@ -45,6 +46,7 @@ class BackgroundSettings(BaseModel):
         "Maximum minutes per persona and day that the model works in the background; 0 = no limit.",
         ge=0,
         le=1440,
+        is_advanced=True,
     )
     agent_quiet_from: str = setting(
         SettingSection.BACKGROUND,
@@ -64,9 +66,15 @@ class BackgroundSettings(BaseModel):
         {},
         "Task intervals",
         "Hours between runs, for example “journal: 6, dream: 24”; tasks not listed keep their own interval.",
+        is_advanced=True,
     )
     tasks_off: list[str] = setting(
-        SettingSection.BACKGROUND, [], "Disabled tasks", "Background tasks disabled for every persona.", max_length=100
+        SettingSection.BACKGROUND,
+        [],
+        "Disabled tasks",
+        "Background tasks disabled for every persona.",
+        max_length=100,
+        is_advanced=True,
     )
     dreams_apply: bool = setting(
         SettingSection.BACKGROUND,
@@ -79,6 +87,7 @@ class BackgroundSettings(BaseModel):
         RoleplayGoals.NEVER,
         "Goals from roleplay",
         "Use roleplay conversations as a source of goals as well.",
+        is_advanced=True,
     )
     notebooks: bool = setting(
         SettingSection.BACKGROUND,
@@ -93,6 +102,7 @@ class BackgroundSettings(BaseModel):
         "Lines above which a notebook is split into several.",
         ge=10,
         le=1000,
+        is_advanced=True,
     )
 
     # Internet
@@ -127,7 +137,7 @@ class BackgroundSettings(BaseModel):
         max_length=500,
     )
     web_results: int = setting(
-        SettingSection.WEB, 3, "Pages per search", "Number of web pages to read for each query.", ge=1, le=10
+        SettingSection.WEB, 3, "Pages per search", "Number of web pages to read for each query.", ge=1, le=10, is_advanced=True
     )
     web_page_tokens: int = setting(
         SettingSection.WEB,
@@ -137,9 +147,14 @@ class BackgroundSettings(BaseModel):
         ge=200,
         le=20_000,
         unit="tokens",
+        is_advanced=True,
     )
     web_private_addresses: bool = setting(
-        SettingSection.WEB, False, "Local network access", "Allow web pages on this computer and the local network."
+        SettingSection.WEB,
+        False,
+        "Local network access",
+        "Allow web pages on this computer and the local network.",
+        is_advanced=True,
     )
 
     # Tools
@@ -157,6 +172,10 @@ class BackgroundSettings(BaseModel):
         max_length=50,
     )
     tools_explained: bool = setting(
-        SettingSection.TOOLS, True, "Explain tools", "Add a short note to the prompt that tells the model how to use its tools."
+        SettingSection.TOOLS,
+        True,
+        "Explain tools",
+        "Add a short note to the prompt that tells the model how to use its tools.",
+        is_advanced=True,
     )
     tools_always_ask: bool = setting(SettingSection.TOOLS, False, "Always ask permission", "Ask before every tool call.")

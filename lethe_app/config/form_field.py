@@ -7,15 +7,17 @@ from typing import Any
 
 from pydantic import Field
 
-EXTRAS = frozenset({"section", "is_expert", "unit", "minimum_label", "placeholder", "form_minimum", "form_maximum"})
+EXTRAS = frozenset(
+    {"section", "is_advanced", "is_hidden", "unit", "minimum_label", "placeholder", "form_minimum", "form_maximum"}
+    | {"step", "decimals"}
+)
 """Options of `form_field` that pydantic does not know; forms read them from the field's `json_schema_extra`."""
 
 
 class SettingSection(StrEnum):
     """Sections of the settings page."""
 
-    YOU = "You"
-    LOOK = "Appearance"
+    GENERAL = "General"
     CHAT = "Chat"
     MODEL = "Model"
     PROMPT = "Prompt"
@@ -30,19 +32,20 @@ class SettingSection(StrEnum):
 def form_field(default: Any, title: str, help_text: str = "", **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type
     """Declare a field with its title and help text.
 
-    `options` are `unit`, `placeholder`, `minimum_label`, which a form shows in place of the minimum, `form_minimum` and
-    `form_maximum`, which limit the form but not what a file may hold, and keyword arguments of pydantic's `Field` such as `ge`,
-    `le` and `max_length`.
+    `options` are `unit`, `placeholder`, `step`, `decimals`, `minimum_label`, which a form shows in place of the minimum,
+    `form_minimum` and `form_maximum`, which limit the form but not what a file may hold, `is_advanced`, which hides the field
+    until advanced fields are asked for, and keyword arguments of pydantic's `Field` such as `ge`, `le` and `max_length`.
     """
     extra = {name: options.pop(name) for name in EXTRAS & options.keys()}
     return Field(default=default, title=title, description=help_text or None, json_schema_extra=extra, **options)
 
 
 def setting(section: SettingSection, default: Any, title: str, help_text: str, **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type
-    """Declare a setting; `options` are those of `form_field`."""
+    """Declare a setting; `options` are those of `form_field`, and `is_hidden` for one that the settings page does not show."""
     return form_field(default, title, help_text, section=section.value, **options)
 
 
-def expert_setting(section: SettingSection, title: str, help_text: str) -> Any:  # noqa: ANN401 - pydantic's own type
-    """Declare a cosine distance that the settings page shows on request only; 0 means calibrated for the embedding model."""
-    return setting(section, 0.0, title, help_text, is_expert=True, minimum_label="calibrated", ge=0.0, le=1.0)
+def distance_setting(section: SettingSection, title: str, help_text: str) -> Any:  # noqa: ANN401 - pydantic's own type
+    """Declare a cosine distance among the advanced settings; 0 means calibrated for the embedding model."""
+    options = {"is_advanced": True, "minimum_label": "calibrated", "step": 0.005, "decimals": 3}
+    return setting(section, 0.0, title, help_text, **options, ge=0.0, le=1.0)

@@ -5,48 +5,65 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from lethe_app.config.background_settings import BackgroundSettings
-from lethe_app.config.form_field import SettingSection, expert_setting, setting
-from lethe_app.config.options import GroupTurns, ModelChoices, PromptLayout, ProseFont, SessionHandling, ThemeOption
+from lethe_app.config.form_field import SettingSection, distance_setting, setting
+from lethe_app.config.model_settings import ModelSettings
+from lethe_app.config.options import GroupTurns, ProseFont, SessionHandling, ThemeOption
 
 
-class Settings(BackgroundSettings):
+class Settings(BackgroundSettings, ModelSettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # User
-    welcomed: bool = setting(SettingSection.YOU, False, "Welcomed", "Record of a completed first start.")
-    user_persona: str = setting(SettingSection.YOU, "", "User persona", "Persona you use in new conversations.")
-    last_persona: str = setting(SettingSection.YOU, "", "Last persona", "Persona to open at the next start.")
-    last_session: str = setting(SettingSection.YOU, "", "Last conversation", "Conversation to open at the next start.")
+    welcomed: bool = setting(SettingSection.GENERAL, False, "Welcomed", "Record of a completed first start.", is_hidden=True)
+    user_persona: str = setting(SettingSection.GENERAL, "", "User persona", "Persona you use in new conversations.")
+    last_persona: str = setting(
+        SettingSection.GENERAL, "", "Last persona", "Persona to open at the next start.", is_hidden=True
+    )
+    advanced_pages: list[str] = setting(
+        SettingSection.GENERAL, [], "Advanced pages", "Pages that show their advanced fields.", max_length=20, is_hidden=True
+    )
+    last_session: str = setting(
+        SettingSection.GENERAL, "", "Last conversation", "Conversation to open at the next start.", is_hidden=True
+    )
 
     # Appearance
     theme: ThemeOption = setting(
-        SettingSection.LOOK, ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default."
+        SettingSection.GENERAL, ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default."
     )
-    font_size: int = setting(SettingSection.LOOK, 15, "Text size", "Size of message text in pixels.", ge=12, le=24, unit="px")
-    prose_font: ProseFont = setting(SettingSection.LOOK, ProseFont.SANS, "Message font", "Typeface of messages: sans or serif.")
-    background: str = setting(SettingSection.LOOK, "", "Background image", "Image shown faintly behind the chat.")
+    font_size: int = setting(
+        SettingSection.GENERAL, 15, "Text size", "Size of message text in pixels.", ge=12, le=24, unit="px"
+    )
+    prose_font: ProseFont = setting(
+        SettingSection.GENERAL, ProseFont.SANS, "Message font", "Typeface of messages: sans or serif."
+    )
+    background: str = setting(SettingSection.GENERAL, "", "Background image", "Image shown faintly behind the chat.")
     notify: bool = setting(
-        SettingSection.LOOK,
+        SettingSection.GENERAL,
         True,
         "Notify when done",
         "Show a desktop notification when a reply is finished while you are in another window.",
     )
     notify_with_words: bool = setting(
-        SettingSection.LOOK,
+        SettingSection.GENERAL,
         False,
         "Reply text in notifications",
         "Show the beginning of the reply in the notification, where others might read it.",
+        is_advanced=True,
     )
-    reduced_motion: bool = setting(SettingSection.LOOK, False, "Reduced motion", "Turn off animations.")
+    reduced_motion: bool = setting(SettingSection.GENERAL, False, "Reduced motion", "Turn off animations.")
 
     # Chat
     show_hidden: bool = setting(
-        SettingSection.CHAT, False, "Show hidden messages", "Show hidden notes and memory lines in the chat."
+        SettingSection.CHAT, False, "Show hidden messages", "Show hidden notes and memory lines in the chat.", is_advanced=True
     )
     add_names: bool = setting(
-        SettingSection.CHAT, False, "Names in prompt", "Add the speaker's name before every message in the prompt."
+        SettingSection.CHAT,
+        False,
+        "Names in prompt",
+        "Add the speaker's name before every message in the prompt.",
+        is_advanced=True,
     )
     first_paragraph_only: bool = setting(
         SettingSection.CHAT, False, "Single-paragraph replies", "Stop every reply after its first paragraph."
@@ -65,153 +82,7 @@ class Settings(BackgroundSettings):
         "Maximum number of replies in a group before it is your turn again.",
         ge=1,
         le=12,
-    )
-
-    # Model
-    model_path: str = setting(
-        SettingSection.MODEL, "", "Model", "GGUF file that writes the replies; leave empty to use the first one found."
-    )
-    model_folders: list[str] = setting(
-        SettingSection.MODEL, [], "Model folders", "Additional folders to search for GGUF files.", max_length=50
-    )
-    hub_mirror: str = setting(
-        SettingSection.MODEL,
-        "",
-        "Download mirror",
-        "Address of a Hugging Face mirror for model downloads; leave empty to use Hugging Face itself.",
-        pattern=r"^(https?://\S+)?$",
-    )
-    proxy: str = setting(
-        SettingSection.MODEL,
-        "",
-        "Proxy",
-        "Proxy for downloads, searches and web pages, for example http://localhost:8080; leave empty for none.",
-        pattern=r"^(https?://\S+)?$",
-    )
-    embedder_path: str = setting(
-        SettingSection.MODEL,
-        "",
-        "Embedding model",
-        "GGUF file that creates the embeddings for memory search; leave empty to use the bundled one.",
-    )
-    context: int = setting(
-        SettingSection.MODEL,
-        0,
-        "Context size",
-        "Tokens the model can see at once (0 = the model's own limit, up to 8192); at least a quarter is reserved for the"
-        " conversation, and when space runs out, memories are dropped first, then past summaries, examples, facts, worlds"
-        " and finally the oldest messages, which are summarised, but never the persona or your new message.",
-        ge=0,
-        le=1_048_576,
-        minimum_label="model's limit",
-    )
-    max_reply: int = setting(
-        SettingSection.MODEL, 512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384
-    )
-    gpu_layers: int = setting(
-        SettingSection.MODEL,
-        0,
-        "GPU layers",
-        "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
-        ge=-1,
-        le=999,
-        minimum_label="all layers",
-    )
-    threads: int = setting(
-        SettingSection.MODEL,
-        0,
-        "CPU threads",
-        "CPU threads used by the engine; 0 = all physical cores.",
-        ge=0,
-        le=256,
-        minimum_label="all physical cores",
-    )
-    batch: int = setting(SettingSection.MODEL, 512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192)
-    flash_attention: bool = setting(
-        SettingSection.MODEL, False, "Flash attention", "Speed up attention on many GPUs; required for a quantised KV cache."
-    )
-    kv_type: str = setting(
-        SettingSection.MODEL,
-        "f16",
-        "KV cache type",
-        "Precision of the KV cache: f16, q8_0 or q4_0, where smaller types use less memory.",
-        pattern="^(f16|q8_0|q4_0)$",
-    )
-    mmap: bool = setting(
-        SettingSection.MODEL,
-        True,
-        "Memory-map (mmap)",
-        "Map the model file into memory, so that weights are loaded as they are needed.",
-    )
-    mlock: bool = setting(
-        SettingSection.MODEL,
-        False,
-        "Lock in memory (mlock)",
-        "Keep the weights in RAM, so that the system cannot swap them out.",
-    )
-    read_ahead: bool = setting(
-        SettingSection.MODEL, True, "Prefill while typing", "Process the prompt while you type, so that replies start sooner."
-    )
-    kept_states: int = setting(
-        SettingSection.MODEL,
-        1024,
-        "Prompt cache on disk",
-        "Megabytes of disk space for the prompt caches of your conversations, so that a reopened one need not be processed"
-        " again; 0 = off, the least recently opened are deleted first, and they are as private as the conversations"
-        " themselves.",
-        ge=0,
-        le=1_048_576,
-    )
-    cache_surgery: bool = setting(
-        SettingSection.MODEL,
-        True,
-        "Context shift",
-        "Cut messages that leave the prompt out of the KV cache instead of reprocessing the rest at once; with “Prefill"
-        " while typing” the rest is reprocessed while you type.",
-    )
-    model_choices: dict[str, ModelChoices] = setting(
-        SettingSection.MODEL, {}, "Per-model settings", "Settings for single models by file name, edited on the Models page."
-    )
-
-    # Prompt
-    sampler: str = setting(
-        SettingSection.PROMPT,
-        "",
-        "Sampler preset",
-        "Preset with the sampling parameters; by default one that suits the model.",
-    )
-    system_preset: str = setting(
-        SettingSection.PROMPT,
-        "",
-        "System prompt",
-        "Preset that introduces the persona to the model; by default one that suits the model.",
-    )
-    instruct: str = setting(
-        SettingSection.PROMPT,
-        "",
-        "Instruct format",
-        "Preset that replaces the model's own chat template.",
-        max_length=100,
-    )
-    layout: PromptLayout = setting(
-        SettingSection.PROMPT,
-        PromptLayout.LATE,
-        "Position of memories",
-        "Position of memories in the prompt: just above your newest message (no reprocessing), in the system prompt (the"
-        " whole conversation is reprocessed every turn) or among the messages (the messages below are reprocessed); world"
-        " entries set to the system prompt stay there, and the whole conversation is reprocessed whenever one comes or goes.",
-    )
-    temperature_override: float = setting(
-        SettingSection.PROMPT,
-        -1.0,
-        "Temperature override",
-        "Temperature that replaces the one of the sampler preset.",
-        ge=-1.0,
-        le=5.0,
-        minimum_label="from preset",
-    )
-    thinking: bool = setting(
-        SettingSection.PROMPT, True, "Thinking", "Let models that support thinking think before they reply."
+        is_advanced=True,
     )
 
     # Conversations
@@ -220,6 +91,7 @@ class Settings(BackgroundSettings):
         SessionHandling.FIT_ALL,
         "Earlier conversations in prompt",
         "Put as many whole earlier conversations into the prompt as fit, or only the current one.",
+        is_advanced=True,
     )
     session_memory_system: bool = setting(
         SettingSection.SESSIONS,
@@ -234,6 +106,7 @@ class Settings(BackgroundSettings):
         "Maximum tokens for summaries of earlier conversations, never more than a seventh of the context.",
         ge=0,
         le=65_536,
+        is_advanced=True,
     )
     rotation_minutes: int = setting(
         SettingSection.SESSIONS,
@@ -261,6 +134,7 @@ class Settings(BackgroundSettings):
         ge=0,
         le=10_000,
         minimum_label="no limit",
+        is_advanced=True,
     )
     history_target: float = setting(
         SettingSection.SESSIONS,
@@ -270,9 +144,14 @@ class Settings(BackgroundSettings):
         " where everything kept has to be reprocessed.",
         ge=0.1,
         le=0.95,
+        is_advanced=True,
     )
     scratch: bool = setting(
-        SettingSection.SESSIONS, True, "Conversation notes", "Note the facts of the current conversation as it goes on."
+        SettingSection.SESSIONS,
+        True,
+        "Conversation notes",
+        "Note the facts of the current conversation as it goes on.",
+        is_advanced=True,
     )
 
     # Memory
@@ -280,7 +159,13 @@ class Settings(BackgroundSettings):
         SettingSection.MEMORY, True, "Recall by meaning", "Recall memories that are close in meaning to your message."
     )
     rag_entries: int = setting(
-        SettingSection.MEMORY, 3, "Max memories per message", "Maximum number of memories recalled for a message.", ge=0, le=50
+        SettingSection.MEMORY,
+        3,
+        "Max memories per message",
+        "Maximum number of memories recalled for a message.",
+        ge=0,
+        le=50,
+        is_advanced=True,
     )
     keyword_retrieval: bool = setting(
         SettingSection.MEMORY, True, "Recall by keyword", "Recall memories whose keywords occur in the conversation."
@@ -292,12 +177,14 @@ class Settings(BackgroundSettings):
         "Maximum number of memories recalled by keyword for a message.",
         ge=0,
         le=50,
+        is_advanced=True,
     )
     silent_types: list[str] = setting(
         SettingSection.MEMORY,
         ["image", "file"],
         "Keyword-only memory types",
         "Memory types recalled by keyword only, never by meaning.",
+        is_advanced=True,
     )
     recall_without_match: int = setting(
         SettingSection.MEMORY,
@@ -306,6 +193,7 @@ class Settings(BackgroundSettings):
         "Number of important memories recalled when a conversation begins.",
         ge=0,
         le=50,
+        is_advanced=True,
     )
     fact_retrieval: bool = setting(
         SettingSection.MEMORY, True, "Learn facts", "Learn facts from conversations and recall memories by them."
@@ -317,12 +205,14 @@ class Settings(BackgroundSettings):
         "Maximum tokens of core facts, which are always in the prompt.",
         ge=0,
         le=16_384,
+        is_advanced=True,
     )
     facts_during_roleplay: bool = setting(
         SettingSection.MEMORY,
         True,
         "Facts from roleplay",
         "Learn what you say in character, as facts of that conversation's story; what you say as yourself is always learnt.",
+        is_advanced=True,
     )
     persona_facts: bool = setting(
         SettingSection.MEMORY,
@@ -330,24 +220,24 @@ class Settings(BackgroundSettings):
         "Facts about the persona",
         "Learn what a persona says about itself as well as what you say.",
     )
-    rag_distance: float = expert_setting(
+    rag_distance: float = distance_setting(
         SettingSection.MEMORY,
         "Recall distance",
         "Maximum cosine distance at which a message recalls a memory by meaning; 0 = calibrated for the embedding model.",
     )
-    fact_retrieval_distance: float = expert_setting(
+    fact_retrieval_distance: float = distance_setting(
         SettingSection.MEMORY,
         "Fact recall distance",
         "Maximum cosine distance at which a fact recalls the conversation it comes from; 0 = calibrated for the embedding"
         " model.",
     )
-    fact_duplicate_distance: float = expert_setting(
+    fact_duplicate_distance: float = distance_setting(
         SettingSection.MEMORY,
         "Duplicate fact distance",
         "Maximum cosine distance at which two differently worded facts count as the same; 0 = calibrated for the embedding"
         " model.",
     )
-    fact_update_distance: float = expert_setting(
+    fact_update_distance: float = distance_setting(
         SettingSection.MEMORY,
         "Fact update distance",
         "Maximum cosine distance at which a newer fact may replace an older one; 0 = calibrated for the embedding model.",
@@ -363,6 +253,7 @@ class Settings(BackgroundSettings):
         ge=0,
         le=65_536,
         minimum_label="a fifth of the context",
+        is_advanced=True,
     )
     world_rounds: int = setting(
         SettingSection.MEMORY,
@@ -371,6 +262,7 @@ class Settings(BackgroundSettings):
         "Maximum number of steps per turn in which the text of world entries can activate further entries.",
         ge=0,
         le=10,
+        is_advanced=True,
     )
 
     # Proactive messages
@@ -385,6 +277,7 @@ class Settings(BackgroundSettings):
         ge=0,
         le=10_080,
         unit="min",
+        is_advanced=True,
     )
     min_message_delay: int = setting(
         SettingSection.PROACTIVE,
@@ -393,6 +286,7 @@ class Settings(BackgroundSettings):
         "Minimum number of messages between proactive messages.",
         ge=0,
         le=1000,
+        is_advanced=True,
     )
     eureka_cut_off_days: int = setting(
         SettingSection.PROACTIVE,
@@ -402,6 +296,7 @@ class Settings(BackgroundSettings):
         ge=1,
         le=3650,
         unit="days",
+        is_advanced=True,
     )
     hours_before_afk: float = setting(
         SettingSection.PROACTIVE,
@@ -411,6 +306,7 @@ class Settings(BackgroundSettings):
         ge=0.1,
         le=8760.0,
         unit="h",
+        step=0.5,
     )
     min_no_recall_days: int = setting(
         SettingSection.PROACTIVE,
@@ -420,27 +316,44 @@ class Settings(BackgroundSettings):
         ge=1,
         le=3650,
         unit="days",
+        is_advanced=True,
     )
     decaying_types: list[str] = setting(
         SettingSection.PROACTIVE,
         ["web_search", "goal", "reminder"],
         "Decaying memory types",
         "Memory types that are forgotten when nothing recalls them for a long time.",
+        is_advanced=True,
     )
     mood_handling: bool = setting(SettingSection.PROACTIVE, True, "Moods", "Enable moods for personas that have them.")
-    static_mood: bool = setting(SettingSection.PROACTIVE, False, "Fixed mood", "Show the mood, but let nothing change it.")
+    static_mood: bool = setting(
+        SettingSection.PROACTIVE, False, "Fixed mood", "Show the mood, but let nothing change it.", is_advanced=True
+    )
     tagged_events: bool = setting(
         SettingSection.PROACTIVE,
         True,
         "Proactive messages as events",
         "Mark proactive messages as events in the prompt, so that models invent less around them.",
+        is_advanced=True,
     )
     guidance_latest_only: bool = setting(
         SettingSection.PROACTIVE,
         True,
         "Newest conversation only",
         "Insert hidden notes and proactive memories only into the newest conversation.",
+        is_advanced=True,
     )
+
+    @classmethod
+    def visible_names(cls) -> list[str]:
+        """Return the settings that the settings page shows, in the order of their declaration."""
+        return [name for name in cls.model_fields if not cls.option(name, "is_hidden")]
+
+    @classmethod
+    def option(cls, name: str, option: str) -> object:
+        """Return an option of `config/form_field` with which a setting was declared; None if it was not given."""
+        extra = cls.model_fields[name].json_schema_extra
+        return extra.get(option) if isinstance(extra, dict) else None
 
     def for_model(self, file_name: str) -> Settings:
         """Return the settings with the overrides for a model file; `file_name` is the name of the GGUF file."""

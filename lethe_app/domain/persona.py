@@ -105,7 +105,9 @@ class Persona(BaseModel):
     allowed_samplers: list[str] = form_field([], "Preferred sampler presets")
     preferred_model: str = form_field("", "Preferred model")
     tts_voice: str = ""
-    can_initiate_chat: bool = form_field(False, "Can write first", "Saved with the persona, but not used by Lethe yet.")
+    can_initiate_chat: bool = Field(
+        False, description="Kept with the persona; no form shows it, because nothing acts on it yet."
+    )
     protected: bool = False
     point_system: str = ""
     point_value: int = 0

@@ -32,6 +32,7 @@ import numpy as np
 import psutil
 
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
+from lethe_app.errors import LetheError
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.vectors import store
@@ -127,6 +128,8 @@ class Given:
         self.meanings: dict[str, TextEmbedding] = {}
 
     async def embed(self, wanted: Sequence[str]) -> list[TextEmbedding]:
+        if unknown := set(wanted) - self.meanings.keys():  # the samples for the geometry: that of the starter is taken then
+            raise LetheError(f"No vector was given for {len(unknown)} texts.")
         return [self.meanings[text] for text in wanted]
 
 

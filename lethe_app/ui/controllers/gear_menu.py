@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
 
+GROUPS = {"timeline": "memory", "away": "thought"}
+"""First tab of each group of pages, by action, with the icon of the group."""
 PAGES = {
     "settings": "sliders",
     "presets": "edit",
@@ -29,14 +30,9 @@ PAGES = {
     "worlds": "book",
     "user_personas": "user",
     "find": "search",
-    "conversations": "clock",
     "trash": "trash",
 }
 """Pages opened from the menu, by action, with their icons."""
-MEMORY_PAGES = ("timeline", "memories", "facts", "notebooks", "dreams", "objections")
-"""Actions of the submenu for memory."""
-BACKGROUND_PAGES = ("away", "mind", "research", "outgoing")
-"""Actions of the submenu for background activity."""
 
 
 class GearMenu(QObject):
@@ -63,6 +59,10 @@ class GearMenu(QObject):
     def rebuild_menu(self) -> None:
         settings, colour = self._appearance.settings, self._theme.palette.muted
         self.menu.clear()
+        group_titles = {"timeline": self.tr("Memory"), "away": self.tr("Background activity")}
+        for name, icon_name in GROUPS.items():
+            # The title of the action is that of the first tab; the menu leads to all of them.
+            self.menu.addAction(load_icon(icon_name, colour), group_titles[name], self._actions[name].trigger)
         for name, drawing in PAGES.items():
             if name in self._actions:
                 action = self._actions[name]
@@ -70,9 +70,6 @@ class GearMenu(QObject):
                 self.menu.addAction(action)
         self._actions["meet"].setIcon(load_icon("download", colour))
         self.menu.addAction(self._actions["meet"])
-        self.menu.addSeparator()
-        self._add_page_menu(self.tr("Memory"), "memory", MEMORY_PAGES)
-        self._add_page_menu(self.tr("Background activity"), "thought", BACKGROUND_PAGES)
         self.menu.addSeparator()
         themes = self.menu.addMenu(load_icon("moon" if self._theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {
@@ -95,15 +92,6 @@ class GearMenu(QObject):
         self.menu.addAction(self._actions["palette"])
         self.menu.addAction(self._actions["keys"])
         self.menu.addAction(load_icon("info", colour), self.tr("About Lethe"), self._show_about)
-
-    def _add_page_menu(self, title: str, icon_name: str, names: Sequence[str]) -> None:
-        pages = self.menu.addMenu(load_icon(icon_name, self._theme.palette.muted), title)
-        for name in names:
-            if name in self._actions:
-                pages.addAction(self._actions[name])
-        if names is MEMORY_PAGES:
-            pages.addSeparator()
-            pages.addAction(self._actions["rebuild_index"])
 
     def _add_text_menu(self, size: int, font: ProseFont) -> None:
         text = self.menu.addMenu(self.tr("Text"))

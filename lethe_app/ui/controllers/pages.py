@@ -8,6 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
+from lethe_app.ui.core.actions import SESSION_ONLY
 from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
@@ -49,9 +50,11 @@ class PageController(QObject):
             self.navigator,
             lambda: sessions.current_session,
             self.open_session,
+            self.run_action,
         )
         self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
         self.navigator.route_changed.connect(self._update_persona_action)
+        self.navigator.route_changed.connect(self._update_window_title)
         for name, route in ACTION_ROUTES.items():
             window.window_actions.connect(**{name: partial(self.navigator.open, route)})
         window.window_actions.connect(persona_editor=self._edit_current_persona)
@@ -74,6 +77,10 @@ class PageController(QObject):
         is_editing = isinstance(self.navigator.current_route, PersonaRoute)
         self._window.window_actions["persona_editor"].setEnabled(not is_editing)
 
+    def _update_window_title(self) -> None:
+        page = self.navigator.current_page
+        self._window.set_page_title(page.accessibleName() if page is not None else "")
+
     async def _duplicate_persona(self, persona_id: str) -> None:
         persona = await self._library.persona(persona_id)
         copy = await self._library.duplicate_persona(persona_id, self.tr("{name} (copy)").format(name=persona.name))
@@ -84,6 +91,14 @@ class PageController(QObject):
         current = self._sessions.current_session
         if current is not None and current.persona_id == persona_id:
             await self._registry.create_persona_deletion().open_other_session(persona_id)
+
+    def run_action(self, name: str) -> None:
+        """Run an action of the window by name; the pages are left first for one that needs the conversation."""
+        action = self._window.window_actions[name]
+        if name in SESSION_ONLY:
+            self._return_to_session(action.trigger)
+        else:
+            action.trigger()
 
     # Conversation
 

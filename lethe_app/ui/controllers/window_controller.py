@@ -52,6 +52,7 @@ from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
+    from lethe_app.ui.core.routes import Route
     from lethe_app.ui.shell.main_window import MainWindow
 
 IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
@@ -108,7 +109,7 @@ class WindowController(QObject):
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.page_preload = PagePreload(self.is_idle, self)
-        self.command_palette = CommandPalette(window.theme, window.window_actions, window)
+        self.command_palette = CommandPalette(window.theme, window.window_actions, self._open_route, window)
         window.window_actions.connect(palette=self.command_palette.open_palette)
 
     def _create_session_controllers(self) -> None:
@@ -213,6 +214,7 @@ class WindowController(QObject):
         self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
         window.window_actions.connect(meet=self.bundle_importer.choose_files)
         window.sidebar.export_requested.connect(self._export_persona)
+        window.window_actions.connect(export=self._export_current_persona)
         start_task = self.tasks.start_task
         self.bundle_importer.imported.connect(lambda persona_id: start_task(self._go_to_persona(persona_id), key="find"))
         self.bundle_importer.import_reverted.connect(lambda persona_id: start_task(self.pages.leave_persona(persona_id)))
@@ -306,8 +308,16 @@ class WindowController(QObject):
             part.close()
         self.web_status.close()
 
+    def _open_route(self, route: Route) -> None:
+        self.pages.navigator.open(route)
+
     def _export_persona(self, persona_id: str) -> None:
         self.tasks.start_task(self.bundle_exporter.export_persona(persona_id, BundleScope.PERSONA), key="export")
+
+    def _export_current_persona(self) -> None:
+        session = self.sessions.current_session
+        if session is not None:
+            self._export_persona(session.persona_id)
 
     async def _go_to_persona(self, persona_id: str) -> None:
         """Leave the pages for the newest session of a persona."""

@@ -27,6 +27,7 @@ ACTION_SPECS = (
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
     ActionSpec("meet", str(QT_TRANSLATE_NOOP("Action", "Import character")), ("Ctrl+O",)),
+    ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",)),
     ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Action", "User personas")), ("Ctrl+Shift+Y",)),
     ActionSpec("group", str(QT_TRANSLATE_NOOP("Action", "Add characters (group)")), ("Ctrl+G",)),
     ActionSpec("who_answers", str(QT_TRANSLATE_NOOP("Action", "Choose next speaker")), ("Ctrl+J",)),

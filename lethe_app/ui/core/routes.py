@@ -28,7 +28,9 @@ class SessionsRoute(Route):
 
 @dataclass(frozen=True)
 class SearchRoute(Route):
-    """Search in messages, memories, facts and worlds."""
+    """Search in messages, memories, facts and worlds, for a text if it is given."""
+
+    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -31,3 +31,5 @@ class PageContext:
     """Return the session on display; None if there is none."""
     open_session: Callable[[UUID, UUID | None], None]
     """Leave the pages for a session and, if given, for a message in it."""
+    run_action: Callable[[str], None]
+    """Run an action of the window by name; the pages are left first for one that needs the conversation."""

@@ -77,6 +77,9 @@ class PersonaListPage(ListPage):
         super().__init__(context, title)
         self.persona_selector = persona_selector
 
+    def persona_choice(self) -> PersonaSelector:
+        return self.persona_selector
+
     def close_page(self) -> None:
         self.persona_selector.close_field()
         super().close_page()

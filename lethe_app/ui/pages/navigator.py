@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from lethe_app.ui.pages.page_tabs import PageTabs, group_of
+
 if TYPE_CHECKING:
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.core.tasks import TaskRunner
@@ -40,6 +42,7 @@ class PageNavigator(QObject):
         self._background_widget: QWidget | None = None
         self._focus_before: dict[QWidget, QWidget] = {}
         """Widget that had the focus when a page was opened, by that page."""
+        self._tabs: dict[QWidget, PageTabs] = {}
         self._undo, self._redo = QShortcut(stack), QShortcut(stack)
         self._undo.setKeys(QKeySequence.StandardKey.Undo)
         self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
@@ -70,7 +73,9 @@ class PageNavigator(QObject):
         not opened twice, because the second would hide what the first shows.
         """
         page = self._find_page(route)
-        if page is None:
+        if page is None and self.current_page is not None and self._is_sibling(route):
+            self._tasks.start_task(self._replace_page(self.current_page, route), key="leave")
+        elif page is None:
             self._open_page(route)
         elif page is self.current_page:
             page.show_route(route)
@@ -81,12 +86,36 @@ class PageNavigator(QObject):
         opened = zip(self._pages, self._routes, strict=True)
         return next((page for page, other in opened if other.page_key == route.page_key or page.is_showing(route)), None)
 
+    def _is_sibling(self, route: Route) -> bool:
+        """Return whether a route is another tab of the page on display, and leads to nothing particular on it."""
+        group = group_of(route)
+        return route in group and any(type(tab) is type(self.current_route) for tab in group)
+
+    async def _replace_page(self, page: Page, route: Route) -> None:
+        """Open another tab in place of a page, about the same persona, unless the page objects."""
+        choice = page.persona_choice()
+        persona_id = choice.persona_id if choice is not None else ""
+        if not await page.confirm_leave():
+            self._tabs[page].reset()
+            return
+        has_focus = self._tabs[page].hasFocus()
+        focus_before = self._focus_before.get(page)
+        self._remove_page(page, restores=False)
+        new_page = self._open_page(route)
+        new_choice = new_page.persona_choice()
+        if persona_id and new_choice is not None:
+            new_choice.choose_persona(persona_id)
+        if focus_before is not None:
+            self._focus_before[new_page] = focus_before
+        if has_focus:
+            self._tabs[new_page].setFocus()
+
     async def _return_to_page(self, page: Page, route: Route) -> None:
         await self.leave_page(self._pages[self._pages.index(page) + 1])
         if self.current_page is page:
             page.show_route(route)
 
-    def _open_page(self, route: Route) -> None:
+    def _open_page(self, route: Route) -> Page:
         if not self._pages:
             self._background_widget = self._stack.currentWidget()
         focused = self._stack.window().focusWidget()
@@ -94,12 +123,21 @@ class PageNavigator(QObject):
         if focused is not None:
             self._focus_before[page] = focused
         page.back_requested.connect(lambda: self._tasks.start_task(self.leave_page(page), key="leave"))
+        if group_of(route):
+            self._add_tabs(page, route)
         self._pages.append(page)
         self._routes.append(route)
         self._stack.addWidget(page)
         self._show_page(page)
         page.first_focus_widget().setFocus()
         page.show_route(route)
+        return page
+
+    def _add_tabs(self, page: Page, route: Route) -> None:
+        tabs = PageTabs(route)
+        tabs.route_chosen.connect(lambda chosen: self._tasks.start_task(self._replace_page(page, chosen), key="leave"))
+        page.add_tabs(tabs)
+        self._tabs[page] = tabs
 
     async def leave_page(self, page: Page) -> None:
         """Close `page` and all pages above it, from the top down to the first one that objects."""
@@ -122,7 +160,8 @@ class PageNavigator(QObject):
         while self._pages:
             self._remove_page(self._pages[-1])
 
-    def _remove_page(self, page: Page) -> None:
+    def _remove_page(self, page: Page, *, restores: bool = True) -> None:
+        """Close a page; unless `restores` is False, show what was below it."""
         # The page may have been closed while its `confirm_leave` waited for the user.
         if page not in self._pages:
             return
@@ -131,7 +170,10 @@ class PageNavigator(QObject):
         page.close_page()
         self._stack.removeWidget(page)
         page.deleteLater()
+        self._tabs.pop(page, None)
         focus_before = self._focus_before.pop(page, None)
+        if not restores:
+            return
         if self._pages:
             self._show_page(self._pages[-1])
             (find_focusable(self._pages[-1], focus_before) or self._pages[-1].first_focus_widget()).setFocus()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
@@ -15,6 +16,21 @@ from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from lethe_app.ui.pages.page_tabs import PageTabs
+
+
+class PersonaChoice(Protocol):
+    """Widget by which a page lets the user choose the persona it is about."""
+
+    @property
+    def persona_id(self) -> str:
+        """Return the unique name of the chosen persona; empty if there is none."""
+        ...
+
+    def choose_persona(self, persona_id: str) -> None:
+        """Choose a persona by its unique name."""
 
 
 class Page(QFrame):
@@ -45,6 +61,8 @@ class Page(QFrame):
         self._undo_button.clicked.connect(self.undo_stack.undo)
         self._redo_button = IconButton(theme, "redo", self.tr("Redo"))
         self._redo_button.clicked.connect(self.undo_stack.redo)
+        self.tabs_row = QHBoxLayout()
+        self.tabs_row.setContentsMargins(SPACE_2, 0, SPACE_4, 0)
         self.body = QVBoxLayout()
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
@@ -53,6 +71,7 @@ class Page(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._head)
+        column.addLayout(self.tabs_row)
         column.addLayout(self.body, 1)
         self.undo_stack.canUndoChanged.connect(self._update_undo_buttons)
         self.undo_stack.canRedoChanged.connect(self._update_undo_buttons)
@@ -101,6 +120,10 @@ class Page(QFrame):
             self._head_row.removeWidget(self._head_buttons)
             self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
 
+    def add_tabs(self, tabs: PageTabs) -> None:
+        """Show the tabs of the group to which the page belongs below the head."""
+        self.tabs_row.addWidget(tabs)
+
     # For subclasses
 
     def add_button(self, title: str, slot: Callable[[], object], icon_name: str = "", *, primary: bool = False) -> QPushButton:
@@ -117,6 +140,10 @@ class Page(QFrame):
             self._icon_updates[-1]()
         self._buttons.addWidget(button)
         return button
+
+    def persona_choice(self) -> PersonaChoice | None:
+        """Return the widget that chooses the persona; None for a page that is not about one persona."""
+        return None
 
     async def confirm_leave(self) -> bool:
         """Return whether the page may be closed; a page with unsaved work asks the user here."""

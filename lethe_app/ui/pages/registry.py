@@ -321,6 +321,7 @@ class PageRegistry:
             services.library,
             services.memory,
             services.models,
+            services.preferences,
         )
 
     def _create_presets_page(self) -> Page:

@@ -1,8 +1,8 @@
-"""Command palette: filters all actions of the window by typed words and triggers the selected one."""
+"""Command palette: finds actions and settings by typed words, their synonyms included, and runs the selected one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt
@@ -18,37 +18,44 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.config.settings import Settings
 from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_shortcut, action_title
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
+from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
+from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.theme import Theme, mix_colours
+from lethe_app.ui.core.word_search import SearchText, rank_items
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
-SHORTCUT_ROLE = Qt.ItemDataRole.UserRole + 1
+HINT_ROLE = Qt.ItemDataRole.UserRole + 1
 NAVIGATION_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 @dataclass(frozen=True)
 class Command:
-    """Action with its title and shortcut."""
+    """Row of the palette: an action with its shortcut, or a setting."""
 
     title: str
-    keys: str
-    action: QAction
+    hint: str
+    """Text at the right: the shortcut, or “Settings”."""
+    run: Callable[[], object]
 
 
 class CommandPalette(QFrame):
     """Popup over the window; it closes when an action is chosen or the focus leaves it."""
 
-    def __init__(self, theme: Theme, actions: Actions, parent_widget: QWidget) -> None:
+    def __init__(self, theme: Theme, actions: Actions, open_route: Callable[[Route], None], parent_widget: QWidget) -> None:
+        """Create the palette, hidden; `open_route` opens a page."""
         super().__init__(parent_widget)
         self.setObjectName("palette")
         self.setAccessibleName(action_title("palette"))
-        self._theme, self._actions = theme, actions
-        self._commands: list[Command] = []
+        self._theme, self._actions, self._open_route = theme, actions, open_route
+        self._commands: list[tuple[Command, SearchText]] = []
         self._shown_commands: list[Command] = []
         self._previous_focus: QWidget | None = None
         self.search_field = QLineEdit()
-        self.search_field.setPlaceholderText(self.tr("Search commands"))
+        self.search_field.setPlaceholderText(self.tr("Search commands and settings"))
         self.search_field.setAccessibleName(action_title("palette"))
         self.search_field.textChanged.connect(self._filter_commands)
         self.search_field.installEventFilter(self)
@@ -60,7 +67,7 @@ class CommandPalette(QFrame):
         self.command_list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.command_list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.command_list.clicked.connect(lambda index: self._trigger_command(index.row()))
-        self.empty_label = QLabel(self.tr("No matching commands."))
+        self.empty_label = QLabel(self.tr("No matching commands or settings. Try another word."))
         self.empty_label.setProperty("quiet", True)
         self.empty_label.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         column = QVBoxLayout(self)
@@ -77,7 +84,7 @@ class CommandPalette(QFrame):
         names = [spec.name for spec in ACTION_SPECS if not spec.is_local and spec.name != "palette"]
         found = [(name, self._actions[name]) for name in names]
         self._commands = [
-            Command(action_title(name), action_shortcut(name), action)
+            (Command(action_title(name), action_shortcut(name), action.trigger), action_search_text(name))
             for name, action in found
             if action.isEnabled() and is_connected(action)
         ]
@@ -125,21 +132,38 @@ class CommandPalette(QFrame):
         return True
 
     def _filter_commands(self, text: str) -> None:
-        self._shown_commands = rank_commands(self._commands, text)
+        self._shown_commands = self._find_commands(text)
         self._model.clear()
         for command in self._shown_commands:
             item = QStandardItem(command.title)
-            item.setData(command.keys, SHORTCUT_ROLE)
-            item.setData(f"{command.title} {command.keys}".strip(), Qt.ItemDataRole.AccessibleTextRole)
+            item.setData(command.hint, HINT_ROLE)
+            item.setData(f"{command.title} {command.hint}".strip(), Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
         self.command_list.setCurrentIndex(self._model.index(0, 0))
-        self.empty_label.setVisible(not self._shown_commands)
+        self.empty_label.setVisible(len(self._shown_commands) == 1 and bool(text.strip()))
+
+    def _find_commands(self, text: str) -> list[Command]:
+        """Return the actions that match the text, then a search for the text in everything; all actions without a text."""
+        if not text.strip():
+            return [command for command, _text in self._commands]
+        search = Command(
+            self.tr("Search conversations, memories and worlds for “{text}”").format(text=text.strip()),
+            "",
+            lambda: self._open_route(SearchRoute(text.strip())),
+        )
+        return [*rank_items([*self._commands, *self._list_settings()], text), search]
+
+    def _list_settings(self) -> list[tuple[Command, SearchText]]:
+        def build_command(name: str) -> Command:
+            return Command(field_title(Settings, name), action_title("settings"), lambda: self._open_route(SettingsRoute(name)))
+
+        return [(build_command(name), setting_search_text(name)) for name in Settings.visible_names()]
 
     def _trigger_command(self, row: int) -> None:
         if 0 <= row < len(self._shown_commands):
-            action = self._shown_commands[row].action
+            command = self._shown_commands[row]
             self.close_palette()
-            action.trigger()
+            command.run()
 
 
 def is_connected(action: QAction) -> bool:
@@ -148,25 +172,8 @@ def is_connected(action: QAction) -> bool:
     return action.receivers("2triggered(bool)") > 0
 
 
-def rank_commands(commands: Sequence[Command], text: str) -> list[Command]:
-    """Return the commands whose title contains all words, those first in which every word begins a word of the title."""
-    words = text.casefold().split()
-    if not words:
-        return list(commands)
-
-    def rank(command: Command) -> int | None:
-        title = command.title.casefold()
-        starts = title.split()
-        if all(any(start.startswith(word) for start in starts) for word in words):
-            return 0
-        return 1 if all(word in title for word in words) else None
-
-    found = [(rank(command), index, command) for index, command in enumerate(commands)]
-    return [command for best, _place, command in sorted(entry for entry in found if entry[0] is not None)]
-
-
 class _Painter(QStyledItemDelegate):
-    """Delegate that paints the title at the left and the shortcut at the right."""
+    """Delegate that paints the title at the left and the hint at the right."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -186,11 +193,11 @@ class _Painter(QStyledItemDelegate):
             painter.drawRoundedRect(rect, RADIUS_CONTROL, RADIUS_CONTROL)
         inside = rect.adjusted(SPACE_3, 0, -SPACE_3, 0)
         painter.setFont(option.font)
-        keys = str(index.data(SHORTCUT_ROLE) or "")
-        max_width = inside.width() - (option.fontMetrics.horizontalAdvance(keys) + SPACE_3 if keys else 0)
+        hint = str(index.data(HINT_ROLE) or "")
+        max_width = inside.width() - (option.fontMetrics.horizontalAdvance(hint) + SPACE_3 if hint else 0)
         painter.setPen(QColor(palette.text))
         title = option.fontMetrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, max_width)
         painter.drawText(inside, int(Qt.AlignmentFlag.AlignVCenter), title)
         painter.setPen(QColor(palette.muted))
-        painter.drawText(inside, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), keys)
+        painter.drawText(inside, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), hint)
         painter.restore()

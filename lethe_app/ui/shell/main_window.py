@@ -52,6 +52,7 @@ class MainWindow(QMainWindow):
         self._paths = paths
         self._window_settings = QSettings(str(paths.window), QSettings.Format.IniFormat)
         self._welcome_pages: list[QWidget] = []
+        self._persona_name = self._page_title = ""
         self._has_panes = False
         self._is_first_start = str(self._window_settings.value("welcomed")).lower() != "true"
         self.setWindowTitle("Lethe")
@@ -144,8 +145,17 @@ class MainWindow(QMainWindow):
             self.resize(self.size().boundedTo(screen_size - FRAME_SIZE))
 
     def set_persona(self, name: str, tagline: str) -> None:
-        self.setWindowTitle(f"{name} — Lethe" if name else "Lethe")
+        self._persona_name = name
+        self._update_title()
         self.chat.set_persona(name, tagline)
+
+    def set_page_title(self, title: str) -> None:
+        """Show the title of the page that covers the conversation in the window's title; empty for the conversation."""
+        self._page_title = title
+        self._update_title()
+
+    def _update_title(self) -> None:
+        self.setWindowTitle(" — ".join(filter(None, (self._page_title or self._persona_name, "Lethe"))))
 
     def show_page(self, page: QWidget) -> None:
         """Show `page` instead of the session."""

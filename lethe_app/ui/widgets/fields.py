@@ -117,7 +117,8 @@ def build_field_spec(model: type[BaseModel], name: str, choices: Sequence[tuple[
         choices,
         minimum=float(str(extra.get("form_minimum", bounds.get("ge", 0)))) * percent - is_optional,
         maximum=float(str(extra.get("form_maximum", bounds.get("le", 100 if is_fraction else 1_000_000)))) * percent,
-        step=0.05 if is_fraction else 5 if kind is FieldKind.PERCENT else 1,
+        step=float(str(extra.get("step", 0.05 if is_fraction else 5 if kind is FieldKind.PERCENT else 1))),
+        decimals=int(str(extra.get("decimals", FieldSpec.decimals))),
         unit=translate_text(str(extra.get("unit", ""))),
         minimum_label=translate_text(str(extra.get("minimum_label", ""))),
         is_optional=is_optional,
@@ -348,9 +349,17 @@ class IgnoresWheel:
 class NoWheelSpinBox(IgnoresWheel, QSpinBox):
     """Spin box that ignores the mouse wheel."""
 
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # by default the wheel would give it the focus
+
 
 class NoWheelDoubleSpinBox(IgnoresWheel, QDoubleSpinBox):
     """Double spin box that ignores the mouse wheel."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
 
 class NoWheelComboBox(IgnoresWheel, QComboBox):
@@ -358,7 +367,6 @@ class NoWheelComboBox(IgnoresWheel, QComboBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # By default the wheel would also give it the focus.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
 

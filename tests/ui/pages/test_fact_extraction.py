@@ -167,7 +167,7 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
         assert await known(scene, session) == dict.fromkeys(LEARNT, False)
 
 
-async def test_expert_settings_are_shown_on_request(tmp_path: Path):
+async def test_a_distance_is_an_advanced_setting(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.window_actions["settings"].trigger()
         page = scene.page
@@ -177,8 +177,8 @@ async def test_expert_settings_are_shown_on_request(tmp_path: Path):
         field = field_of(page, "rag_distance")
         assert not field.isVisible()
 
-        press(page.expert_chip)
+        press(page.advanced_chip)
         assert field.isVisible()
-        press(page.expert_chip)
+        press(page.advanced_chip)
         page.search.setText("recall distance")
         assert field.isVisible()

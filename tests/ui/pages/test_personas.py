@@ -131,7 +131,7 @@ async def test_ten_edits_in_different_fields_are_undone_and_done_again(tmp_path:
         tab_to(scene, "Bio")
         write("First. Second...")
         page.sheet.field("worlds").box_for("quarr").click()
-        for name in ("mood", "sense_of_time", "can_initiate_chat"):
+        for name in ("mood", "sense_of_time", "disable_bot_guidance"):
             page.sheet.field(name).setFocus()
             press(scene, Qt.Key.Key_Space)
         page.sheet.field("schedule.monday").setFocus()

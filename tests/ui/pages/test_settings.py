@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QLineEdit, QSp
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
-from lethe_app.ui.pages.settings.fields import HIDDEN_SETTINGS, visible_settings
+from lethe_app.ui.pages.settings.fields import visible_settings
 from lethe_app.ui.pages.settings.page import SettingsPage
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.multi_select import MultiSelect
@@ -42,7 +42,9 @@ def reset_button(page: SettingsPage, name: str) -> QAbstractButton:
 def test_every_setting_has_a_place_on_the_page():
     shown = {name for section in SettingSection for name in visible_settings(section)}
 
-    assert shown == set(Settings.model_fields) - HIDDEN_SETTINGS
+    assert shown == set(Settings.visible_names())
+    hidden = {"welcomed", "last_persona", "last_session", "model_choices", "advanced_pages"}
+    assert shown == set(Settings.model_fields) - hidden
 
 
 async def test_a_switch_is_kept_marked_and_undone(tmp_path: Path):
@@ -191,7 +193,7 @@ async def test_esc_closes_the_palette_before_it_stops_a_reply(tmp_path: Path):
 async def test_a_search_without_a_match_says_so(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await settings_page(scene)
-        hint = next(label for label in page.findChildren(QLabel) if label.text() == "No matches. Try fewer words.")
+        hint = next(label for label in page.findChildren(QLabel) if label.text().startswith("No matches."))
 
         QTest.keyClicks(page.search, "zzzz")
         assert hint.isVisible()
@@ -218,3 +220,56 @@ async def test_intervals_of_tasks_are_typed_as_names_and_numbers(tmp_path: Path)
         QTest.keyClicks(field, "often")
         QTest.keyClick(field, Qt.Key.Key_Return)
         await until(lambda: error_below(page, "agent_hours"))
+
+
+async def test_advanced_settings_are_shown_on_request_and_the_choice_is_remembered(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.services.preferences
+        page.show_setting("max_reply")
+        assert "threads" not in visible(page)
+
+        QTest.mouseClick(page.advanced_chip, Qt.MouseButton.LeftButton)
+        assert "threads" in visible(page)
+        await until(lambda: preferences.current.advanced_pages == ["settings"])
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        await until(lambda: scene.page is None)
+
+        page = await settings_page(scene)
+        assert page.advanced_chip.isChecked()
+        QTest.mouseClick(page.advanced_chip, Qt.MouseButton.LeftButton)
+        await until(lambda: preferences.current.advanced_pages == [])
+
+
+async def test_a_search_shows_the_best_section_first_and_what_is_no_setting_below(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.search.setText("lorebook")
+        await until(lambda: bool(page.action_buttons))
+
+        assert page.action_buttons[0].objectName() == "worlds"
+        QTest.mouseClick(page.action_buttons[0], Qt.MouseButton.LeftButton)
+        await until(lambda: scene.page is not page)
+
+        assert type(scene.page).__name__ == "WorldPage"
+
+
+async def test_matches_in_descriptions_are_shown_when_asked_for(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.search.setText("tokens")
+        before = visible(page)
+        assert not page.more_button.isHidden()
+
+        QTest.mouseClick(page.more_button, Qt.MouseButton.LeftButton)
+
+        assert visible(page) > before
+        assert page.more_button.isHidden()
+
+
+async def test_an_unknown_word_is_answered_with_what_else_to_try(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.search.setText("zzzz")
+
+        assert visible(page) == set()
+        assert any("Try another word" in label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page))

@@ -45,6 +45,9 @@ class MindPage(Page):
         self._connect()
         self.persona_selector.emit_chosen()
 
+    def persona_choice(self) -> PersonaSelector:
+        return self.persona_selector
+
     def _build(self) -> None:
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))

@@ -51,7 +51,7 @@ def persona_sections() -> list[EditorSection]:
         "the settings is used if it is ticked here, otherwise the first ticked one."
     )
     memory = ("sense_of_time", "dates_in_session_summaries", "disable_bot_guidance", "self_edit_field", "self_edit_tokens")
-    away = [*_specs("mood"), *_day_specs(), *_specs("schedule_prefix", "can_initiate_chat", "agent_mode", TASKS)]
+    away = [*_specs("mood"), *_day_specs(), *_specs("schedule_prefix", "agent_mode", TASKS)]
     return [
         EditorSection(_tr("Identity"), _specs("name", "tagline", "tags"), has_avatar=True),
         EditorSection(_tr("Bio"), _specs("bio", "mini_bio"), bio),

@@ -16,9 +16,9 @@ from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 FIELDS_BY_CARD: dict[type[BaseModel], dict[str, str]] = {
     SamplerPreset: {
-        str(QT_TRANSLATE_NOOP("Preset", "Basic")): "name temperature min_p top_p top_k",
+        str(QT_TRANSLATE_NOOP("Preset", "Basic")): "name temperature min_p top_p top_k repetition_penalty",
         str(QT_TRANSLATE_NOOP("Preset", "Repetition")): (
-            "repetition_penalty repetition_range presence_penalty frequency_penalty"
+            "repetition_range presence_penalty frequency_penalty"
             " dry_multiplier dry_base dry_allowed_length dry_range dry_breakers"
         ),
         str(QT_TRANSLATE_NOOP("Preset", "Advanced")): (

@@ -10,7 +10,17 @@ from typing import Any
 from pydantic import ValidationError
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.chat.prompt_inspector import PromptInspector
@@ -22,6 +32,7 @@ from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.presets.fields import preset_groups, suited_preset_key
@@ -106,6 +117,7 @@ class PresetPage(Page):
         self._kind: type[Any] = SamplerPreset
         self._entry: AnyPreset | None = None
         self._forms: list[Form] = []
+        self._cards: list[QFrame] = []
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._save_timer.timeout.connect(lambda: context.tasks.start_task(self._save_entry()))
         self.tabs = QTabBar()
@@ -116,6 +128,8 @@ class PresetPage(Page):
         self.tabs.currentChanged.connect(lambda index: self._spawn(self._show_kind(KINDS[index])))
         self._build_list()
         self.sheet = CardColumn()
+        self.advanced_chip = build_advanced_chip("presets", preferences, context.tasks)
+        self.advanced_chip.toggled.connect(lambda _is_on: self._show_cards())
         self._build_preview()
         self.sampler_preview = SamplerPreview(context, model_trial, models)
         self._undo_guard = UndoGuard(self.sheet)
@@ -123,6 +137,7 @@ class PresetPage(Page):
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
         row.addWidget(self.tabs, 1, Qt.AlignmentFlag.AlignLeft)
+        row.addWidget(self.advanced_chip)
         row.addWidget(self.panes.toggle_button)
         self.body.addLayout(row)
         self.body.addWidget(self.panes, 1)
@@ -218,7 +233,7 @@ class PresetPage(Page):
             if item is not None and (old_widget := item.widget()) is not None:
                 old_widget.hide()
                 old_widget.deleteLater()
-        self._forms = []
+        self._forms, self._cards = [], []
         for title, specs in preset_groups(self._kind):
             card, column = create_card(title)
             form = Form(specs, self.theme)
@@ -226,12 +241,26 @@ class PresetPage(Page):
             column.addWidget(form)
             self.sheet.add_widget(card)
             self._forms.append(form)
+            self._cards.append(card)
+
+    def _show_cards(self) -> None:
+        """Show the first card, and the others if advanced fields are shown or one of their fields was changed."""
+        if self._entry is None:
+            return
+        defaults = self._kind.model_fields
+        for index, (card, form) in enumerate(zip(self._cards, self._forms, strict=True)):
+            is_changed = any(
+                getattr(self._entry.value, name) != defaults[name].get_default(call_default_factory=True)
+                for name in form.field_names
+            )
+            card.setVisible(index == 0 or self.advanced_chip.isChecked() or is_changed)
 
     def _fill_forms(self) -> None:
         if self._entry is None:
             return
         for form in self._forms:
             form.show_values(self._entry.value.model_dump())
+        self._show_cards()
         self._update_use_state()
         self._update_preview()
 

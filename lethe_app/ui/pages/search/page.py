@@ -16,7 +16,7 @@ from lethe_app.services.search.everything import MAX_HITS, SearchService
 from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, format_date_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
+from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
@@ -102,6 +102,10 @@ class SearchPage(Page):
 
     def close_page(self) -> None:
         self._context.tasks.cancel(TASK_KEY)
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, SearchRoute) and route.text:
+            self.search.setText(route.text)
 
     # what is looked for
 

@@ -21,40 +21,28 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import IconButton
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
+from lethe_app.ui.widgets.fields import FieldSpec, build_field_spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
 
-HIDDEN_SETTINGS = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
-"""Settings for internal use, or shown on another page."""
 SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
 
 
 def visible_settings(section: SettingSection) -> list[str]:
     """Return the visible settings of a section, in the order of their declaration."""
-    return [name for name in Settings.model_fields if name not in HIDDEN_SETTINGS and _option(name, "section") == section.value]
+    return [name for name in Settings.visible_names() if Settings.option(name, "section") == section.value]
 
 
-def is_expert(name: str) -> bool:
+def is_advanced(name: str) -> bool:
     """Return whether a setting is shown on request only."""
-    return bool(_option(name, "is_expert"))
-
-
-def _option(name: str, option: str) -> object:
-    """Return an option with which a setting was declared; None if it was not given."""
-    extra = Settings.model_fields[name].json_schema_extra
-    return extra.get(option) if isinstance(extra, dict) else None
+    return bool(Settings.option(name, "is_advanced"))
 
 
 def build_spec(name: str, choices: Choices) -> FieldSpec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
     spec = build_field_spec(Settings, name, choices.get(name) or fixed_choices(name, Settings.model_fields[name]))
-    if is_expert(name):
-        return replace(spec, step=0.005, decimals=3)
-    if spec.kind is FieldKind.FLOAT and spec.maximum > 1:
-        return replace(spec, step=0.5)
     return replace(spec, secret=name in SECRET_SETTINGS)
 
 

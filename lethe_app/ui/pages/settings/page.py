@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
@@ -16,11 +16,15 @@ from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.registry import ToolRegistry
+from lethe_app.ui.core.actions import ACTION_SPECS, action_shortcut, action_title
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.routes import Route, SettingsRoute
+from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
+from lethe_app.ui.core.word_search import SearchText, is_description_match, rank_items
+from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
@@ -28,18 +32,20 @@ from lethe_app.ui.pages.settings.fields import (
     Choices,
     PathButton,
     build_spec,
+    is_advanced,
     is_changed,
-    is_expert,
     visible_settings,
 )
 from lethe_app.ui.pages.undo_commands import FieldChange, UndoGuard
-from lethe_app.ui.widgets.buttons import IconButton, build_chip
+from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import SearchField
 
 MIN_SECTIONS_WIDTH = 180
 """Minimum width of the list of sections in pixels."""
+MAX_ACTIONS = 4
+"""Maximum number of actions that a search offers besides settings."""
 
 
 class SettingsPage(Page):
@@ -61,27 +67,33 @@ class SettingsPage(Page):
         self._forms: dict[SettingSection, Form] = {}
         self._resets: dict[str, QToolButton] = {}
         self._form_by_setting: dict[str, Form] = {}
-        self._search_texts: dict[str, str] = {}
+        self._search_texts: list[tuple[str, SearchText]] = []
         self.search = SearchField(self.theme, self.tr("Search settings"))
         self.search.textChanged.connect(self._filter_settings)
-        tooltip = self.tr("Show settings that rarely need to be changed")
-        self.expert_chip = build_chip(self.tr("Expert settings"), tooltip)
-        self.expert_chip.toggled.connect(lambda _on: self._filter_settings(self.search.text()))
+        self.advanced_chip = build_advanced_chip("settings", preferences, context.tasks)
+        self.advanced_chip.toggled.connect(lambda _on: self._filter_settings(self.search.text()))
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
         self.sections.setAccessibleName(self.tr("Sections"))
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.currentRowChanged.connect(self._show_section)
         self.sheet = CardColumn()
-        self._no_matches = create_placeholder(self.tr("No matches. Try fewer words."))
+        self._no_matches = create_placeholder(
+            self.tr("No matches. Try another word, or press Ctrl+F to search conversations, memories and worlds.")
+        )
         self._no_matches.hide()
+        self._action_card, self._action_column = create_card(self.tr("Elsewhere"))
+        self._action_card.hide()
+        self.action_buttons: list[QPushButton] = []
+        self.more_button = build_button(slot=lambda: self._filter_settings(self.search.text(), with_descriptions=True))
+        self.more_button.hide()
         row = QHBoxLayout()
         row.setSpacing(0)
         row.addWidget(self.sections)
         row.addWidget(self.sheet, 1)
         self.body.addLayout(row, 1)
         self._buttons.insertWidget(0, self.search)
-        self._buttons.insertWidget(0, self.expert_chip)
+        self._buttons.insertWidget(0, self.advanced_chip)
         self._undo_guard = UndoGuard(self.sheet)
         self._unsubscribe = preferences.changed.add(self._show_settings)
         context.tasks.start_task(self._build(), key="settings")
@@ -93,6 +105,11 @@ class SettingsPage(Page):
         self._undo_guard.stop_watching()
         self._unsubscribe()
 
+    @property
+    def forms(self) -> list[Form]:
+        """Return the forms of all sections."""
+        return list(self._forms.values())
+
     # building
 
     async def _build(self) -> None:
@@ -101,7 +118,8 @@ class SettingsPage(Page):
             names = visible_settings(section)
             if names:
                 self._add_section(section, names, choices)
-        self.sheet.add_widget(self._no_matches)
+        for widget in (self._no_matches, self._action_card, self.more_button):
+            self.sheet.add_widget(widget)
         self._fit_sections()
         self._show_settings(self._preferences.current)
         self.sections.setCurrentRow(0)
@@ -119,7 +137,7 @@ class SettingsPage(Page):
         self._cards[section], self._forms[section] = card, form
         for spec in specs:
             self._form_by_setting[spec.name] = form
-            self._search_texts[spec.name] = f"{section.value} {spec.title} {spec.help}".casefold()
+            self._search_texts.append((spec.name, setting_search_text(spec.name)))
             if spec.name in PATH_KINDS:
                 form.add_title_widget(spec.name, self._build_path_button(spec.name, spec.title))
             form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
@@ -189,20 +207,58 @@ class SettingsPage(Page):
 
     # finding
 
-    def _filter_settings(self, text: str) -> None:
-        """Show only the settings that contain all words, from all sections; without words those of the chosen section."""
-        query_words = text.casefold().split()
+    def _filter_settings(self, text: str, *, with_descriptions: bool = False) -> None:
+        """Show the settings that match the text, best section first, and matching actions; without a text those of the chosen
+        section. Matches in descriptions are shown only if there are no others or they were asked for.
+        """
+        is_search = bool(text.strip())
+        found = rank_items(self._search_texts, text) if is_search else []
+        weak = [name for name in found if is_description_match(dict(self._search_texts)[name], text)]
+        hits = found if with_descriptions or len(weak) == len(found) else [name for name in found if name not in weak]
         for section, form in self._forms.items():
-            hits = [name for name in form.field_names if all(word in self._search_texts[name] for word in query_words)]
-            hits = [name for name in hits if query_words or self._is_listed(name)]
             for name in form.field_names:
-                form.set_row_visible(name, name in hits)
-            self._cards[section].setVisible(bool(hits) and (bool(query_words) or self._is_chosen(section)))
-        self.sections.setEnabled(not query_words)
-        self._no_matches.setVisible(bool(query_words) and all(card.isHidden() for card in self._cards.values()))
+                form.set_row_visible(name, name in hits if is_search else self._is_listed(name))
+            has_rows = any(name in hits if is_search else self._is_listed(name) for name in form.field_names)
+            self._cards[section].setVisible(has_rows and (is_search or self._is_chosen(section)))
+        self._sort_cards(hits)
+        self._show_actions(text if is_search else "")
+        self.sections.setEnabled(not is_search)
+        hidden_count = len(found) - len(hits)
+        self.more_button.setText(self.tr("Search descriptions as well ({n} more)").format(n=hidden_count))
+        self.more_button.setVisible(hidden_count > 0)
+        self._no_matches.setVisible(is_search and not found and not self.action_buttons)
+
+    def _sort_cards(self, hits: list[str]) -> None:
+        """Move the cards with the best hits to the top; without hits they are in the order of their sections."""
+        best = {
+            section: min((hits.index(name) for name in form.field_names if name in hits), default=len(hits))
+            for section, form in self._forms.items()
+        }
+        cards = [self._cards[section] for section in sorted(self._forms, key=lambda section: best[section])]
+        for widget in (*cards, self._no_matches, self._action_card, self.more_button):
+            self.sheet.column.removeWidget(widget)
+            self.sheet.add_widget(widget)
+
+    def _show_actions(self, text: str) -> None:
+        """Show buttons for the actions that match the text, for what is not a setting."""
+        for button in self.action_buttons:
+            self._action_column.removeWidget(button)
+            button.deleteLater()
+        specs = [(spec.name, action_search_text(spec.name)) for spec in ACTION_SPECS if not spec.is_local] if text else []
+        names = [name for name in rank_items(specs, text) if name != "settings"][:MAX_ACTIONS] if text else []
+        self.action_buttons = [self._build_action_button(name) for name in names]
+        for button in self.action_buttons:
+            self._action_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._action_card.setVisible(bool(names))
+
+    def _build_action_button(self, name: str) -> QPushButton:
+        button = build_button(f"{action_title(name)}  {action_shortcut(name)}".rstrip())
+        button.setObjectName(name)
+        button.clicked.connect(lambda _checked=False: self._context.run_action(name))
+        return button
 
     def _is_listed(self, name: str) -> bool:
-        return not is_expert(name) or self.expert_chip.isChecked() or is_changed(self._preferences.current, name)
+        return not is_advanced(name) or self.advanced_chip.isChecked() or is_changed(self._preferences.current, name)
 
     def _show_section(self, _row: int) -> None:
         if not self.search.text():
@@ -221,8 +277,8 @@ class SettingsPage(Page):
 
     def show_setting(self, name: str) -> None:
         """Scroll to a setting and focus it."""
-        if is_expert(name):
-            self.expert_chip.setChecked(True)
+        if not self._is_listed(name):
+            self.advanced_chip.setChecked(True)
         section = next(section for section, form in self._forms.items() if name in form.field_names)
         items = self.sections.findItems(translate_text(section.value), Qt.MatchFlag.MatchExactly)
         self.search.clear()

@@ -10,9 +10,11 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.key_checks import WorldKeyIndex, check_entry
 from lethe_app.services.worlds.service import WorldService
+from lethe_app.ui.pages.advanced_chip import remember_advanced
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
 from lethe_app.ui.pages.worlds.commands import find_entry
@@ -29,10 +31,16 @@ class WorldEntryDetail(QStackedWidget):
     delete_requested = Signal()
 
     def __init__(
-        self, context: PageContext, worlds: WorldService, token_counts: TokenCountService, book: WorldEditorState
+        self,
+        context: PageContext,
+        worlds: WorldService,
+        token_counts: TokenCountService,
+        preferences: Preferences,
+        book: WorldEditorState,
     ) -> None:
         super().__init__()
         self._context, self._book, self._worlds, self._token_counts = context, book, worlds, token_counts
+        self._preferences = preferences
         self._user_messages: list[str] = []
         self._key_index: tuple[World | None, WorldKeyIndex] = (None, WorldKeyIndex())
         self.world_form = WorldSettingsForm(context.theme, book)
@@ -46,6 +54,7 @@ class WorldEntryDetail(QStackedWidget):
     def entry(self) -> EntryForm:
         """Form of an entry, created when one is first shown: it is the largest part of the page."""
         form = EntryForm(self._context.theme, self._book)
+        remember_advanced(form.more_button, "worlds", self._preferences, self._context.tasks)
         form.back.setVisible(not self._is_wide)
         form.back_requested.connect(self.back_requested)
         form.count_requested.connect(lambda text: self._context.tasks.start_task(self._count_tokens(text), key="world-tokens"))

@@ -45,7 +45,6 @@ class EntryForm(QWidget):
     """Text whose tokens are to be counted and passed to `show_tokens`."""
     remember_requested = Signal(object)
     back_requested = Signal()
-    more_toggled = Signal(bool)
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,7 +105,6 @@ class EntryForm(QWidget):
         self.more_button.setCheckable(True)
         self.more_button.setIconSize(BUTTON_ICON_SIZE)
         self.more_button.toggled.connect(self._show_more)
-        self.more_button.toggled.connect(self.more_toggled)
         self.more_fields = QWidget()
         self._more_column = QVBoxLayout(self.more_fields)
         self._more_column.setContentsMargins(0, 0, 0, 0)

@@ -13,6 +13,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.service import ModelService
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.service import WorldSaved, WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
@@ -118,6 +119,7 @@ class WorldPage(Page):
         library: Library,
         memory_service: MemoryService,
         models: ModelService,
+        preferences: Preferences,
     ) -> None:
         super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
         self._context, self._worlds, self._world_trials, self._token_counts = context, worlds, world_trials, token_counts
@@ -125,7 +127,7 @@ class WorldPage(Page):
         self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
         self.world_list = WorldList(self.theme, self._is_in_use)
         self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail = WorldEntryDetail(context, worlds, token_counts, self.book)
+        self.detail = WorldEntryDetail(context, worlds, token_counts, preferences, self.book)
         self._is_naming_world = False
         self._remember_action = RememberAction(context, library, memory_service, self.undo_stack)
         self._world_deletion = WorldDeletion(context, self.book)

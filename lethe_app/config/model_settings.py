@@ -1,0 +1,186 @@
+"""Settings of models and of the prompt; a base class of `Settings`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from lethe_app.config.form_field import SettingSection, setting
+from lethe_app.config.options import ModelChoices, PromptLayout
+
+
+class ModelSettings(BaseModel):
+    """Base class of `Settings` with the sections MODEL and PROMPT."""
+
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+    # Model
+    model_path: str = setting(
+        SettingSection.MODEL, "", "Model", "GGUF file that writes the replies; leave empty to use the first one found."
+    )
+    model_folders: list[str] = setting(
+        SettingSection.MODEL, [], "Model folders", "Additional folders to search for GGUF files.", max_length=50
+    )
+    hub_mirror: str = setting(
+        SettingSection.MODEL,
+        "",
+        "Download mirror",
+        "Address of a Hugging Face mirror for model downloads; leave empty to use Hugging Face itself.",
+        pattern=r"^(https?://\S+)?$",
+        is_advanced=True,
+    )
+    proxy: str = setting(
+        SettingSection.MODEL,
+        "",
+        "Proxy",
+        "Proxy for downloads, searches and web pages, for example http://localhost:8080; leave empty for none.",
+        pattern=r"^(https?://\S+)?$",
+        is_advanced=True,
+    )
+    embedder_path: str = setting(
+        SettingSection.MODEL,
+        "",
+        "Embedding model",
+        "GGUF file that creates the embeddings for memory search; leave empty to use the bundled one.",
+        is_advanced=True,
+    )
+    context: int = setting(
+        SettingSection.MODEL,
+        0,
+        "Context size",
+        "Tokens the model can see at once (0 = the model's own limit, up to 8192); at least a quarter is reserved for the"
+        " conversation, and when space runs out, memories are dropped first, then past summaries, examples, facts, worlds"
+        " and finally the oldest messages, which are summarised, but never the persona or your new message.",
+        ge=0,
+        le=1_048_576,
+        minimum_label="model's limit",
+    )
+    max_reply: int = setting(
+        SettingSection.MODEL, 512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384
+    )
+    gpu_layers: int = setting(
+        SettingSection.MODEL,
+        0,
+        "GPU layers",
+        "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
+        ge=-1,
+        le=999,
+        minimum_label="all layers",
+    )
+    threads: int = setting(
+        SettingSection.MODEL,
+        0,
+        "CPU threads",
+        "CPU threads used by the engine; 0 = all physical cores.",
+        ge=0,
+        le=256,
+        minimum_label="all physical cores",
+        is_advanced=True,
+    )
+    batch: int = setting(
+        SettingSection.MODEL, 512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192, is_advanced=True
+    )
+    flash_attention: bool = setting(
+        SettingSection.MODEL,
+        False,
+        "Flash attention",
+        "Speed up attention on many GPUs; required for a quantised KV cache.",
+        is_advanced=True,
+    )
+    kv_type: str = setting(
+        SettingSection.MODEL,
+        "f16",
+        "KV cache type",
+        "Precision of the KV cache: f16, q8_0 or q4_0, where smaller types use less memory.",
+        pattern="^(f16|q8_0|q4_0)$",
+        is_advanced=True,
+    )
+    mmap: bool = setting(
+        SettingSection.MODEL,
+        True,
+        "Memory-map (mmap)",
+        "Map the model file into memory, so that weights are loaded as they are needed.",
+        is_advanced=True,
+    )
+    mlock: bool = setting(
+        SettingSection.MODEL,
+        False,
+        "Lock in memory (mlock)",
+        "Keep the weights in RAM, so that the system cannot swap them out.",
+        is_advanced=True,
+    )
+    read_ahead: bool = setting(
+        SettingSection.MODEL,
+        True,
+        "Prefill while typing",
+        "Process the prompt while you type, so that replies start sooner.",
+        is_advanced=True,
+    )
+    kept_states: int = setting(
+        SettingSection.MODEL,
+        1024,
+        "Prompt cache on disk",
+        "Megabytes of disk space for the prompt caches of your conversations, so that a reopened one need not be processed"
+        " again; 0 = off, the least recently opened are deleted first, and they are as private as the conversations"
+        " themselves.",
+        ge=0,
+        le=1_048_576,
+        is_advanced=True,
+    )
+    cache_surgery: bool = setting(
+        SettingSection.MODEL,
+        True,
+        "Context shift",
+        "Cut messages that leave the prompt out of the KV cache instead of reprocessing the rest at once; with “Prefill"
+        " while typing” the rest is reprocessed while you type.",
+        is_advanced=True,
+    )
+    model_choices: dict[str, ModelChoices] = setting(
+        SettingSection.MODEL,
+        {},
+        "Per-model settings",
+        "Settings for single models by file name, edited on the Models page.",
+        is_hidden=True,
+    )
+
+    # Prompt
+    sampler: str = setting(
+        SettingSection.PROMPT,
+        "",
+        "Sampler preset",
+        "Preset with the sampling parameters; by default one that suits the model.",
+    )
+    system_preset: str = setting(
+        SettingSection.PROMPT,
+        "",
+        "System prompt",
+        "Preset that introduces the persona to the model; by default one that suits the model.",
+    )
+    instruct: str = setting(
+        SettingSection.PROMPT,
+        "",
+        "Instruct format",
+        "Preset that replaces the model's own chat template.",
+        max_length=100,
+    )
+    layout: PromptLayout = setting(
+        SettingSection.PROMPT,
+        PromptLayout.LATE,
+        "Position of memories",
+        "Position of memories in the prompt: just above your newest message (no reprocessing), in the system prompt (the"
+        " whole conversation is reprocessed every turn) or among the messages (the messages below are reprocessed); world"
+        " entries set to the system prompt stay there, and the whole conversation is reprocessed whenever one comes or goes.",
+        is_advanced=True,
+    )
+    temperature_override: float = setting(
+        SettingSection.PROMPT,
+        -1.0,
+        "Temperature override",
+        "Temperature that replaces the one of the sampler preset.",
+        ge=-1.0,
+        le=5.0,
+        minimum_label="from preset",
+        step=0.1,
+    )
+    thinking: bool = setting(
+        SettingSection.PROMPT, True, "Thinking", "Let models that support thinking think before they reply."
+    )
