@@ -12,7 +12,7 @@ from lethe_app.services.events import MemoriesRecalled, NoteAdded, NotesDeleted,
 from lethe_app.services.memory.recall import RecallService, without_deleted
 from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.turn_context import TurnContext
-from lethe_app.services.web.chat_lookup import parse_note
+from lethe_app.services.web.lookup_note import parse_note
 from lethe_app.storage.chats.sessions import SessionStore
 
 WebLookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[WebSearchStarted | NoteAdded]]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
-
-from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, TaskModel, WebReader, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
@@ -15,17 +11,15 @@ from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.brain.web_intent import WebIntent, detect_web_intent, extract_query
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import NoteAdded, WebSearchStarted
 from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import truncate_to_sentences
+from lethe_app.services.web.lookup_note import WebLookup, build_note
 from lethe_app.storage.chats.sessions import SessionStore
 
-NOTE_PREFIX = "search"
-"""Prefix of the note of a hidden message about a look-up; topic and sources follow as JSON."""
 WEB_TOOLS = "web"
 """Tool set that replaces this look-up: with it the model searches by itself."""
 MAX_LINES, MAX_LINES_CHARACTERS = 6, 1500
@@ -34,15 +28,6 @@ MAX_PAGE_TOKENS = 1000
 """Maximum number of tokens of pages, because the user waits while they are read."""
 MAX_RESULT_CHARACTERS = 3500
 MAX_ROLE_CHARACTERS = 400
-_NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
-
-
-@dataclass(frozen=True)
-class WebLookup:
-    """Look-up before a reply, with its sources; without sources nothing was found."""
-
-    topic: str
-    sources: tuple[WebHit, ...] = ()
 
 
 class WebLookupService:
@@ -87,7 +72,10 @@ class WebLookupService:
         except LetheError:  # of the gate, the engine or the model; the log of requests shows which
             merged = MergedPages()
         hidden_message = build_hidden_message(
-            session, await self._build_hidden_text(participants, message, topic, merged), now(), build_note(topic, merged)
+            session,
+            await self._build_hidden_text(participants, message, topic, merged),
+            now(),
+            build_note(WebLookup(topic, merged.sources)),
         )
         yield NoteAdded(await self._session_store.insert_above(hidden_message, message.id), message.id)
 
@@ -147,21 +135,3 @@ class WebLookupService:
             f"What was found:"
         )
         return f"{opening}\n{quoted}\n{name} tells {user} in {name}'s own words what of it answers the question."
-
-
-def build_note(topic: str, merged: MergedPages) -> str:
-    """Return the note of the hidden message, with topic and sources."""
-    sources = [[source.title, source.address] for source in merged.sources]
-    return f"{NOTE_PREFIX} {json.dumps([topic, sources], ensure_ascii=False)}"
-
-
-def parse_note(message: Message) -> WebLookup | None:
-    """Parse the note of a hidden message; None if it does not belong to a look-up."""
-    kind, _, payload = message.note.partition(" ")
-    if not message.hidden or kind != NOTE_PREFIX:
-        return None
-    try:
-        topic, sources = _NOTE.validate_json(payload)
-    except ValidationError:
-        return None
-    return WebLookup(topic, tuple(WebHit(title, address) for title, address in sources))

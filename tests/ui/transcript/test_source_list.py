@@ -9,13 +9,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 
-from lethe_app.agents.web_reading import MergedPages
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.services.memory.proactive import build_hidden_message
-from lethe_app.services.web.chat_lookup import WebLookup, build_note, parse_note
+from lethe_app.services.web.lookup_note import WebLookup, build_note, parse_note
 from lethe_app.ui.transcript.model.annotations import SourceAnnotations
 from lethe_app.ui.transcript.painting.source_list import format_source, host_of
 from tests.ui.window_scene import Scene, opened, until
@@ -30,7 +29,7 @@ async def add_conversation(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
     session = scene.session
     assert session is not None
-    line = build_hidden_message(session, "Mira has looked it up.", now(), build_note("the tower", MergedPages(sources=sources)))
+    line = build_hidden_message(session, "Mira has looked it up.", now(), build_note(WebLookup("the tower", sources)))
     said = (
         Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Look it up.")]),
         Message(
@@ -159,7 +158,7 @@ async def test_sources_follow_an_edited_message(tmp_path: Path):
 
 def test_only_http_addresses_become_links():
     foul = (WebHit("A", "javascript:alert(1)"), WebHit("B", "file:///etc"))
-    note = build_note("x", MergedPages(sources=(*foul, *SOURCES)))
+    note = build_note(WebLookup("x", (*foul, *SOURCES)))
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
     user, reply = Message(session_id=SESSION, role=Role.USER), Message(session_id=SESSION, role=Role.ASSISTANT)
     marks = SourceAnnotations()
