@@ -86,8 +86,8 @@ def classify_line(text: str) -> LineAssertions:
     """Classify a line. `text` is a message or the text of a message passage."""
     quoted = MESSAGE_PASSAGE.match(text)
     sentences = [found for found in SENTENCE.findall(quoted[1] if quoted else text) if found.strip()]
-    stating = [sentence for sentence in sentences if is_statement(sentence)]
     asking = [sentence for sentence in sentences if is_question(sentence)]
+    stating = [sentence for sentence in sentences if sentence not in asking and _has_content(sentence, ())]
     return LineAssertions(
         has_statement=bool(stating),
         has_unaddressed_statement=any(not SECOND_PERSON.search(sentence) for sentence in stating),
@@ -109,8 +109,11 @@ def is_question(sentence: str) -> bool:
 
 def is_statement(sentence: str, participants: Collection[str] = ()) -> bool:
     """Return whether a sentence states something: it is no question, and more than courtesy in everyday words."""
-    if is_question(sentence):
-        return False
+    return not is_question(sentence) and _has_content(sentence, participants)
+
+
+def _has_content(sentence: str, participants: Collection[str]) -> bool:
+    """Return whether a sentence that is no question is more than courtesy in everyday words."""
     words = parse_query(sentence, participants).words
     distinctive_count = sum(word not in EVERYDAY_WORDS for word in words)
     if _COURTESY.match(sentence):

@@ -106,12 +106,14 @@ def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
 
     The names of participants in `participants` are left out: nearly every memory is about them, so they do not discriminate.
     """
-    spelled = [word for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants) if fold(word) not in STOP_WORDS]
-    folded = [fold(word) for word in spelled]
-    kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MAX_TERMS], key=folded.index)
+    spelled = [(fold(word), word) for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants)]
+    spelled = [(folded, word) for folded, word in spelled if folded not in STOP_WORDS]
+    distinct = dict.fromkeys(folded for folded, _word in spelled)
+    longest = set(sorted(distinct, key=len, reverse=True)[:MAX_TERMS])
+    kept = [word for word in distinct if word in longest]
     # The first word of a text is capitalised in any case and therefore no evidence of a name.
     first = WORD.search(text)
-    names = {fold(word) for word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
+    names = {folded for folded, word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
     return QueryTerms(text, tuple(kept), tuple(map(space_characters, kept)), frozenset(names))
 
 
@@ -135,6 +137,8 @@ def _without_names(words: list[str], participants: Collection[str]) -> list[str]
     """
     parts = [tuple(map(fold, split_words(name))) for name in participants]
     names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
+    if not names:
+        return words
     folded, kept, index = [fold(word) for word in words], list[str](), 0
     while index < len(words):
         length = max((len(name) for name in names if tuple(folded[index : index + len(name)]) == name), default=0)
@@ -175,9 +179,12 @@ def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
     A pair approximates a word, because there is no dictionary for segmentation. A single character counts where it stands
     alone; hiragana (particles and endings) is dropped.
     """
+    words = _without_names(split_words(text), participants)
+    if not SPACELESS.search(text):
+        return words
     terms: list[str] = []
     run = ""
-    for word in [*_without_names(split_words(text), participants), ""]:
+    for word in [*words, ""]:
         if word and SPACELESS.fullmatch(word) and not HIRAGANA.fullmatch(word):
             run += word
             continue
