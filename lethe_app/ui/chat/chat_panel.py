@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVB
 from lethe_app.ui.chat.composer import Composer
 from lethe_app.ui.chat.speaker_chooser import SpeakerChooser
 from lethe_app.ui.chat.status_line import StatusLine
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
@@ -89,15 +90,13 @@ class ChatHeader(QFrame):
         self._theme = theme
         self.sidebar_button = QToolButton()
         self.sidebar_button.setIconSize(QSize(ICON, ICON))
-        self.sidebar_button.setToolTip(action_tooltip("sidebar"))
-        self.sidebar_button.setAccessibleName(action_tooltip("sidebar"))
+        set_button_tooltip(self.sidebar_button, action_tooltip("sidebar"))
         self.sidebar_button.hide()
         self.name_label = ElidedLabel(min_width=144)
         self.name_label.setProperty("title", True)
         self.group_button = QToolButton()
         self.group_button.setIconSize(QSize(ICON - 2, ICON - 2))
-        self.group_button.setToolTip(action_tooltip("group"))
-        self.group_button.setAccessibleName(action_tooltip("group"))
+        set_button_tooltip(self.group_button, action_tooltip("group"))
         self.group_button.hide()
         self.tagline_label = ElidedLabel()
         self.tagline_label.setProperty("quiet", True)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
 
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.icons import load_icon
@@ -208,8 +209,7 @@ class Composer(QWidget):
             title = action_tooltip("send")
         if title != self.send_button.toolTip() and self.send_button.underMouse():
             QToolTip.hideText()  # the open tooltip still describes the previous function of the button
-        self.send_button.setToolTip(title)
-        self.send_button.setAccessibleName(title)
+        set_button_tooltip(self.send_button, title)
 
     @property
     def _next_speaker_name(self) -> str:

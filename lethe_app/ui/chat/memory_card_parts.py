@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
@@ -77,8 +78,7 @@ class CardButton(QToolButton):
         super().__init__(parent)
         self._theme, self._icon_name = theme, icon_name
         self.setIconSize(QSize(ICON - 2, ICON - 2))
-        self.setToolTip(tooltip)
-        self.setAccessibleName(tooltip)
+        set_button_tooltip(self, tooltip)
         self.clicked.connect(lambda _checked=False: callback())
         theme.changed.connect(self.apply_theme)
         self.apply_theme()

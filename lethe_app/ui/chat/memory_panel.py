@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPus
 
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.mood_line import MoodLine
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.formatting import format_count, format_memory_count
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
@@ -128,8 +129,7 @@ class MemoryPanel(QFrame):
         """Add a button at the bottom that opens a page by its action."""
         button = QPushButton(label)
         button.setProperty("small", True)
-        button.setToolTip(f"{action.text()}  {action.shortcut().toString()}".rstrip())
-        button.setAccessibleName(action.text())
+        set_button_tooltip(button, f"{action.text()}  {action.shortcut().toString()}".rstrip())
         button.clicked.connect(lambda _checked=False: action.trigger())
         self._flow.addWidget(button)
         self._link_bar.show()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 
 
@@ -31,8 +32,7 @@ class MoodLine(QFrame):
     def set_page_action(self, page_action: QAction) -> None:
         """Connect the button to the action of a page and show it; without this call the button stays hidden."""
         self.page_button.clicked.connect(page_action.trigger)
-        self.page_button.setToolTip(f"{page_action.text()}  {page_action.shortcut().toString()}".rstrip())
-        self.page_button.setAccessibleName(page_action.text())
+        set_button_tooltip(self.page_button, f"{page_action.text()}  {page_action.shortcut().toString()}".rstrip())
         self.page_button.show()
 
     def show_mood(self, text: str) -> None:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_shortcut, action_title, action_tooltip
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
@@ -74,13 +75,12 @@ class Sidebar(QFrame):
     def _build_top(self) -> None:
         self.search_field = QLineEdit()
         self.search_field.setPlaceholderText(self.tr("Search"))
-        self.search_field.setAccessibleName(action_title("search"))
-        self.search_field.setToolTip(action_tooltip("search"))
+        set_button_tooltip(self.search_field, action_tooltip("search"))
         self.search_field.textChanged.connect(self._filter_rows)
         self.search_field.returnPressed.connect(self._open_first)
         self.new_session_button = QPushButton(action_title("new"))
         self.new_session_button.setProperty("row", True)
-        self.new_session_button.setToolTip(action_tooltip("new"))
+        set_button_tooltip(self.new_session_button, action_tooltip("new"))
         self.new_session_button.clicked.connect(lambda: self.new_requested.emit(""))
         self._top = QVBoxLayout()
         self._top.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
@@ -106,7 +106,7 @@ class Sidebar(QFrame):
     def _build_bottom(self) -> None:
         self.new_persona_button = QPushButton(action_title("new_persona"))
         self.new_persona_button.setProperty("row", True)
-        self.new_persona_button.setToolTip(action_tooltip("new_persona"))
+        set_button_tooltip(self.new_persona_button, action_tooltip("new_persona"))
         self._below = QVBoxLayout()
         self._below.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._below.addWidget(self.new_persona_button)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QKeyEvent
+from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from lethe_app.ui.core.icons import load_icon
@@ -18,6 +18,7 @@ from lethe_app.ui.transcript.newest_button import NewestButton
 from lethe_app.ui.transcript.painting.painter import PaintState
 from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
 from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.transcript.reply_announcer import ReplyAnnouncer
 from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE
 from lethe_app.ui.transcript.scroll_view import Index
 from lethe_app.ui.transcript.transcript_view import TranscriptView
@@ -71,7 +72,7 @@ class ChatView(TranscriptView):
         self._dots_timer.timeout.connect(self._advance_dots)
         self.attach_model()
         model.reply_grew.connect(self._on_reply_grew)
-        model.reply_finished.connect(self._announce_reply)
+        ReplyAnnouncer(self, model)
 
     def reset(self) -> None:
         self.newest_button.hide()
@@ -131,10 +132,6 @@ class ChatView(TranscriptView):
         if self.row_layout.is_at_end or self.placed_row(row) is not None:
             self.update_layout()
         self._show_newest_button(row)
-
-    def _announce_reply(self, row: int) -> None:
-        if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.chat_model.accessible_text(row)))
 
     def _update_dots_timer(self) -> None:
         row = self.chat_model.growing_row

@@ -8,6 +8,7 @@ from operator import attrgetter
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, Palette
 from lethe_app.ui.core.theme import Theme
@@ -35,7 +36,7 @@ def build_chip(text: str, tooltip: str = "") -> QPushButton:
 
 
 class IconButton(QToolButton):
-    """Tool button without a text; `text` is its tooltip and, unless another is given, its accessible name."""
+    """Tool button without a text; `text` is its tooltip, “title  shortcut”, and its accessible name unless another is given."""
 
     def __init__(
         self,
@@ -51,8 +52,7 @@ class IconButton(QToolButton):
         super().__init__(parent)
         self._theme, self._icon_name, self._colour = theme, icon_name, colour
         self.setIconSize(QSize(size, size))
-        self.setToolTip(text)
-        self.setAccessibleName(accessible_name or text)
+        set_button_tooltip(self, text, accessible_name)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 

@@ -64,7 +64,7 @@ def test_begin_cannot_be_pressed_twice(welcome, qtbot):
 
 
 def test_every_model_says_where_it_is_from_and_why(welcome):
-    own, starter = (card.accessibleName() for card in welcome.model_cards)
+    own, starter = (card.accessibleDescription() for card in welcome.model_cards)
 
     assert "LM Studio · 7.5 GB · Q4_K_M" in own
     assert "Recommended" in own
@@ -74,7 +74,7 @@ def test_every_model_says_where_it_is_from_and_why(welcome):
 def test_what_does_not_fit_is_said_and_not_recommended(welcome):
     welcome.set_models([STARTER, OWN], too_large={OWN.path})
 
-    starter, own = (card.accessibleName() for card in welcome.model_cards)
+    starter, own = (card.accessibleDescription() for card in welcome.model_cards)
     assert "Needs more memory" in own
     assert "good for a first try" in starter
     assert welcome.model_cards[0].isChecked()

@@ -441,7 +441,7 @@ async def test_each_message_is_a_list_item_for_assistive_technology(qtbot):
     assert name.endswith("She waits, and the lamp swings over the chart.")
 
 
-async def test_a_finished_reply_is_announced_to_screen_readers(qtbot, monkeypatch):
+async def test_a_growing_reply_is_announced_sentence_by_sentence(qtbot, monkeypatch):
     class Listening:
         received: ClassVar[list[str]] = []
 
@@ -454,10 +454,14 @@ async def test_a_finished_reply_is_announced_to_screen_readers(qtbot, monkeypatc
             cls.received.append(event.message())
 
     view = await view_of(qtbot, conversation(4))
-    monkeypatch.setattr("lethe_app.ui.transcript.chat_view.QAccessible", Listening)
+    monkeypatch.setattr("lethe_app.ui.core.accessibility.QAccessible", Listening)
     reply = message("")
     view.chat_model.start_reply(reply)
-    view.chat_model.append_content("Do")
+    view.chat_model.append_content("*She nods.")
+    await process_events()
     assert Listening.received == []
-    view.chat_model.finish_reply(message("*Done.*", id=reply.id))
-    assert [reported.endswith(": Done.") for reported in Listening.received] == [True]
+    view.chat_model.append_content("* “A fathom. And")
+    await process_events()
+    assert Listening.received == ["Mira: She nods. “A fathom."]
+    view.chat_model.finish_reply(message("*She nods.* “A fathom. And a hand.”", id=reply.id))
+    assert Listening.received == ["Mira: She nods. “A fathom.", "And a hand.”"]

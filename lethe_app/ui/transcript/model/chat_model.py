@@ -153,8 +153,12 @@ class ChatModel(QAbstractListModel):
         message = self.message(row)
         if message is None:
             return self.tr("Message {number}, not loaded yet").format(number=row + 1)
-        name = message.speaker_name or self.tr("Note")
-        return f"{name}, {format_time(message.time)}: {strip_formatting(self.text_of(row)[0])}"
+        return f"{self.speaker_name(row)}, {format_time(message.time)}: {strip_formatting(self.text_of(row)[0])}"
+
+    def speaker_name(self, row: int) -> str:
+        """Return the name of the speaker of a row; empty while the message is not loaded."""
+        message = self.message(row)
+        return (message.speaker_name or self.tr("Note")) if message is not None else ""
 
     def _accessible_state(self, row: int) -> str:
         message = self.message(row)
