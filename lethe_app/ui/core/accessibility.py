@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 
 def set_button_tooltip(button: QWidget, tooltip: str, name: str = "") -> None:
@@ -16,9 +17,24 @@ def set_button_tooltip(button: QWidget, tooltip: str, name: str = "") -> None:
     button.setAccessibleDescription(shortcut)
 
 
+def name_field_buttons(field: QLineEdit) -> None:
+    """Name the buttons inside a search field: the one that clears it, which must have been enabled first, and its icon."""
+    names = (QCoreApplication.translate("SearchField", "Clear"), QCoreApplication.translate("SearchField", "Search"))
+    for button, name in zip(field.findChildren(QToolButton), names, strict=False):
+        button.setAccessibleName(name)
+
+
 def is_screen_reader_active() -> bool:
     """Return whether a screen reader, or another assistive technology, is connected."""
     return QAccessible.isActive()
+
+
+def announce_focused_child(widget: QWidget, index: int) -> None:
+    """Report to screen readers that a child of a widget has the focus, such as a row of a list; `index` is its number."""
+    if is_screen_reader_active():
+        event = QAccessibleEvent(widget, QAccessible.Event.Focus)
+        event.setChild(index)
+        QAccessible.updateAccessibility(event)
 
 
 def announce(widget: QWidget, text: str) -> None:

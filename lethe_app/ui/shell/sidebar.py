@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lethe_app.ui.core.accessibility import set_button_tooltip
+from lethe_app.ui.core.accessibility import name_field_buttons, set_button_tooltip
 from lethe_app.ui.core.actions import action_shortcut, action_title, action_tooltip
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
@@ -149,7 +149,9 @@ class Sidebar(QFrame):
 
         self.session_list.setItemDelegate(SidebarDelegate(self._theme, self.session_list))
         self.search_field.setClearButtonEnabled(True)
-        return self.search_field.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
+        search_icon_action = self.search_field.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
+        name_field_buttons(self.search_field)
+        return search_icon_action
 
     # Content
 

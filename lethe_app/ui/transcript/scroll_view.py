@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
 
 from lethe_app.domain.chat import Role
+from lethe_app.ui.core.accessibility import announce_focused_child
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.background_image import BackgroundImage
 from lethe_app.ui.transcript.model.chat_model import ChatModel
@@ -183,6 +194,12 @@ class ScrollView(QListView):
         self.row_layout.scroll_to_row(row)
         self.selectionModel().setCurrentIndex(self.chat_model.index(row), QItemSelectionModel.SelectionFlag.NoUpdate)
         self.update_layout()
+        # QListView would name no row, because it has laid out none. After the event that gave the focus to the view.
+        QTimer.singleShot(0, self, self._announce_focused_row)
+
+    def _announce_focused_row(self) -> None:
+        if self.hasFocus() and self.focused_row is not None:
+            announce_focused_child(self, self.focused_row)
 
     def clear_focused_row(self) -> None:
         """Take the focus from the current message; the view itself keeps it."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
 
+from lethe_app.ui.core.accessibility import name_field_buttons
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
@@ -219,6 +220,7 @@ class SearchField(QLineEdit):
         self._search_icon_action = self.addAction(
             load_icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition
         )
+        name_field_buttons(self)
         theme.changed.connect(self._apply_theme)
 
     def _apply_theme(self) -> None:
