@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
@@ -311,9 +311,18 @@ class DraftField(QPlainTextEdit):
         return source.hasText()
 
     def event(self, event: QEvent) -> bool:
-        """Report focus changes, and adapt the height when font or style change or the field is shown."""
+        """Report focus changes, adapt the height when font or style change or the field is shown, and leave Ctrl+Z to the
+        window while there is nothing to undo here.
+        """
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         elif event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.Show}:
             self.adjust_height()
+        elif event.type() == QEvent.Type.ShortcutOverride and self._is_idle_undo(event):
+            event.ignore()
+            return True
         return super().event(event)
+
+    def _is_idle_undo(self, event: QEvent) -> bool:
+        is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
+        return is_undo and not self.document().isUndoAvailable()

@@ -21,6 +21,7 @@ from lethe_app.ui.controllers.conversation.group import GroupController
 from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
 from lethe_app.ui.controllers.conversation.message_deletion import MessageDeletion
 from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
+from lethe_app.ui.controllers.conversation.message_undo import MessageUndo
 from lethe_app.ui.controllers.conversation.next_speaker import NextSpeakerController
 from lethe_app.ui.controllers.conversation.participants import ParticipantsController
 from lethe_app.ui.controllers.conversation.replies import ReplyController, ReplyServices
@@ -156,10 +157,9 @@ class WindowController(QObject):
         self.session_follower = SessionFollower(
             services.session_editing, services.sessions, self.sessions, self.replies, self.messages, self.tasks
         )
-        self.message_edits = MessageEdits(
-            window.panes, view, notifier, services.sessions, services.message_editing, self.replies, self.tasks
-        )
-        self.message_deletion = MessageDeletion(view, notifier, services.sessions, services.trash, self.replies, self.tasks)
+        undo = MessageUndo(window.panes, notifier, self.replies, self.tasks)
+        self.message_edits = MessageEdits(view, services.sessions, services.message_editing, undo, self.tasks)
+        self.message_deletion = MessageDeletion(view, services.sessions, services.trash, self.replies, undo, self.tasks)
         self.group = GroupController(
             window.chat.header,
             window.window_actions,

@@ -43,3 +43,21 @@ async def test_esc_keeps_the_message(tmp_path, echo_model):
 
         assert len(scene.words) == 3
         assert not scene.toasts
+
+
+async def test_ctrl_z_in_the_empty_writing_field_takes_deletions_back_one_after_the_other(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await said(scene)
+        before = scene.words
+        for row in (2, 1):
+            scene.controller.view.delete_requested.emit(scene.controller.messages.outline(row).id)
+            QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
+            await until(lambda row=row: scene.words == before[:row])
+        scene.window.activateWindow()
+        scene.draft.setFocus()
+        await until(scene.draft.hasFocus)
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: scene.words == before[:2])
+        QTest.keyClick(scene.draft, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: scene.words == before)

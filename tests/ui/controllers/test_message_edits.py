@@ -53,7 +53,7 @@ async def test_the_toast_takes_the_edit_back(tmp_path, echo_model: Script):
         toast.findChild(QPushButton).click()
 
         await until(lambda: scene.words[0] == before)
-        await until(lambda: [toast.text for toast in scene.toasts] == ["Edit undone"])
+        await until(lambda: [toast.text for toast in scene.toasts] == ["Undone"])
 
 
 async def test_in_the_writing_field_ctrl_z_takes_back_what_was_typed_there(tmp_path, echo_model: Script):

@@ -1,4 +1,4 @@
-"""Delete a message after a confirmation, with Undo."""
+"""Delete a message after a confirmation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 if TYPE_CHECKING:
     from lethe_app.services.maintenance.trash import Trash
     from lethe_app.services.sessions.service import SessionService
+    from lethe_app.ui.controllers.conversation.message_undo import MessageUndo
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.transcript.chat_view import ChatView
 
 MAX_TEXT_LENGTH = 200
@@ -24,22 +24,22 @@ MAX_TEXT_LENGTH = 200
 
 
 class MessageDeletion(QObject):
-    """Moves messages to the trash, once per window. A restored message appears in its old place, because the transcript
-    follows changes of the session.
+    """Moves messages to the trash. A restored message appears in its old place, because the transcript follows changes of the
+    session.
     """
 
     def __init__(
         self,
         view: ChatView,
-        notifier: Notifier,
         sessions: SessionService,
         trash: Trash,
         replies: ReplyController,
+        undo: MessageUndo,
         tasks: TaskRunner,
     ) -> None:
         super().__init__(view)
-        self._view, self._notifier = view, notifier
-        self._sessions, self._trash, self._replies, self._tasks = sessions, trash, replies, tasks
+        self._view, self._undo = view, undo
+        self._sessions, self._trash, self._replies = sessions, trash, replies
         view.delete_requested.connect(lambda message_id: tasks.start_task(self._delete(message_id), key="delete"))
 
     async def _delete(self, message_id: UUID) -> None:
@@ -55,11 +55,8 @@ class MessageDeletion(QObject):
         if not await run_dialog(question):
             return
         await self._replies.delete_message(message.session_id, message_id)
-        self._notifier.notify(
-            self.tr("The message by {name} was deleted.").format(name=name),
-            button=self.tr("Undo"),
-            action=self._tasks.create_callback(self._restore_message, message_id),
-        )
+        text = self.tr("The message by {name} was deleted.").format(name=name)
+        self._undo.notify_change(text, message.session_id, lambda: self._restore_message(message_id))
 
     async def _restore_message(self, message_id: UUID) -> None:
         for entry in await self._trash.list_items():
