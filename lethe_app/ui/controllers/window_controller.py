@@ -133,6 +133,11 @@ class WindowController(QObject):
             self.replies,
             self.tasks,
         )
+        self.sessions.reply_stopped.connect(
+            lambda: window.notifier.notify(
+                self.tr("The reply in the previous conversation was stopped; its text so far is kept.")
+            )
+        )
         self.sidebar = SidebarController(
             window.sidebar,
             self.directory,

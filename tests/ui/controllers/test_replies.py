@@ -134,3 +134,32 @@ async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_n
         stored = await scene.services.sessions.message(messages.outline(2).id)
 
     assert (stored.speaker_name, stored.content) == ("Mirabel", "Good evening.")
+
+
+async def test_a_new_conversation_stops_the_reply_and_says_so(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: len(scene.words) == 3 and scene.words[-1].count("word") > 3)
+        before = scene.session.guid
+
+        scene.window.window_actions["new"].trigger()
+        await until(lambda: scene.session.guid != before and not scene.is_replying)
+
+        assert any("was stopped" in toast.text for toast in scene.toasts)
+        kept = (await scene.services.sessions.page(before, 0, 9))[-1]
+        assert kept.content.startswith("word word word")
+        assert not kept.current.complete
+
+
+async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.window.chat.status.full_text == "Writing…")
+        scene.controller.sessions.choose_persona("edmund")
+        await until(lambda: scene.window.windowTitle().startswith("Edmund"))
+        QTest.keyClicks(scene.draft, "And you?")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+
+        await until(lambda: scene.window.chat.status.full_text == "Waiting for the reply in another conversation…")

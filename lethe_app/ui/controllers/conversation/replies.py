@@ -235,6 +235,8 @@ class ReplyController(QObject):
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
         if isinstance(state, ModelLoading):  # the status line shows the progress of loading
             self._messages.set_waiting_text(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
+        elif len(self._reply_states) > 1:
+            self._status.show_activity(self.tr("Waiting for the reply in another conversation…"))
         else:
             self._status.show_activity(self.tr("Preparing…"))
 

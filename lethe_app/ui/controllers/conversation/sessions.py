@@ -29,6 +29,8 @@ class SessionController(QObject):
     """Emitted with the session that is on display now."""
     session_opened = Signal(object)
     """Emitted with the persona of a session that was opened, when it is shown in full."""
+    reply_stopped = Signal()
+    """Emitted when a reply was stopped because the user began a new session."""
 
     def __init__(
         self,
@@ -97,6 +99,10 @@ class SessionController(QObject):
         await self.show_session(await self._sessions.resume(persona_id))
 
     async def _open_new_session(self, persona_id: str) -> None:
+        """Stop the reply on display, which the new session's first reply would have to wait for, and begin a new session."""
+        if self._replies.is_busy and self._current_session is not None:
+            await self._replies.stop_session_reply(self._current_session.guid)
+            self.reply_stopped.emit()
         await self.show_session(await self._sessions.start_session(persona_id))
 
     async def show_session(self, session: ChatSession) -> None:
