@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.window_controller import WindowController
     from lethe_app.ui.shell.main_window import MainWindow
 
+HAND_OVER_TIMEOUT_S = 2.0
+"""Seconds that a running window has to come to the front when Lethe is started again, before a second window is shown."""
 WINDOW_REQUEST_TIMEOUT_S = 5.0
-"""Seconds that a running window has to come to the front when Lethe is started again."""
+"""Seconds that it has for that afterwards, while the second window is empty."""
 FIRST_PAINT_S = 0.5
 """Seconds that the desktop may take to expose the window, which can be painted only then."""
 SWITCH_INTERVAL_S = 0.0005
@@ -84,7 +86,12 @@ def show_first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 
 
 def open_window(paths: Paths) -> int:
-    """Show the window, build the services, and run until the window is closed. Return the exit code."""
+    """Show the window, build the services, and run until the window is closed. Return the exit code.
+
+    If another instance has the data folder open, its window comes to the front instead.
+    """
+    if hand_over(paths):
+        return 0
     application, window = show_first_window(paths)
     from lethe_app.ui.core.translations import install_translations
 
@@ -93,6 +100,17 @@ def open_window(paths: Paths) -> int:
     window.build_panes()
     close_on_signals(window)
     return run(application, window, lambda: build_once(paths))
+
+
+def hand_over(paths: Paths) -> bool:
+    """Bring the window of another instance that has the data folder open to the front; return whether there is one."""
+    from lethe_app.errors import LetheError
+    from lethe_app.services.maintenance import single_instance
+
+    try:
+        return single_instance.is_open(paths) and single_instance.request_window(paths, HAND_OVER_TIMEOUT_S)
+    except LetheError:  # a data folder that cannot be used is reported in the window
+        return False
 
 
 async def build_once(paths: Paths) -> AppServices | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from lethe_app.ui.shell.main_window import MainWindow
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
+ROOT = Path(__file__).parents[3]
 
 
 async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -84,3 +87,17 @@ def test_the_first_window_fits_on_a_small_screen_with_its_title(tmp_path: Path, 
     again.resize(700, 700)
     again.limit_size(QSize(600, 600))
     assert again.size() == QSize(700, 700)  # which is how the user left it
+
+
+async def test_a_second_start_hands_over_without_a_window_of_its_own(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.showMinimized()
+        command = [sys.executable, "-m", "lethe_app", "--home", str(scene.services.paths.home)]
+        # With a platform that does not exist, Qt would abort the process as soon as it is asked for a window.
+        environment = os.environ | {"QT_QPA_PLATFORM": "none"}
+        second = await asyncio.create_subprocess_exec(*command, env=environment, cwd=ROOT)
+        waiting = asyncio.ensure_future(second.wait())
+        await until(waiting.done)
+
+        assert waiting.result() == 0
+        assert not scene.window.isMinimized()
