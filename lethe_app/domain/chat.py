@@ -36,6 +36,8 @@ class Alternative(BaseModel):
     """Name of the model that wrote it; empty for the user."""
     complete: bool = True
     """False while the text streams, and permanently if generation was stopped or the program ended."""
+    is_cut: bool = False
+    """True if generation ended at the maximum length of a reply."""
 
 
 class Message(BaseModel):

@@ -44,6 +44,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v6_guests.sql"),
     partial(run_script, "v7_fact_kinds.sql"),
     convert_reasons,
+    partial(run_script, "v9_cut_replies.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

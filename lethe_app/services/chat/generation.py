@@ -86,10 +86,11 @@ class ReplyParser:
             return [*events, ReplyText(answer)]
         return events
 
-    def alternative(self, *, complete: bool) -> Alternative:
+    def alternative(self, *, complete: bool, is_cut: bool = False) -> Alternative:
         """Return the alternative with the text so far; trailing whitespace is removed once it is complete."""
         answer_text = self._answer.rstrip() if complete else self._answer
-        return self._before.model_copy(update={"content": answer_text, "thinking": self._thinking, "complete": complete})
+        changes = {"content": answer_text, "thinking": self._thinking, "complete": complete, "is_cut": is_cut}
+        return self._before.model_copy(update=changes)
 
     def _add_text(self, thought: str, answer_text: str) -> list[ReplyText | ThinkingText]:
         answer_text = answer_text.lstrip() if self._echo.dropped and not self._answer else answer_text
@@ -254,7 +255,8 @@ class ReplyGenerator:
             return
         text = reply.alternative(complete=True).content
         receipt = await self._receipts.receipt_of(turn, model, prompt, text, usage)
-        await writer.store_alternative(reply.alternative(complete=complete), receipt)
+        is_cut = complete and usage is not None and usage.reason is StopReason.LENGTH
+        await writer.store_alternative(reply.alternative(complete=complete, is_cut=is_cut), receipt)
 
 
 def create_reply(turn: TurnContext) -> Message:

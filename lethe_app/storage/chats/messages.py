@@ -182,7 +182,7 @@ def replace_alternative(connection: sqlite3.Connection, message_id: str, positio
     row = _alternative_row(message_id, position, alternative)
     cursor = connection.execute(
         "UPDATE alternatives SET content = :content, thinking = :thinking, length = :length, created = :created,"
-        " model = :model, complete = :complete WHERE message_id = :message_id AND position = :position",
+        " model = :model, complete = :complete, is_cut = :is_cut WHERE message_id = :message_id AND position = :position",
         row,
     )
     if cursor.rowcount == 0:

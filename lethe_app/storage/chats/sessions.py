@@ -156,7 +156,7 @@ class SessionStore:
         return await self._update_message(
             message_id,
             lambda connection, id_: connection.execute(
-                "UPDATE alternatives SET content = ?, length = ? WHERE message_id = ?"
+                "UPDATE alternatives SET content = ?, length = ?, is_cut = 0 WHERE message_id = ?"
                 " AND position = (SELECT shown FROM messages WHERE id = message_id)",
                 (text, len(text), id_),
             ),

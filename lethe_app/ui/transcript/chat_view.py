@@ -41,7 +41,6 @@ class ChatView(TranscriptView):
     """The editor was opened or closed."""
     """Emitted with id and new text when an edit is saved."""
     regenerate_requested = Signal(UUID)
-    continue_requested = Signal(UUID)
     delete_requested = Signal(UUID)
     alternative_requested = Signal(UUID, int)
     """Emitted with id and index of the alternative to show."""
@@ -70,6 +69,7 @@ class ChatView(TranscriptView):
         self._frame_timer.timeout.connect(self.layout_growing_reply)
         self._dots_timer = QTimer(self, interval=DOTS_MS)
         self._dots_timer.timeout.connect(self._advance_dots)
+        self.layout_cache.offers_continue = True
         self.attach_model()
         model.reply_grew.connect(self._on_reply_grew)
         ReplyAnnouncer(self, model)

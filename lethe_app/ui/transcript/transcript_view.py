@@ -50,6 +50,8 @@ class TranscriptView(ScrollView):
     """Emitted when a message is clicked, but no link or other control in it."""
     memories_requested = Signal(UUID)
     """Emitted when the memory chip of a message is clicked."""
+    continue_requested = Signal(UUID)
+    """Emitted with the id of a reply that is to be continued."""
     link_activated = Signal(QUrl)
     text_typed = Signal(str)
     """Emitted with text for the composer, typed or pasted while the transcript has the focus."""
@@ -384,6 +386,8 @@ class TranscriptView(ScrollView):
                 self.toggle_thoughts(placed_row.row)
             case PointerTarget.TOOLS:
                 self.toggle_tools(placed_row.row)
+            case PointerTarget.CONTINUE:
+                self.continue_requested.emit(self.chat_model.outline(placed_row.row).id)
             case PointerTarget.MEMORY_CHIP:
                 self.memories_requested.emit(self.chat_model.outline(placed_row.row).id)
             case _:

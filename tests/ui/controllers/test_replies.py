@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.services.events import ModelLoading
@@ -163,3 +163,31 @@ async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, e
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
 
         await until(lambda: scene.window.chat.status.full_text == "Waiting for the reply in another conversation…")
+
+
+async def test_a_reply_at_its_maximum_length_says_so_and_is_continued_with_a_click(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 40)) as scene:
+        await scene.services.preferences.set(max_reply=16)
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: len(scene.words) == 3 and scene.words[-1] and not scene.is_replying)
+        view, cut = scene.controller.view, scene.words[-1]
+        assert view.message_layout(2).end_mark == "Cut off at the maximum length"
+        assert (await scene.services.sessions.page(scene.session.guid, 0, 9))[-1].current.is_cut
+
+        where = QPoint(view.text_column()[0], view.placed_row(2).top) + view.message_layout(2).continue_rect.center()
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+        await until(lambda: len(scene.words[-1]) > len(cut) and not scene.is_replying)
+
+
+async def test_an_edited_reply_is_no_longer_marked_as_cut_off(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 40)) as scene:
+        await scene.services.preferences.set(max_reply=16)
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: len(scene.words) == 3 and scene.words[-1] and not scene.is_replying)
+
+        scene.controller.message_edits.edit_message(scene.controller.messages.outline(2).id, "All of it.")
+        await until(lambda: scene.words[-1] == "All of it.")
+
+        assert scene.controller.view.message_layout(2).end_mark == ""

@@ -29,7 +29,7 @@ def test_the_gap_below_the_line_of_alternatives_is_as_wide_as_below_text(style):
 
     assert chosen.footer_top == plain.footer_top
     line_of_wordings = chosen.footer_top + style.small_font.pixelSize() + 6
-    assert chosen.height - line_of_wordings >= plain.height - plain.stopped_top - style.small_font.pixelSize()
+    assert chosen.height - line_of_wordings >= plain.height - plain.end_mark_top - style.small_font.pixelSize()
 
 
 def test_an_action_left_open_by_a_stopped_reply_shows_no_asterisk(style):

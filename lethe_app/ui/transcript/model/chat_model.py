@@ -172,6 +172,8 @@ class ChatModel(QAbstractListModel):
             states.append(self.tr("being written"))
         elif not message.current.complete:
             states.append(self.tr("stopped"))
+        elif message.current.is_cut:
+            states.append(self.tr("cut off at the maximum length"))
         return ", ".join(states)
 
     # Loading

@@ -26,6 +26,8 @@ class LayoutCache:
         self.edited_message_id: UUID | None = None
         """Id of the message that is being edited."""
         self.editor_height = 0
+        self.offers_continue = False
+        """True if the last reply can be continued here when it was stopped or cut off."""
 
     def __len__(self) -> int:
         return len(self._layouts)
@@ -68,6 +70,7 @@ class LayoutCache:
             editor_height=self.editor_height if message.id == self.edited_message_id else 0,
             are_thoughts_open=message.id in self._open_thoughts,
             are_tools_open=message.id in self._open_tools,
+            can_continue=self.offers_continue and model.is_last_reply(row) and model.growing_row is None,
             annotations=model.annotations_of(row),
         )
         if not is_text_unchanged or message_layout.state != state:

@@ -7,7 +7,7 @@ from datetime import date
 from enum import Enum
 from math import ceil
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF
 from PySide6.QtGui import QFontMetrics
 
 from lethe_app.domain.chat import Message, Role
@@ -49,12 +49,18 @@ def estimate_height(style: MessageStyle, width: int, length: int) -> int:
     return header_height(style) + lines * style.line_height + FOOTER_HEIGHT
 
 
+def continue_label() -> str:
+    """Return the text of the link that continues a reply."""
+    return QCoreApplication.translate("Message", "Continue")
+
+
 class PointerTarget(Enum):
     """Part of a message that reacts to the pointer: all but `TEXT` to a click."""
 
     LINK = "link"
     THOUGHTS = "thoughts"
     TOOLS = "tools"
+    CONTINUE = "continue"
     MEMORY_CHIP = "memory chip"
     TEXT = "text"
 
@@ -67,6 +73,8 @@ class LayoutState:
     """Height of the editor that covers the text; 0 if there is none."""
     are_thoughts_open: bool = False
     are_tools_open: bool = False
+    can_continue: bool = False
+    """True if a click on “Continue” continues the reply."""
     annotations: ReplyAnnotations = field(default_factory=ReplyAnnotations)
 
 
@@ -89,7 +97,7 @@ class MessageLayout:
         self._content_parser: IncrementalMarkdown | None = None
         self._thinking_parser = IncrementalMarkdown()
         self.document = MessageDocument(style, width)
-        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.stopped_top = self.footer_top = self.height = 0
+        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.end_mark_top = self.footer_top = self.height = 0
         self.sources_top = self.tools_top = 0
 
     @property
@@ -105,6 +113,23 @@ class MessageLayout:
     def is_stopped(self) -> bool:
         """Return whether the reply was stopped before it was complete."""
         return self.message is not None and not self.is_growing and not self.message.current.complete
+
+    @property
+    def end_mark(self) -> str:
+        """Return the text below a reply that is not whole: it was stopped, or cut off at its maximum length."""
+        if self.is_stopped:
+            return QCoreApplication.translate("Message", "Stopped")
+        is_cut = self.message is not None and not self.is_growing and self.message.current.is_cut
+        return QCoreApplication.translate("Message", "Cut off at the maximum length") if is_cut else ""
+
+    @property
+    def continue_rect(self) -> QRect:
+        """Return the clickable “Continue” beside the end mark; empty if the reply cannot be continued."""
+        if not self.end_mark or not self.state.can_continue:
+            return QRect()
+        metrics = QFontMetrics(self.style.small_font)
+        left = metrics.horizontalAdvance(self.end_mark) + SPACE_3
+        return QRect(left, self.end_mark_top + 2, metrics.horizontalAdvance(continue_label()) + SPACE_1, self.style.line_height)
 
     @property
     def is_incomplete(self) -> bool:
@@ -156,8 +181,8 @@ class MessageLayout:
             top = self._layout_thoughts(top)
         self.prose_top = top
         text_height = self.style.line_height if self.is_waiting else self.state.editor_height or self.document.height
-        self.stopped_top = top + text_height
-        self.sources_top = self.stopped_top + (self.style.line_height if self.is_stopped else 0)
+        self.end_mark_top = top + text_height
+        self.sources_top = self.end_mark_top + (self.style.line_height if self.end_mark else 0)
         self.source_list = self.tool_list = None
         if self.annotations.web_lookup is not None and not self.is_waiting:
             self.source_list = SourceList(self.style, self.width, self.annotations.web_lookup)
@@ -246,6 +271,7 @@ class MessageLayout:
         rects = {
             PointerTarget.THOUGHTS: self.thoughts_rect,
             PointerTarget.TOOLS: self.tools_rect,
+            PointerTarget.CONTINUE: self.continue_rect,
             PointerTarget.MEMORY_CHIP: self.chip_rect,
             PointerTarget.TEXT: self.prose_rect,
         }

@@ -25,7 +25,13 @@ from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.decorations import draw_decorations, draw_memory_chip
 from lethe_app.ui.transcript.painting.document import MessageDocument
-from lethe_app.ui.transcript.painting.message_layout import DAY_SEPARATOR_HEIGHT, THOUGHTS_INDENT, MessageLayout, header_height
+from lethe_app.ui.transcript.painting.message_layout import (
+    DAY_SEPARATOR_HEIGHT,
+    THOUGHTS_INDENT,
+    MessageLayout,
+    continue_label,
+    header_height,
+)
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 
@@ -97,13 +103,8 @@ class MessagePainter:
         painter.restore()
 
     def _draw_footer(self, painter: QPainter, message_layout: MessageLayout, paint_state: PaintState) -> None:
-        if message_layout.is_stopped:
-            self._draw_small_text(
-                painter,
-                QRect(0, message_layout.stopped_top + 2, message_layout.width, self.style.line_height),
-                tr("stopped"),
-                ALIGN_LEFT,
-            )
+        if message_layout.end_mark:
+            self._draw_end_mark(painter, message_layout)
         if message_layout.source_list is not None and not paint_state.is_edited:
             painter.translate(0, message_layout.sources_top)
             message_layout.source_list.draw(painter)
@@ -117,6 +118,13 @@ class MessagePainter:
         is_number_covered = message_layout.is_growing or paint_state.has_actions or paint_state.is_edited
         if message_layout.alternatives[1] > 1 and not is_number_covered:
             self._draw_alternative_number(painter, message_layout)
+
+    def _draw_end_mark(self, painter: QPainter, message_layout: MessageLayout) -> None:
+        rect = QRect(0, message_layout.end_mark_top + 2, message_layout.width, self.style.line_height)
+        self._draw_small_text(painter, rect, message_layout.end_mark, ALIGN_LEFT)
+        if not message_layout.continue_rect.isEmpty():
+            painter.setPen(self.style.water)
+            painter.drawText(message_layout.continue_rect, ALIGN_LEFT, continue_label())
 
     def _draw_small_text(self, painter: QPainter, rect: QRect, text: str, alignment: Qt.AlignmentFlag) -> None:
         painter.setFont(self.style.small_font)
