@@ -3,7 +3,8 @@
 Everything goes by the program's own services: the house is built, spoken in, closed and built again. Somebody speaks as soon as
 the model is loaded, so nothing is read ahead; `evaluated_*` are the tokens that were computed before the first word of the
 reply, `ttft_ratio` is the time from Enter to that word, warm over cold. Memories are found by words alone, so that no
-embedding model is being loaded beside. `closing_seconds` is what closing takes with all that is kept.
+embedding model is being loaded beside. `evaluated_return` are the tokens computed on the return to it within one run, after
+another conversation was read. `closing_seconds` is what closing takes with all that is kept.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from tests.bench.report import arguments, show
 
 CONTEXT, LONG, REPLY = 8192, 6000, 24
 ROUNDS = 3
+TOKENS_BETWEEN = 600
+"""Tokens of the conversation that is read before the return to the long one."""
 """How often it is opened warm; once it is read anew."""
 TALK = Path(__file__).parent / "smalltalk.txt"
 ASKED = ("And what became of it?", "Did you ever go back?", "Who told you that?", "And then?")
@@ -94,8 +97,23 @@ async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: b
     return Opened(first, usage, time.perf_counter() - began)
 
 
-async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int]:
-    """Warm, cold, and the bytes that lay on the disk."""
+async def returned(paths: Paths, model: Path, session: UUID) -> Usage:
+    """Speak in a conversation, then in a newer one with the same persona, and then in the first again, in one run."""
+    services = await build(paths, by_meaning=False)
+    try:
+        await services.models.load(model)
+        await spoken(services, session, "Where were we?")
+        newer = await write(services, TOKENS_BETWEEN)
+        await spoken(services, newer.guid, "And how are you?")
+        await services.prefill.finish()
+        _first, usage = await spoken(services, session, "Back to the other thing.")
+    finally:
+        await services.close()
+    return usage
+
+
+async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int, Usage]:
+    """Warm, cold, the bytes that lay on the disk, and the return to a conversation."""
     model = bundled.chat_model()
     assert model is not None, "the starter model is not installed"
     paths = Paths.standard(folder)
@@ -110,14 +128,14 @@ async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int]
     cold = await opened(paths, model, session.guid, next(asked), warm=False)
     warm = [await opened(paths, model, session.guid, next(asked), warm=True) for _round in range(ROUNDS)]
     size = sum(path.stat().st_size for path in paths.states.iterdir())
-    return warm, cold, size
+    return warm, cold, size, await returned(paths, model, session.guid)
 
 
 def main() -> None:
     """Measure and print."""
     wanted = arguments(__doc__, ("--tokens", {"type": int, "default": LONG, "help": "of the conversation"}))
     with tempfile.TemporaryDirectory() as folder:
-        warm, cold, size = asyncio.run(measure(Path(folder), wanted.tokens))
+        warm, cold, size, back = asyncio.run(measure(Path(folder), wanted.tokens))
     rows: list[tuple[str, object]] = [
         (
             f"{name}, {number}. time",
@@ -129,6 +147,7 @@ def main() -> None:
     figures = {
         "evaluated_warm": max(one.usage.evaluated_tokens for one in warm),
         "evaluated_cold": cold.usage.evaluated_tokens,
+        "evaluated_return": back.evaluated_tokens,
         "ttft_warm": statistics.median(one.first for one in warm),
         "ttft_cold": cold.first,
         "ttft_ratio": statistics.median(one.first for one in warm) / cold.first,
