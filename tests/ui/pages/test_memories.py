@@ -395,3 +395,15 @@ async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
             page.detail.recall_view.close_button.visibleRegion().boundingRect().width()
             == page.detail.recall_view.close_button.width()
         )
+
+
+async def test_a_new_memory_in_which_nothing_was_entered_does_not_stay(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        before = len(await scene.services.memory.memories("mira"))
+        pressed(page, "New memory")
+        await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
+
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        await until(lambda: scene.page is None)
+
+        assert len(await scene.services.memory.memories("mira")) == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from uuid import UUID, uuid4
 
 from PySide6.QtCore import QObject, QTimer
@@ -44,6 +45,7 @@ class MemoryEdits(QObject):
         self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
         self._memory_service, self._memory_lists = memory_service, memory_lists
         self._memory_to_select: UUID | None = None
+        self._blank_memories: list[MemoryUnit] = []
         self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
         self._being_saved: dict[UUID, dict[str, object]] = {}
@@ -98,6 +100,20 @@ class MemoryEdits(QObject):
             self._context.notifier.report_error(error)
             return not exists
         return True
+
+    def add_blank_memory(self, persona_id: str, memory: MemoryUnit) -> None:
+        """Add a memory without content, which is forgotten again if nothing is entered."""
+        self._blank_memories.append(memory)
+        self.add_memory(persona_id, memory, self.tr("adding a memory"))
+
+    async def forget_blank_memories(self) -> None:
+        """Move those of the added memories to the trash in which nothing was entered."""
+        blank, self._blank_memories = self._blank_memories, []
+        for added in blank:
+            with suppress(StorageError):  # forgotten already
+                memory = await self._memory_lists.load_memory(added.guid)
+                if (memory.name, memory.content, memory.keywords_main) == (added.name, "", added.keywords_main):
+                    await self._memory_service.forget_memory(added.guid)
 
     def add_memory(self, persona_id: str, memory: MemoryUnit, title: str) -> None:
         """Add a memory."""

@@ -244,6 +244,7 @@ class MemoryPage(PersonaListPage):
 
     async def confirm_leave(self) -> bool:
         await self.edits.save()
+        await self.edits.forget_blank_memories()
         return True
 
     def close_page(self) -> None:
@@ -399,7 +400,7 @@ class MemoryPage(PersonaListPage):
         """Add an empty memory and put the focus into its name field."""
         memory = MemoryUnit(name=self.tr("New memory"))
         self._new_memory_guid = memory.guid
-        self.edits.add_memory(self.persona_selector.persona_id, memory, self.tr("adding a memory"))
+        self.edits.add_blank_memory(self.persona_selector.persona_id, memory)
 
     def duplicate_memory(self) -> None:
         if self.detail.memory is not None and self.detail.memory.category is not MemoryType.CHAT_SESSION:
