@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
+from lethe_app.brain.text.reported_speech import strip_enclosing_quotes
 from lethe_app.domain.facts import FactKind
 
 _PREAMBLE = re.compile(
@@ -91,8 +92,10 @@ def _coerce_kind(value: object) -> object:
 
 
 def clean_title(value: object) -> object:
-    """Clean a title: no list markers, quotation marks or final full stop; a value of another type is returned unchanged."""
-    return clean_answer_text(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
+    """Clean a title: no list markers, no quotation marks around it and no final full stop; a value of another type is
+    returned unchanged.
+    """
+    return strip_enclosing_quotes(clean_answer_text(value).rstrip(".")).rstrip(".") if isinstance(value, str) else value
 
 
 def remove_duplicates(values: list[str]) -> list[str]:

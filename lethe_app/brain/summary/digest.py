@@ -22,7 +22,7 @@ from lethe_app.brain.summary.title_events import TitleEvent, find_event
 from lethe_app.brain.summary.titles import compose_title
 from lethe_app.brain.text.markup import remove_markup
 from lethe_app.brain.text.narration import split_narration
-from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten
+from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten, strip_enclosing_quotes
 from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
@@ -245,7 +245,8 @@ def _opening_words(line: Utterance) -> str:
         line.text
     ).replace("*", "")
     kept = text.split()[:MAX_OPENING_WORDS]
-    return shorten(" ".join(kept).rstrip(" ,;:.!?…。！？"), MAX_OPENING_LENGTH)
+    words = strip_enclosing_quotes(" ".join(kept)).rstrip(" ,;:.!?…。！？")
+    return shorten(words[:1].upper() + words[1:], MAX_OPENING_LENGTH)
 
 
 def _split_report_lines(piece: str, max_length: int) -> list[str]:

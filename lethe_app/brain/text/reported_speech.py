@@ -89,6 +89,23 @@ def format_quotes(quotes: Iterable[Quote]) -> str:
     )
 
 
+QUOTATION_MARKS = {"“": "”", "‘": "’", "«": "»", "„": "“", '"': '"', "'": "'"}
+"""Closing quotation mark by the opening one."""
+
+
+def strip_enclosing_quotes(text: str) -> str:
+    """Return the text without the quotation marks around all of it; those around a part of it are kept, but an opening one
+    whose text was cut before the closing one is removed.
+    """
+    closing = QUOTATION_MARKS.get(text[:1])
+    if closing is None:
+        return text
+    end = text.find(closing, 1)
+    if end < 0 and text[0] not in "'‘":  # which may be an apostrophe
+        return text[1:]
+    return text[1:-1].strip() if end == len(text) - 1 > 1 else text
+
+
 def shorten(text: str, max_length: int) -> str:
     """Shorten the text to at most `max_length` characters, with an ellipsis in place of what was cut."""
     if len(text) <= max_length:

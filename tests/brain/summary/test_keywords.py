@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lethe_app.brain.llm_schemas.archive import clean_title
 from lethe_app.brain.summary.digest import build_digest, build_title
 from tests.brain.conversations import KEEPER, PORTO, conversation
 
@@ -48,7 +49,7 @@ def test_what_somebody_is_not_gives_no_title():
 def test_where_nothing_stands_out_the_title_is_how_the_user_began():
     assert (
         build_title(conversation("Mira: Yes?", "Tomas: so what do you think about it all then?"))
-        == "so what do you think about"
+        == "So what do you think about"
     )
 
 
@@ -118,3 +119,29 @@ def test_other_languages_have_keywords_and_a_title(lines, expected):
 
 def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
     assert build_title(conversation("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("“Is it really?”", "Is it really"),
+        ("“Good evening”, I say.", "“Good evening”, I say"),
+        ("“And so it is as it was before you came here.”", "And so it is as it"),
+        ("'tis nothing", "'tis nothing"),
+    ],
+)
+def test_the_beginning_of_a_message_keeps_quotation_marks_in_pairs(text: str, expected: str):
+    assert build_title(conversation(f"Tomas: {text}")) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("“The Needle”.", "The Needle"),
+        ("“The Needle” at night", "“The Needle” at night"),
+        ("The “Heron”", "The “Heron”"),
+        ('"Tea"', "Tea"),
+    ],
+)
+def test_a_title_of_a_model_loses_only_the_quotation_marks_around_all_of_it(answer: str, expected: str):
+    assert clean_title(answer) == expected
