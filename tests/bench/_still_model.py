@@ -133,11 +133,11 @@ class StillModel:
     async def free_background_context(self) -> None:
         """There is nothing to give back."""
 
-    async def keep(self, *_where: object, **_how: object) -> None:
-        """There is nothing to keep."""
+    async def save_state(self, *_where: object, **_how: object) -> None:
+        """There is no file to save to."""
 
-    async def forget(self, *_where: object, **_how: object) -> None:
-        """There is nothing to forget."""
+    async def delete_states(self, *_where: object, **_how: object) -> None:
+        """There is no file to delete."""
 
     async def close(self) -> None:
         if self._still is not None:
