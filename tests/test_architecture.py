@@ -101,7 +101,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "protego": ("web/robots.py",),
     "ddgs": ("web/duckduckgo.py",),
     "trafilatura": ("web/html_text.py",),
-    "psutil": ("llm/native/model.py", "services/models/memory_fit.py", "services/scheduling/power.py"),
+    "psutil": ("llm/native/model.py", "services/models/hardware.py", "services/scheduling/power.py"),
 }
 """Foreign library → the modules it enters by."""
 EVERYWHERE = set(sys.stdlib_module_names) - {"sqlite3"} | {"pydantic", "lethe_app"}

@@ -17,6 +17,12 @@ class Settings(BackgroundSettings, ModelSettings):
 
     # User
     welcomed: bool = setting(SettingSection.GENERAL, False, "Welcomed", "Record of a completed first start.", is_hidden=True)
+    awaited_download: str = setting(
+        SettingSection.GENERAL, "", "Awaited download", "File to load when its download is complete.", is_hidden=True
+    )
+    has_seen_starter_notice: bool = setting(
+        SettingSection.GENERAL, False, "Starter notice", "Record that the starter model was explained.", is_hidden=True
+    )
     user_persona: str = setting(SettingSection.GENERAL, "", "User persona", "Persona you use in new conversations.")
     last_persona: str = setting(
         SettingSection.GENERAL, "", "Last persona", "Persona to open at the next start.", is_hidden=True

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadProgress, DownloadStage, ModelFile, RemoteModel
 from lethe_app.errors import LetheError
 from lethe_app.llm.models.hugging_face import HuggingFaceHub
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
+from lethe_app.services.models.hardware import Hardware, measure_hardware
+from lethe_app.services.models.recommendation import DownloadAssessment, assess_downloads, is_better_than
 from lethe_app.services.preferences import Preferences
 
 _LIST = TypeAdapter(list[RemoteModel])
@@ -23,18 +26,40 @@ REPORT_INTERVAL = 0.2
 class Downloads:
     """Queue of model downloads. No connection is made before `start_download`, which is only called on the user's click."""
 
-    def __init__(self, paths: Paths, preferences: Preferences) -> None:
+    def __init__(
+        self, paths: Paths, preferences: Preferences, measure_hardware: Callable[[], Hardware] = measure_hardware
+    ) -> None:
         self.changed: Listeners[DownloadProgress] = Listeners()
         self.progress: dict[str, DownloadProgress] = {}
         """Progress by file name, of running downloads and of those that ended since the program started."""
-        self._paths, self._preferences = paths, preferences
+        self._paths, self._preferences, self._measure_hardware = paths, preferences, measure_hardware
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._lock = asyncio.Lock()
 
-    async def list_recommended(self) -> list[RemoteModel]:
-        """Return the recommended models, smallest memory requirement first; read from a shipped file, without a connection."""
+    async def list_offers(self) -> list[RemoteModel]:
+        """Return the models offered for download, smallest memory requirement first; read from a shipped file, without a
+        connection.
+        """
         text = await asyncio.to_thread((self._paths.resources / "models.json").read_text, encoding="utf-8")
         return sorted(_LIST.validate_json(text), key=lambda model: model.memory)
+
+    async def assess_offers(self) -> list[DownloadAssessment]:
+        """Return the models offered for download with what is expected of each on this computer, in the same order."""
+        return assess_downloads(await self.list_offers(), await asyncio.to_thread(self._measure_hardware))
+
+    async def find_better(self, local_models: Sequence[ModelFile]) -> DownloadAssessment | None:
+        """Return the recommended download; None if no model fits, or if it is on this computer or hardly larger than one of
+        `local_models`.
+        """
+        hardware = await asyncio.to_thread(self._measure_hardware)
+        best = next((one for one in assess_downloads(await self.list_offers(), hardware) if one.is_recommended), None)
+        if best is None or self.find_downloaded(best.model) is not None:
+            return None
+        return best if is_better_than(best.model, local_models, hardware) else None
+
+    async def find_offer(self, file: str) -> RemoteModel | None:
+        """Return the model offered for download under this file name; None if there is none."""
+        return next((model for model in await self.list_offers() if model.file == file), None)
 
     def start_download(self, model: RemoteModel) -> None:
         """Queue a download. Does nothing if the file is queued or being downloaded already."""

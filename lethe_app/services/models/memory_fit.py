@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-import psutil
-
 from lethe_app.domain.model import KvType, ModelFile
 
 BYTES_PER_NUMBER = {KvType.F16: 2.0, KvType.Q8_0: 34 / 32, KvType.Q4_0: 18 / 32}
@@ -55,11 +53,6 @@ class MemoryEstimate:
     @property
     def needed(self) -> int:
         return self.weights + self.cache + self.compute
-
-
-def free_memory() -> int:
-    """Return the bytes of memory that are available without swapping."""
-    return int(psutil.virtual_memory().available)
 
 
 def estimate_fit(model: ModelFile, context: int, kv: KvType, free: int) -> MemoryEstimate:

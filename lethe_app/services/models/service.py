@@ -11,6 +11,7 @@ from lethe_app.domain.model import KvType, LoadedModel, LoadOptions, ModelFile
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import SAVE_TIMEOUT, ModelClient
 from lethe_app.llm.models import bundled, discovery
+from lethe_app.llm.models.discovery import STARTER_SOURCE
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.paths import Paths
@@ -164,12 +165,17 @@ class ModelService:
         self.changed.notify(state)
 
 
+def is_starter(model: ModelFile) -> bool:
+    """Return whether this is the model that is installed with the program."""
+    return model.source == STARTER_SOURCE
+
+
 def describe_user_model(path: Path) -> ModelFile:
     """Describe a file that the user named, in the same way as the search for models does."""
     if not path.is_file():
         return describe_model(path, discovery.USER_SOURCE)  # raises the error that says what is wrong
     starter = bundled.chat_model()
-    search_result = discovery.find_models([(discovery.STARTER_SOURCE if path == starter else discovery.USER_SOURCE, path)])
+    search_result = discovery.find_models([(STARTER_SOURCE if path == starter else discovery.USER_SOURCE, path)])
     return search_result.models[0] if search_result.models else describe_model(path, discovery.USER_SOURCE)
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.services.events import ToolPermissionRequested
+from lethe_app.ui.chat.composer_card import ComposerCard
 from lethe_app.ui.core.formatting import truncate_text
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import create_dialog_button
-from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
-from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 MAX_TEXT_LENGTH = 400
 """Maximum number of characters shown of the description or of one argument."""
@@ -23,54 +20,25 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("ToolCard", text)
 
 
-class ToolCard(QWidget):
+class ToolCard(ComposerCard):
     """Request of a tool call with its details and three answers."""
 
     decided = Signal(object)
     """Emitted with the user's `PermissionAnswer`."""
 
     def __init__(self, question: ToolPermissionRequested, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.question = question
         title = _tr("{name} would like to {action}.").format(name=question.persona_name, action=question.title)
-        self.title = self._create_label(title)
-        self.details = self._create_label("\n".join(describe_call(question)))
-        self.details.setProperty("small", True)
-        self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        super().__init__(title, "\n".join(describe_call(question)), parent)
+        self.question = question
         if len(question.details) > MAX_TEXT_LENGTH:
             self.details.setToolTip(f"<p>{escape(question.details)}</p>")
             self.details.setAccessibleDescription(question.details)
-        self.details.setVisible(bool(self.details.text()))
-        self.allow_button = self._create_button(_tr("Allow"), "primary", PermissionAnswer.ALLOW)
-        self.refuse_button = self._create_button(_tr("Not now"), "filled", PermissionAnswer.NOT_NOW)
-        self.always_button = self._create_button(_tr("Always in this conversation"), "filled", PermissionAnswer.ALWAYS)
-        frame = QFrame()
-        frame.setObjectName("composer_frame")
-        frame.setMaximumWidth(MAX_COLUMN_WIDTH)
-        frame.setAccessibleName(title)
-        column = QVBoxLayout(frame)
-        column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
-        column.setSpacing(SPACE_2)
-        for part in (self.title, self.details):
-            column.addWidget(part)
-        buttons = FlowLayout(spacing=SPACE_2)
-        for button in (self.allow_button, self.refuse_button, self.always_button):
-            buttons.addWidget(button)
-        column.addLayout(buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, 0)
-        row.addWidget(frame)
+        self.allow_button = self._add_answer(_tr("Allow"), "primary", PermissionAnswer.ALLOW)
+        self.refuse_button = self._add_answer(_tr("Not now"), "filled", PermissionAnswer.NOT_NOW)
+        self.always_button = self._add_answer(_tr("Always in this conversation"), "filled", PermissionAnswer.ALWAYS)
 
-    def _create_label(self, text: str) -> QLabel:
-        label = QLabel(text)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        return label
-
-    def _create_button(self, label: str, kind: str, answer: PermissionAnswer) -> QPushButton:
-        button = create_dialog_button(label, kind, lambda: self.decided.emit(answer))
-        button.setAutoDefault(False)
-        return button
+    def _add_answer(self, text: str, kind: str, answer: PermissionAnswer) -> QPushButton:
+        return self.add_button(text, kind, lambda: self.decided.emit(answer))
 
 
 def describe_call(question: ToolPermissionRequested) -> list[str]:

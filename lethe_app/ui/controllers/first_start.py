@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.models.memory_fit import FitLevel, estimate_fit, free_memory
+from lethe_app.services.models.hardware import free_memory
+from lethe_app.services.models.memory_fit import FitLevel, estimate_fit
+from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
 
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from lethe_app.services.library import Library
+    from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
-    from lethe_app.ui.controllers.model import ModelController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -31,22 +33,28 @@ if TYPE_CHECKING:
 class FirstStart(QObject):
     """Controller of the welcome screen. An error is reported, and the user can press Begin again."""
 
+    model_chosen = Signal(object)
+    """Emitted with the path of the model to load; None leaves the choice to the service."""
+    model_declined = Signal()
+    """Emitted when the user starts without a model."""
+    download_requested = Signal(object)
+    """Emitted with the `DownloadAssessment` of the model to download."""
+
     def __init__(
         self,
         window: MainWindow,
         library: Library,
         models: ModelService,
+        downloads: Downloads,
         preferences: Preferences,
         directory: PersonaDirectory,
-        model_controller: ModelController,
         tasks: TaskRunner,
         open_session: Callable[[], Awaitable[None]],
     ) -> None:
         """Create the welcome screen; `open_session` is awaited when the user has finished it."""
         super().__init__(window)
         self._window, self._library, self._models, self._preferences = window, library, models, preferences
-        self._directory, self._model_controller = directory, model_controller
-        self._tasks, self._open_session = tasks, open_session
+        self._downloads, self._directory, self._tasks, self._open_session = downloads, directory, tasks, open_session
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
         self.page.start_requested.connect(
@@ -74,6 +82,7 @@ class FirstStart(QObject):
         models = [*picked, *found]
         too_large = await asyncio.to_thread(self._find_too_large, models)
         self.page.set_models(sorted(models, key=lambda model: model.path in too_large), selected_path, too_large)
+        self.page.set_offer(await self._downloads.find_better(models))
 
     def _find_too_large(self, models: Sequence[ModelFile]) -> set[Path]:
         """Return the paths of the models that do not fit into the memory that is free now."""
@@ -97,7 +106,7 @@ class FirstStart(QObject):
         if not models_in_folder:
             self._window.notifier.notify(self.tr("No model was found in {folder}.").format(folder=folder.name))
 
-    async def _finish_welcome(self, name: str, model_path: Path | None, persona_id: str) -> None:
+    async def _finish_welcome(self, name: str, model: Path | DownloadAssessment | None, persona_id: str) -> None:
         try:
             await self._select_user_persona(
                 name or self.tr("Friend")
@@ -106,10 +115,13 @@ class FirstStart(QObject):
         except LetheError:
             self.page.enable_retry()
             raise
-        if model_path is None:
-            await self._model_controller.show_no_model_state()
+        if model is None:
+            self.model_declined.emit()
+        elif isinstance(model, DownloadAssessment):
+            self.download_requested.emit(model)
+            self.model_chosen.emit(None)  # to chat with until the download is complete
         else:
-            self._model_controller.load_model(model_path)
+            self.model_chosen.emit(model)
         await self._open_session()
         self._window.close_welcome_pages()
 

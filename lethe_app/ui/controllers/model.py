@@ -5,19 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from lethe_app.domain.model import ModelFile
 from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
-from lethe_app.ui.core.formatting import describe_model, format_count
+from lethe_app.ui.core.formatting import describe_model, format_count, format_size
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.models import format_trust
+from lethe_app.ui.core.labels.models import format_offer_fit, format_speed, format_trust
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 
 if TYPE_CHECKING:
     from lethe_app.services.extraction.qualification import Qualification
+    from lethe_app.services.models.downloads import Downloads
+    from lethe_app.services.models.recommendation import DownloadAssessment
     from lethe_app.services.models.service import ModelService
     from lethe_app.ui.chat.status_line import StatusLine
     from lethe_app.ui.core.actions import Actions
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 class ModelController(QObject):
     """Follows the model's state. Errors of the model get a button with a remedy."""
 
+    download_requested = Signal(object)
+    """Emitted with the `DownloadAssessment` of the model that the user chose to download."""
+
     def __init__(
         self,
         status: StatusLine,
@@ -36,12 +41,13 @@ class ModelController(QObject):
         notifier: Notifier,
         theme: Theme,
         models: ModelService,
+        downloads: Downloads,
         qualification: Qualification,
         tasks: TaskRunner,
     ) -> None:
         super().__init__(status)
-        self._status, self._notifier, self._theme = status, notifier, theme
-        self._models, self._qualification, self._tasks = models, qualification, tasks
+        self._status, self._actions, self._notifier, self._theme = status, actions, notifier, theme
+        self._models, self._downloads, self._qualification, self._tasks = models, downloads, qualification, tasks
         self._used_tokens = 0
         self._model_name = ""
         self._unsubscribe = models.changed.add(self._show_state)
@@ -96,14 +102,15 @@ class ModelController(QObject):
         self._status.show_activity(self.tr("Looking for models…"))
         try:
             models = await self._models.list_chat_models()
+            better = await self._downloads.find_better(models)
         finally:
             self._status.clear_activity()
-        menu = self.build_menu(models)
+        menu = self.build_menu(models, better)
         corner = self._status.mapToGlobal(QPoint(self._status.width() - menu.sizeHint().width(), self._status.height()))
         menu.popup(corner)
 
-    def build_menu(self, models: list[ModelFile]) -> QMenu:
-        """Create the menu of models with source and size; the loaded one is checked."""
+    def build_menu(self, models: list[ModelFile], better: DownloadAssessment | None = None) -> QMenu:
+        """Create the menu of models with source and size; the loaded one is checked. `better` is offered for download."""
         menu = QMenu(self._status)
         menu.aboutToHide.connect(menu.deleteLater)
         state, colour = self._models.state, self._theme.palette.muted
@@ -115,6 +122,9 @@ class ModelController(QObject):
             action.triggered.connect(lambda _checked=False, path=model.path: self.load_model(path))
         if not models:
             menu.addAction(self.tr("No model found on this computer")).setEnabled(False)
+        if better is not None:
+            menu.addSeparator()
+            self._add_download(menu, better)
         if loaded_path is not None and (qualification := self._qualification_text()):
             menu.addSeparator()
             menu.addAction(qualification).setEnabled(False)
@@ -123,9 +133,25 @@ class ModelController(QObject):
         pick_folder = self._tasks.create_callback(self._add_picked_folder, key="pick")
         menu.addAction(load_icon("model", colour), self.tr("Choose a GGUF file…"), pick_file)
         menu.addAction(load_icon("folder", colour), self.tr("Add model folder…"), pick_folder)
+        menu.addAction(
+            load_icon("download", colour), self.tr("All models and downloads…"), self._actions["model_manager"].trigger
+        )
         if loaded_path is not None or isinstance(state, ModelFailed):
             menu.addAction(load_icon("refresh", colour), self.tr("Reload model"), self.reload_model)
         return menu
+
+    def _add_download(self, menu: QMenu, better: DownloadAssessment) -> None:
+        progress = self._downloads.progress.get(better.model.file)
+        if progress is not None and not progress.is_over:
+            title = self.tr("Downloading {name}…").format(name=better.model.name)
+            menu.addAction(title.replace("&", "&&"), self._actions["model_manager"].trigger)
+            return
+        title = self.tr("Download {name} (recommended)").format(name=better.model.name)
+        speed = format_speed(better.speed, uses_gpu=better.uses_gpu)
+        facts = " · ".join(filter(None, (format_size(better.model.size), format_offer_fit(better.level), speed)))
+        action = menu.addAction(load_icon("download", self._theme.palette.muted), f"{title}\t{facts}".replace("&", "&&"))
+        action.setToolTip(better.model.why)
+        action.triggered.connect(lambda: self.download_requested.emit(better))
 
     def _qualification_text(self) -> str:
         """Return the result of the qualification of the loaded model in words; empty before there is one."""

@@ -37,10 +37,12 @@ from lethe_app.ui.controllers.gear_menu import GearMenu
 from lethe_app.ui.controllers.index_rebuild import IndexRebuild
 from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices, MemoryPanelViews
 from lethe_app.ui.controllers.model import ModelController
+from lethe_app.ui.controllers.model_downloads import ModelDownloadController
 from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sidebar import SidebarController
+from lethe_app.ui.controllers.starter_notice import StarterNotice
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
@@ -84,7 +86,14 @@ class WindowController(QObject):
         self.messages = ChatModel(queries, self)
         self.view = ChatView(self.messages)
         self.models = ModelController(
-            status, window.window_actions, notifier, window.theme, services.models, services.qualification, self.tasks
+            status,
+            window.window_actions,
+            notifier,
+            window.theme,
+            services.models,
+            services.downloads,
+            services.qualification,
+            self.tasks,
         )
         background = ActivityServices(
             services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner
@@ -155,6 +164,31 @@ class WindowController(QObject):
         self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
+        self._create_download_controllers()
+
+    def _create_download_controllers(self) -> None:
+        """Create the controllers that recommend a model to download."""
+        window, services = self._window, self._services
+        self.model_downloads = ModelDownloadController(
+            window.notifier,
+            window.window_actions,
+            services.downloads,
+            services.models,
+            services.preferences,
+            self.replies,
+            self.tasks,
+        )
+        self.models.download_requested.connect(self.model_downloads.start_download)
+        self.starter_notice = StarterNotice(
+            window.chat,
+            window.window_actions,
+            services.models,
+            services.preferences,
+            services.downloads,
+            self.model_downloads,
+            self.replies,
+            self.tasks,
+        )
 
     def _create_message_controllers(self) -> None:
         """Create the controllers of the messages of the session on display and of its participants."""
@@ -257,6 +291,7 @@ class WindowController(QObject):
         if services.preferences.current.welcomed:
             self._window.close_welcome_pages()
             self.tasks.start_task(self._open_initial_session())
+            self.tasks.start_task(self.model_downloads.offer_to_resume())
             if isinstance(services.models.state, NoModel):
                 self.models.load_model()
         else:
@@ -264,12 +299,15 @@ class WindowController(QObject):
                 self._window,
                 services.library,
                 services.models,
+                services.downloads,
                 services.preferences,
                 self.directory,
-                self.models,
                 self.tasks,
                 self._open_initial_session,
             )
+            first_start.download_requested.connect(self.model_downloads.start_download)
+            first_start.model_chosen.connect(self.models.load_model)
+            first_start.model_declined.connect(lambda: self.tasks.start_task(self.models.show_no_model_state()))
             self.tasks.start_task(first_start.show_welcome())
 
     async def _open_initial_session(self) -> None:
@@ -305,6 +343,7 @@ class WindowController(QObject):
             self.drafts,
             self.sidebar,
             self.sessions,
+            self.model_downloads,
             self.models,
             self.background,
             self.appearance,

@@ -22,9 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.model import ModelFile
+from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.services.models.service import is_starter
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.formatting import describe_model
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_button_icon, render_icon
+from lethe_app.ui.core.labels.models import format_offer
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.sidebar_model import PersonaRow
@@ -41,7 +44,7 @@ class Welcome(QFrame):
     """Page with name, persona, model and a start button. Every choice has a default, so that Enter alone starts a session."""
 
     start_requested = Signal(str, object, str)
-    """Name of the user, path of the model or None, and id of the persona."""
+    """Name of the user; path of the model, `DownloadAssessment` of the model to download, or None; and id of the persona."""
     file_requested = Signal()
     folder_requested = Signal()
 
@@ -53,6 +56,8 @@ class Welcome(QFrame):
         self.persona_cards: list[ChoiceCard] = []
         self._models: list[ModelFile] = []
         self.model_cards: list[ChoiceCard] = []
+        self._offer: DownloadAssessment | None = None
+        self.offer_card: ChoiceCard | None = None
         self._columns = 0
         page = QWidget()
         page.setObjectName("welcome_page")
@@ -185,7 +190,9 @@ class Welcome(QFrame):
         for card, row in zip(self.persona_cards, self._persona_rows, strict=True):
             card.set_image(self._render_avatar(row))
         for card in self.model_cards:
-            card.set_image(self._render_model_icon())
+            card.set_image(self._render_icon("model"))
+        if self.offer_card is not None:
+            self.offer_card.set_image(self._render_icon("download"))
 
     # Choices
 
@@ -205,6 +212,7 @@ class Welcome(QFrame):
         stops = [
             self.name_field,
             *self.persona_cards,
+            *([self.offer_card] if self.offer_card is not None else []),
             *self.model_cards,
             self.file_button,
             self.folder_button,
@@ -232,7 +240,7 @@ class Welcome(QFrame):
                 self._theme,
                 model.name,
                 self._describe_choice(model, position, too_large),
-                self._render_model_icon(),
+                self._render_icon("model"),
                 self._model_box,
             )
             card.setChecked(model.path == selected_path or (selected_path is None and position == 0))
@@ -244,18 +252,35 @@ class Welcome(QFrame):
             self.tr("No model was found on this computer. Open a GGUF file, or start without a model and look around first.")
         )
 
+    def set_offer(self, offer: DownloadAssessment | None) -> None:
+        """Offer a model for download above those on this computer; it is never selected by default."""
+        if self.offer_card is not None:
+            self.offer_card.deleteLater()
+        self._offer, self.offer_card = offer, None
+        if offer is not None:
+            later = self.tr("You can chat with the other model until the download is complete.")
+            self.offer_card = ChoiceCard(
+                self._theme,
+                self.tr("Recommended: {name}").format(name=offer.model.name),
+                f"{format_offer(offer)}\n{later if self._models else offer.model.why}",
+                self._render_icon("download"),
+                self._model_box,
+            )
+            self._model_column.insertWidget(0, self.offer_card)
+        self._set_tab_order()
+
     def _describe_choice(self, model: ModelFile, position: int, too_large: Collection[Path]) -> str:
         if model.path in too_large:
             reason = self.tr("Needs more memory than is currently free.")
-        elif "starter" in model.source.casefold():
+        elif is_starter(model):
             reason = self.tr("Small and ready to use: good for a first try.")
         else:
             best = self.tr("Recommended: already on this computer, fits in memory and is more capable than the starter model.")
             reason = best if position == 0 else ""
         return f"{describe_model(model)}\n{reason}".strip()
 
-    def _render_model_icon(self) -> QPixmap:
-        return render_icon("model", self._theme.palette.muted, ICON, self.devicePixelRatioF())
+    def _render_icon(self, name: str) -> QPixmap:
+        return render_icon(name, self._theme.palette.muted, ICON, self.devicePixelRatioF())
 
     def _render_avatar(self, row: PersonaRow) -> QPixmap:
         return render_avatar(
@@ -278,18 +303,21 @@ class Welcome(QFrame):
 
     def _start_with_model(self) -> None:
         models = zip(self._models, self.model_cards, strict=True)
-        self._emit_start(next((model.path for model, card in models if card.isChecked()), None))
+        if self.offer_card is not None and self.offer_card.isChecked():
+            self._emit_start(self._offer)
+        else:
+            self._emit_start(next((model.path for model, card in models if card.isChecked()), None))
 
     def _start_without_model(self) -> None:
         self._emit_start(None)
 
-    def _emit_start(self, model_path: Path | None) -> None:
+    def _emit_start(self, model: Path | DownloadAssessment | None) -> None:
         rows = zip(self._persona_rows, self.persona_cards, strict=True)
         persona_id = next((row.persona_id for row, card in rows if card.isChecked()), "")
         for button in (self.start_button, self.skip_button):
             button.setEnabled(False)
         self.start_button.setText(self.tr("One moment…"))
-        self.start_requested.emit(self.name_field.text().strip(), model_path, persona_id)
+        self.start_requested.emit(self.name_field.text().strip(), model, persona_id)
 
     def enable_retry(self) -> None:
         """Enable the buttons for another try after an error."""

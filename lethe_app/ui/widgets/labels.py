@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 MAX_HIDDEN_LENGTH = 3
 """An elided text of at most this many characters, the ellipsis included, is not shown at all."""
@@ -54,6 +54,14 @@ def build_heading(text: str) -> QLabel:
 def build_small_label(text: str) -> QLabel:
     """Create a wrapped label in small type, for the text below a heading."""
     return create_text_label(text, "small")
+
+
+def build_badge(text: str, kind: str = "") -> QLabel:
+    """Create a badge beside a heading; `kind` colours it: “good”, “danger”, or neutral if empty."""
+    label = QLabel(text)
+    label.setProperty("badge", kind or "neutral")
+    label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Maximum)
+    return label
 
 
 def create_text_label(text: str, *style_properties: str) -> QLabel:

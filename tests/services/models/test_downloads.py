@@ -76,7 +76,7 @@ async def test_what_failed_says_why(services: AppServices):
 
 
 async def test_the_recommended_ones_are_told_without_any_connection(services: AppServices):
-    models = await services.downloads.list_recommended()
+    models = await services.downloads.list_offers()
 
     assert len(models) >= 4
     assert [model.memory for model in models] == sorted(model.memory for model in models)

@@ -107,7 +107,7 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
     content = (tmp_path / "made.gguf").read_bytes()
     async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home") as scene:
         await scene.services.preferences.set(hub_mirror=server.url)
-        monkeypatch.setattr(scene.services.downloads, "list_recommended", offered)
+        monkeypatch.setattr(scene.services.downloads, "list_offers", offered)
         page = await model_page(scene)
         (offer,) = page.findChildren(DownloadOffer)
         assert offer.action_button.text() == "Download"
@@ -120,7 +120,7 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
 
 async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        model = (await scene.services.downloads.list_recommended())[0]
+        model = (await scene.services.downloads.list_offers())[0]
         part = scene.services.paths.models / f"{model.file}.part"
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(b"GGUF" * 1000)

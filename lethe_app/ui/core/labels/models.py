@@ -1,4 +1,4 @@
-"""Display texts of the download and the qualification of a model."""
+"""Display texts of a model: whether it fits, its download and its qualification."""
 
 from __future__ import annotations
 
@@ -6,11 +6,57 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.extraction.qualification import QualificationResult
-from lethe_app.ui.core.formatting import format_size
+from lethe_app.services.models.memory_fit import FitLevel
+from lethe_app.services.models.recommendation import WORDS_PER_TOKEN, DownloadAssessment
+from lethe_app.ui.core.formatting import format_count, format_size
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
+
+
+def format_fit_level(level: FitLevel) -> str:
+    """Return whether a model fits into memory, in one or two words for a column or a badge."""
+    return {FitLevel.FITS: _tr("fits"), FitLevel.TIGHT: _tr("barely fits"), FitLevel.TOO_LARGE: _tr("too large")}[level]
+
+
+def format_offer(assessment: DownloadAssessment) -> str:
+    """Return size, licence, fit and expected speed of a model that can be downloaded, in one line."""
+    size, *others = _offer_facts(assessment)
+    return " · ".join((size, format_offer_fit(assessment.level), *others))
+
+
+def format_offer_facts(assessment: DownloadAssessment) -> str:
+    """Return the same without the fit, which is shown beside it."""
+    return " · ".join(_offer_facts(assessment))
+
+
+def _offer_facts(assessment: DownloadAssessment) -> list[str]:
+    model = assessment.model
+    licence = _tr("{licence} licence").format(licence=model.licence) if model.licence else ""
+    size = _tr("{size} download").format(size=format_size(model.size))
+    return [size, *(text for text in (format_speed(assessment.speed, uses_gpu=assessment.uses_gpu), licence) if text)]
+
+
+def format_offer_fit(level: FitLevel) -> str:
+    """Return whether a model that is not on this computer would fit into its memory."""
+    return {
+        FitLevel.FITS: _tr("fits this computer"),
+        FitLevel.TIGHT: _tr("fits when other programs are closed"),
+        FitLevel.TOO_LARGE: _tr("too large for this computer"),
+    }[level]
+
+
+def format_speed(tokens_per_second: float, *, uses_gpu: bool = False) -> str:
+    """Return the estimated speed of a model in words; empty if it is not known."""
+    if uses_gpu:
+        return _tr("fast on your graphics card")
+    words = round(tokens_per_second * WORDS_PER_TOKEN)
+    if not tokens_per_second:
+        return ""
+    if words < 1:
+        return _tr("less than 1 word per second")
+    return format_count(words, _tr("about {n} word per second"), _tr("about {n} words per second"))
 
 
 def format_download(progress: DownloadProgress) -> str:

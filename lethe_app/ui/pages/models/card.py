@@ -30,10 +30,12 @@ from lethe_app.ui.widgets.labels import build_small_label
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """Model file with its memory estimate."""
+    """Model file with its memory estimate and its estimated speed."""
 
     model: ModelFile
     fit: MemoryEstimate
+    speed: float = 0.0
+    """Estimated tokens per second; 0 if it is not known."""
 
 
 class ModelCard(CardColumn):
@@ -132,7 +134,7 @@ class ModelCard(CardColumn):
 
     def _show_fit(self, entry: ModelEntry) -> None:
         if self._shown_path == entry.model.path:
-            self.fit_label.setText(format_fit(entry.fit) if not entry.model.is_embedding else "")
+            self.fit_label.setText(format_fit(entry.fit, entry.speed) if not entry.model.is_embedding else "")
 
     # Settings for this model.
 

@@ -7,11 +7,16 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadProgress, DownloadStage
+from lethe_app.services.models.memory_fit import FitLevel
+from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.ui.core.formatting import format_size
-from lethe_app.ui.core.labels.models import format_download
+from lethe_app.ui.core.labels.models import format_download, format_offer_facts, format_offer_fit
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_badge, build_heading, build_small_label
+
+FIT_BADGES = {FitLevel.FITS: "good", FitLevel.TIGHT: "", FitLevel.TOO_LARGE: "danger"}
+"""Style of the badge by fit."""
 
 
 class DownloadOffer(QFrame):
@@ -23,23 +28,22 @@ class DownloadOffer(QFrame):
     """The partial download is to be discarded."""
     use_requested = Signal(object)
 
-    def __init__(self, model: RemoteModel, free_memory: int, parent: QWidget | None = None) -> None:
-        """Create the card; `free_memory` is the free memory in bytes."""
+    def __init__(self, assessment: DownloadAssessment, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        model = assessment.model
         self.setProperty("panel", True)
         self.setAccessibleName(model.name)
         self.model = model
         # What the button does depends on the state; its one connection calls `_button_action`.
         self._button_action: Callable[[], None] = lambda: None
-        fits = free_memory >= model.memory
-        memory_text = self.tr("needs about {memory} of free memory").format(memory=format_size(model.memory))
-        facts = [format_size(model.size), memory_text, model.licence]
+        memory_text = self.tr("needs about {memory} of memory").format(memory=format_size(model.memory))
         title_row = QHBoxLayout()
         title_row.setSpacing(SPACE_3)
         title_row.addWidget(build_heading(model.name))
-        self.memory_note = QLabel("" if fits else self.tr("more than is currently free"))
-        self.memory_note.setProperty("small", True)
-        title_row.addWidget(self.memory_note)
+        if assessment.is_recommended:
+            title_row.addWidget(build_badge(self.tr("Recommended"), "good"))
+        self.fit_badge = build_badge(format_offer_fit(assessment.level), FIT_BADGES[assessment.level])
+        title_row.addWidget(self.fit_badge)
         title_row.addStretch(1)
         self.state_label = build_small_label("")
         self.progress_bar = QProgressBar()
@@ -58,7 +62,7 @@ class DownloadOffer(QFrame):
         purpose_label = QLabel(model.why)
         purpose_label.setWordWrap(True)
         text_column.addWidget(purpose_label)
-        text_column.addWidget(build_small_label(" · ".join(fact for fact in facts if fact)))
+        text_column.addWidget(build_small_label(f"{format_offer_facts(assessment)} · {memory_text}"))
         text_column.addWidget(self.state_label)
         text_column.addWidget(self.progress_bar)
         row = QHBoxLayout(self)

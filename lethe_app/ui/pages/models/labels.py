@@ -9,19 +9,23 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
+from lethe_app.ui.core.labels.models import format_speed
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
 
 
-def format_fit_level(level: FitLevel) -> str:
-    """Return whether a model fits into memory, in one or two words for a column."""
-    return {FitLevel.FITS: _tr("fits"), FitLevel.TIGHT: _tr("barely fits"), FitLevel.TOO_LARGE: _tr("too large")}[level]
+def format_fit(fit: MemoryEstimate, speed: float = 0.0) -> str:
+    """Return the memory a model needs, what is free, which context size would fit if the chosen one does not, and the
+    estimated speed if it is known.
+    """
+    speed_text = format_speed(speed)
+    estimate = _tr("Estimated speed: {speed}.").format(speed=speed_text) if speed_text else ""
+    return f"{_format_memory(fit)} {estimate}".strip()
 
 
-def format_fit(fit: MemoryEstimate) -> str:
-    """Return the memory a model needs, what is free, and which context size would fit if the chosen one does not."""
+def _format_memory(fit: MemoryEstimate) -> str:
     text = _tr(
         "Needs {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} for "
         "computation. {free} is free."

@@ -10,8 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import ModelReady
-from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit, free_memory
+from lethe_app.services.models.hardware import Hardware, free_memory, measure_hardware
+from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
+from lethe_app.services.models.recommendation import estimate_speed
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
+from lethe_app.ui.core.labels.models import format_fit_level
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
@@ -19,7 +22,6 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
-from lethe_app.ui.pages.models.labels import format_fit_level
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_small_label
@@ -37,6 +39,7 @@ class ModelPage(ListPage):
         super().__init__(context, self.tr("Models"))
         self._services = services
         self._models: list[ModelFile] = []
+        self._hardware: Hardware | None = None
         self._offer_cards: dict[str, DownloadOffer] = {}
         self.tabs = QTabBar()
         self.tabs.addTab(self.tr("On this computer"))
@@ -76,6 +79,7 @@ class ModelPage(ListPage):
         self.subtitle.set_full_text(self.tr("searching for models…"))
         self._schedule_reload()
         context.tasks.start_task(self._load_offers())
+        context.tasks.start_task(self._load_hardware())
 
     def _build_table(self) -> None:
         columns = [
@@ -126,10 +130,15 @@ class ModelPage(ListPage):
         if not self.table.select_row(loaded_path) and self.rows.visible_rows:
             self.table.select_row(self.rows.visible_rows[0].model.path)
 
+    async def _load_hardware(self) -> None:
+        """Measure the memory bandwidth, from which the speed of each model is estimated."""
+        self._hardware = await asyncio.to_thread(measure_hardware)
+        self._update_fits()
+
     async def _load_offers(self) -> None:
-        free = await asyncio.to_thread(free_memory)
-        for model in await self._services.downloads.list_recommended():
-            offer = DownloadOffer(model, free)
+        for assessment in await self._services.downloads.assess_offers():
+            offer = DownloadOffer(assessment)
+            model = assessment.model
             offer.download_requested.connect(self._services.downloads.start_download)
             offer.stop_requested.connect(lambda one: self._spawn(self._services.downloads.stop(one.file)))
             offer.use_requested.connect(self._use_download)
@@ -148,12 +157,21 @@ class ModelPage(ListPage):
         state = self._services.models.state
         if isinstance(state, ModelReady):  # what the loaded one takes would be given back first
             free += self._compute_fit(state.model.file, 0).needed
-        self.rows.set_rows([ModelEntry(model, self._compute_fit(model, free)) for model in self._models])
+        self.rows.set_rows(
+            [ModelEntry(model, self._compute_fit(model, free), self._estimate_speed(model)) for model in self._models]
+        )
         self.subtitle.set_full_text(self.tr("{free} of memory free").format(free=format_size(free)))
 
     def _compute_fit(self, model: ModelFile, free: int) -> MemoryEstimate:
         settings = self._services.preferences.current.for_model(model.path.name)
         return estimate_fit(model, settings.context, KvType(settings.kv_type), free)
+
+    def _estimate_speed(self, model: ModelFile) -> float:
+        """Return tokens per second on the processor; 0 if it is not known or layers run on the graphics card."""
+        settings = self._services.preferences.current.for_model(model.path.name)
+        if self._hardware is None or settings.gpu_layers or model.is_embedding:
+            return 0.0
+        return estimate_speed(model.size, self._hardware)
 
     def _fit_level_text(self, entry: ModelEntry) -> str:
         return "" if entry.model.is_embedding else format_fit_level(entry.fit.level)

@@ -1,0 +1,104 @@
+"""Hardware of this computer, as far as it decides which models fit and how fast they write."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import platform
+import shutil
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+SAMPLE_BYTES = 32 << 20
+"""Bytes that each thread copies to measure the memory bandwidth; more than a processor's share of the cache."""
+SAMPLES = 3
+"""Copies of which the fastest counts; the first one also pays for the pages."""
+GPU_QUERY_TIMEOUT = 3.0
+"""Seconds after which the query of the graphics driver is given up."""
+UNIFIED_SHARE = 0.75
+"""Share of the memory that a graphics processor may use where it shares the memory of the computer. Source: the default of
+Metal's recommendedMaxWorkingSetSize.
+"""
+_GPU_BACKENDS = ("ggml-cuda", "ggml-vulkan", "ggml-hip", "ggml-metal", "ggml-sycl")
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """Memory and memory bandwidth of this computer, in bytes and bytes per second."""
+
+    memory: int
+    free_memory: int
+    bandwidth: float
+    """Bytes per second that all physical cores together read; 0 if it was not measured."""
+    gpu_memory: int = 0
+    """Memory of the largest graphics card that the engine can use; 0 if there is none."""
+
+
+def free_memory() -> int:
+    """Return the bytes of memory that are available without swapping."""
+    return int(psutil.virtual_memory().available)
+
+
+def measure_hardware() -> Hardware:
+    """Measure the hardware, which takes about a quarter of a second the first time. Call it outside the event loop."""
+    return Hardware(int(psutil.virtual_memory().total), free_memory(), _measure_bandwidth(), _find_gpu_memory())
+
+
+@cache
+def _measure_bandwidth() -> float:
+    """Measure how many bytes per second all physical cores read and write when each of them copies a block."""
+    threads = psutil.cpu_count(logical=False) or 1
+    blocks = [(ctypes.create_string_buffer(SAMPLE_BYTES), ctypes.create_string_buffer(SAMPLE_BYTES)) for _ in range(threads)]
+    fastest = 0.0
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(SAMPLES):
+            begin = time.perf_counter()  # the copies are foreign calls, so they run without the GIL
+            list(
+                pool.map(lambda pair: ctypes.memmove(pair[0], pair[1], SAMPLE_BYTES), blocks)
+            )  # a foreign call, so without the GIL
+            fastest = max(fastest, 2 * SAMPLE_BYTES * threads / (time.perf_counter() - begin))
+    return fastest
+
+
+@cache
+def _find_gpu_memory() -> int:
+    """Return the memory of the largest graphics card in bytes; 0 if there is none or the engine was built without support."""
+    if not _has_gpu_backend():
+        return 0
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        return int(psutil.virtual_memory().total * UNIFIED_SHARE)
+    return max([0, *_nvidia_memory(), *_amd_memory(Path("/sys/class/drm"))])
+
+
+def _has_gpu_backend() -> bool:
+    """Return whether the engine was built for graphics cards, without loading it into this process."""
+    package = importlib.util.find_spec("llama_cpp")
+    if package is None or package.origin is None:
+        return False
+    libraries = [path.name for path in (Path(package.origin).parent / "lib").glob("*ggml*")]
+    return any(backend in name for backend in _GPU_BACKENDS for name in libraries)
+
+
+def _nvidia_memory() -> list[int]:
+    """Return the memory of each NVIDIA card in bytes, as its driver states it."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    command = [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=GPU_QUERY_TIMEOUT, check=True)  # noqa: S603 - fixed arguments
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [int(line) << 20 for line in answer.stdout.split() if line.isdecimal()]
+
+
+def _amd_memory(devices: Path) -> list[int]:
+    """Return the memory of each AMD card in bytes, as the Linux driver states it below `devices`."""
+    texts = [path.read_text("ascii").strip() for path in devices.glob("card*/device/mem_info_vram_total")]
+    return [int(text) for text in texts if text.isdecimal()]

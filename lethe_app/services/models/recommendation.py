@@ -1,0 +1,79 @@
+"""Assessment of the models that can be downloaded: whether they fit this computer, how fast they would write, and which one is
+recommended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lethe_app.domain.model import ModelFile, RemoteModel
+from lethe_app.services.models.hardware import Hardware
+from lethe_app.services.models.memory_fit import FitLevel
+
+USABLE_SHARE = 0.7
+"""Share of the computer's memory that a model may need; the system and a browser take the rest."""
+GPU_SHARE = 0.9
+"""Share of the graphics memory that a model may need; the screen takes the rest."""
+BANDWIDTH_SHARE = 0.5
+"""Share of the measured memory bandwidth at which the weights are read while a reply is written."""
+WORDS_PER_TOKEN = 0.75
+"""Words of English per token."""
+MIN_SPEED = 3.0
+"""Tokens per second below which a model is too slow to be recommended; people read about five words per second."""
+BETTER_SIZE = 1.5
+"""A download counts as better than the models on this computer if it is this many times as large as the largest that fits."""
+
+
+@dataclass(frozen=True)
+class DownloadAssessment:
+    """Model that can be downloaded, with what is expected of it on this computer."""
+
+    model: RemoteModel
+    level: FitLevel
+    """TIGHT if it fits only after other programs are closed."""
+    speed: float
+    """Estimated tokens per second; 0 if it is not known."""
+    uses_gpu: bool = False
+    is_recommended: bool = False
+
+
+def assess_downloads(models: Sequence[RemoteModel], hardware: Hardware) -> list[DownloadAssessment]:
+    """Assess each model, smallest memory requirement first; at most one is recommended."""
+    assessments = [_assess(model, hardware) for model in sorted(models, key=lambda model: model.memory)]
+    best = _find_best(assessments, hardware)
+    return [replace(one, is_recommended=one is best) for one in assessments]
+
+
+def is_better_than(model: RemoteModel, local_models: Sequence[ModelFile], hardware: Hardware) -> bool:
+    """Return whether the model is much larger than every chat model on this computer that fits into its memory."""
+    usable = max(hardware.memory * USABLE_SHARE, hardware.gpu_memory)
+    largest = max((one.size for one in local_models if one.size <= usable), default=0)
+    return model.size > BETTER_SIZE * largest
+
+
+def estimate_speed(size: int, hardware: Hardware) -> float:
+    """Estimate the tokens per second of a model of `size` bytes without a graphics card: for each token the processor reads
+    all weights once, so the memory bandwidth is the limit. 0 if the bandwidth is not known.
+    """
+    return BANDWIDTH_SHARE * hardware.bandwidth / size if size else 0.0
+
+
+def _assess(model: RemoteModel, hardware: Hardware) -> DownloadAssessment:
+    if hardware.gpu_memory and model.memory <= GPU_SHARE * hardware.gpu_memory:
+        return DownloadAssessment(model, FitLevel.FITS, 0.0, uses_gpu=True)
+    speed = estimate_speed(model.size, hardware)
+    if model.memory <= hardware.free_memory:
+        return DownloadAssessment(model, FitLevel.FITS, speed)
+    fits_alone = model.memory <= USABLE_SHARE * hardware.memory
+    return DownloadAssessment(model, FitLevel.TIGHT if fits_alone else FitLevel.TOO_LARGE, speed)
+
+
+def _find_best(assessments: Sequence[DownloadAssessment], hardware: Hardware) -> DownloadAssessment | None:
+    """Return the largest model that fits and is fast enough, or else the smallest that fits; None if none does.
+
+    What fits is judged by all of the memory: how much is free at the moment changes from hour to hour.
+    """
+    fitting = [one for one in assessments if one.uses_gpu or one.model.memory <= USABLE_SHARE * hardware.memory]
+    fast = [one for one in fitting if one.uses_gpu or one.speed >= MIN_SPEED]
+    return fast[-1] if fast else fitting[0] if fitting else None

@@ -1,0 +1,125 @@
+"""Recommend a model to download, and load it when its download is complete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from lethe_app.config.options import ModelChoices
+from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.services.events import ModelReady
+from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.ui.core.formatting import format_size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lethe_app.services.models.downloads import Downloads
+    from lethe_app.services.models.service import ModelService
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.core.actions import Actions
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.notifier import Notifier
+
+ALL_GPU_LAYERS = -1
+"""Setting that offloads all layers of a model to the graphics card."""
+
+
+class ModelDownloadController(QObject):
+    """Starts downloads that the user asked for on the welcome page, in the model menu or in the chat, and loads the model as
+    soon as no reply is in progress. A download that was not complete when the program was closed is offered again.
+    """
+
+    def __init__(
+        self,
+        notifier: Notifier,
+        actions: Actions,
+        downloads: Downloads,
+        models: ModelService,
+        preferences: Preferences,
+        replies: ReplyController,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(notifier)
+        self._notifier, self._actions, self._tasks = notifier, actions, tasks
+        self._downloads, self._models, self._preferences, self._replies = downloads, models, preferences, replies
+        self._downloaded_path: Path | None = None
+        """Model that is loaded when the reply in progress is complete."""
+        self._unsubscribe = downloads.changed.add(self._on_progress)
+        replies.turn_ended.connect(self._load_downloaded)
+
+    def close(self) -> None:
+        """Disconnect from the downloads."""
+        self._unsubscribe()
+
+    def start_download(self, assessment: DownloadAssessment) -> None:
+        """Start the download; the model is loaded when it is complete."""
+        self._tasks.start_task(self._start(assessment), key="download")
+
+    async def offer_to_resume(self) -> None:
+        """Offer to go on with a download that was not complete when the program was closed."""
+        model = await self._downloads.find_offer(self._preferences.current.awaited_download)
+        if model is None:
+            return
+        if (path := self._downloads.find_downloaded(model)) is not None:
+            self._load_when_idle(path)
+        elif partial_size := self._downloads.partial_size(model):
+            self._notifier.notify(
+                self.tr("The download of {name} is not complete.").format(name=model.name),
+                self.tr("{done} of {total} are on this computer.").format(
+                    done=format_size(partial_size), total=format_size(model.size)
+                ),
+                self.tr("Resume"),
+                lambda: self._downloads.start_download(model),
+            )
+
+    async def _start(self, assessment: DownloadAssessment) -> None:
+        model = assessment.model
+        await self._preferences.set(awaited_download=model.file)
+        if assessment.uses_gpu:
+            await self._use_gpu(model)
+        self._downloads.start_download(model)
+        self._notifier.notify(
+            self.tr("Downloading {name}.").format(name=model.name),
+            self.tr("Keep chatting; the model is loaded when it is complete."),
+            self.tr("Show downloads"),
+            self._actions["model_manager"].trigger,
+        )
+
+    async def _use_gpu(self, model: RemoteModel) -> None:
+        """Offload all layers, unless the user has chosen settings for this file before."""
+        choices = self._preferences.current.model_choices
+        if model.file not in choices:
+            await self._preferences.set(model_choices={**choices, model.file: ModelChoices(gpu_layers=ALL_GPU_LAYERS)})
+
+    def _on_progress(self, progress: DownloadProgress) -> None:
+        if progress.model.file != self._preferences.current.awaited_download:
+            return
+        if progress.stage is DownloadStage.DONE and progress.path is not None:
+            self._load_when_idle(progress.path)
+        elif progress.stage is DownloadStage.FAILED:
+            self._notifier.notify(
+                self.tr("The download of {name} stopped.").format(name=progress.model.name),
+                progress.problem,
+                self.tr("Try again"),
+                lambda: self._downloads.start_download(progress.model),
+            )
+
+    def _load_when_idle(self, path: Path) -> None:
+        self._downloaded_path = path
+        if not self._replies.is_replying:
+            self._load_downloaded()
+
+    def _load_downloaded(self) -> None:
+        if self._downloaded_path is not None and not self._replies.is_replying:
+            path, self._downloaded_path = self._downloaded_path, None
+            self._tasks.start_task(self._load(path), key="load")
+
+    async def _load(self, path: Path) -> None:
+        await self._preferences.set(awaited_download="")
+        await self._models.load(path)
+        state = self._models.state
+        if isinstance(state, ModelReady):
+            self._notifier.notify(self.tr("{name} is loaded and writes the next reply.").format(name=state.model.file.name))

@@ -1,0 +1,191 @@
+"""A better model is recommended where people look for one, comes in the background and then writes the replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+
+from lethe_app.domain.model import RemoteModel
+from lethe_app.services.events import ModelLoading, ModelReady, ModelState
+from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.services.models.service import STARTER_SOURCE
+from lethe_app.ui.chat.composer_card import ComposerCard
+from lethe_app.ui.shell.welcome import Welcome
+from tests.llm.gguf_factory import chat_settings, write_model
+from tests.llm.hub_server import HubServer, serving
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("styled_app")
+
+LOAD_LIMIT = 20
+"""Seconds until a model that is complete is being loaded."""
+
+
+async def recommended(scene: Scene) -> DownloadAssessment:
+    """What is recommended for the computer that runs the tests."""
+    found = await scene.services.downloads.find_better([])
+    assert found is not None
+    return found
+
+
+def received_states(scene: Scene) -> list[ModelState]:
+    states: list[ModelState] = []
+    scene.services.models.changed.add(states.append)
+    return states
+
+
+def button(scene: Scene, text: str) -> QPushButton | None:
+    """The button with this text of a notification or of the card above the composer."""
+    widgets = [*scene.toasts, *cards(scene)]
+    buttons = [one for widget in widgets for one in widget.findChildren(QPushButton)]
+    return next((one for one in buttons if one.text() == text and one.isVisible()), None)
+
+
+def cards(scene: Scene) -> list[ComposerCard]:
+    return [card for card in scene.window.findChildren(ComposerCard) if card.isVisible()]
+
+
+def click(found: QPushButton | None) -> None:
+    assert found is not None
+    QTest.mouseClick(found, Qt.MouseButton.LeftButton)
+
+
+async def say(scene: Scene, text: str) -> None:
+    count = len(scene.words)
+    QTest.keyClicks(scene.draft, text)
+    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+    await until(lambda: not scene.is_replying and len(scene.words) == count + 2)
+
+
+def tiny_content(folder: Path) -> bytes:
+    write_model(folder / "made.gguf", settings=chat_settings())
+    return (folder / "made.gguf").read_bytes()
+
+
+async def test_the_welcome_page_recommends_a_download_that_two_clicks_start(tmp_path: Path):
+    async with serving(HubServer(stalls=1)) as server, opened(tmp_path, welcomed=False) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+        page = scene.window.pages.currentWidget()
+        assert isinstance(page, Welcome)
+        await until(lambda: page.offer_card is not None)
+        model = (await recommended(scene)).model
+        assert page.offer_card.text() == f"Recommended: {model.name}"
+        assert model.licence in page.offer_card.accessibleDescription()
+        assert not page.offer_card.isChecked()  # nothing is downloaded that nobody chose
+
+        QTest.mouseClick(page.offer_card, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.start_button, Qt.MouseButton.LeftButton)
+        await until(lambda: server.asked)
+
+        assert model.file in server.asked[0]["path"]
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
+        assert scene.services.preferences.current.awaited_download == model.file
+
+
+async def test_the_menu_of_models_recommends_one_and_the_click_starts_it(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with serving(HubServer(stalls=1)) as server, opened(tmp_path, echo_model("Yes.")) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+        better = await recommended(scene)
+        menu = scene.controller.models.build_menu([], better)
+        action = next(one for one in menu.actions() if one.text().startswith(f"Download {better.model.name}"))
+        assert "recommended" in action.text()
+
+        action.trigger()
+        await until(lambda: server.asked)
+
+        menu = scene.controller.models.build_menu([], better)
+        assert f"Downloading {better.model.name}…" in [one.text() for one in menu.actions()]
+
+
+async def test_a_model_is_loaded_when_its_download_is_complete(tmp_path: Path, echo_model: Callable[..., Path]):
+    content = tiny_content(tmp_path)
+    async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home", echo_model("Yes.")) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
+        states = received_states(scene)
+
+        scene.controller.model_downloads.start_download(await recommended(scene))
+
+        await until(lambda: any(isinstance(state, ModelLoading) for state in states), LOAD_LIMIT)
+        assert scene.services.preferences.current.awaited_download == ""
+
+
+async def test_a_reply_in_progress_is_finished_by_the_model_that_began_it(tmp_path: Path, echo_model: Callable[..., Path]):
+    content = tiny_content(tmp_path)
+    slow = echo_model("One, two, three, four, five, six, seven, eight.", delay=0.1)
+    async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home", slow) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+        better = await recommended(scene)
+        states = received_states(scene)
+        QTest.keyClicks(scene.draft, "Count.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.is_replying and scene.words[-1].startswith("One"))
+        states.clear()
+
+        scene.controller.model_downloads.start_download(better)
+        await until(lambda: scene.services.downloads.find_downloaded(better.model) is not None)
+        assert not any(isinstance(state, ModelLoading) for state in states)
+
+        await until(lambda: any(isinstance(state, ModelLoading) for state in states), LOAD_LIMIT)
+        assert scene.words[-1].endswith("eight.")
+
+
+async def test_a_download_that_was_not_complete_is_offered_again(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path) as scene:
+        model: RemoteModel = (await recommended(scene)).model
+        await scene.services.preferences.set(awaited_download=model.file)
+        part = scene.services.paths.models / f"{model.file}.part"
+        part.parent.mkdir(exist_ok=True)
+        part.write_bytes(b"GGUF" * 1000)
+    async with serving(HubServer(stalls=1)) as server, opened(tmp_path, echo_model("Yes.")) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+        await until(lambda: button(scene, "Resume"))
+        assert not server.asked  # nothing goes out before the click
+
+        click(button(scene, "Resume"))
+
+        await until(lambda: server.asked)
+        assert server.asked[0]["range"] == "bytes=4000-"
+
+
+async def test_a_download_that_failed_says_why_and_is_tried_again(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with serving(HubServer(status=404)) as server, opened(tmp_path, echo_model("Yes.")) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+
+        scene.controller.model_downloads.start_download(await recommended(scene))
+        await until(lambda: button(scene, "Try again"))
+
+        assert any("no longer available" in toast.detail for toast in scene.toasts)
+        asked = len(server.asked)
+        click(button(scene, "Try again"))
+        await until(lambda: len(server.asked) > asked)
+
+
+async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.", "Yes.", "Yes.")) as scene:
+        models = scene.services.models
+        await until(lambda: isinstance(models.state, ModelReady))
+        await say(scene, "Hello.")
+        assert not cards(scene)  # another model wrote this
+
+        assert isinstance(models.state, ModelReady)
+        loaded = models.state.model
+        models.state = ModelReady(replace(loaded, file=replace(loaded.file, source=STARTER_SOURCE)))
+        await say(scene, "And now?")
+        await until(lambda: cards(scene))
+        (card,) = cards(scene)
+        better = await recommended(scene)
+        assert better.model.name in card.details.text()
+        assert button(scene, f"Download {better.model.name}") is not None
+
+        click(button(scene, "Not now"))
+        await until(lambda: not cards(scene))
+        await say(scene, "Once more.")
+        assert not cards(scene)
+        assert scene.services.preferences.current.has_seen_starter_notice
