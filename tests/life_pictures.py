@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
@@ -105,7 +106,7 @@ async def _work(runs: TaskRuns, present: datetime) -> None:
         (26, "journal", RunOutcome.NOTHING, 1_105, "Nothing asked to be written down.", ""),
     ):
         began = present - timedelta(hours=hours)
-        made = (ProducedRecord(kind=ProducedKind.MEMORY, id=title, title=title),) if title else ()
+        made = (ProducedRecord(kind=ProducedKind.MEMORY, id=str(uuid4()), title=title),) if title else ()
         await runs.save_run(
             TaskRun(
                 persona_id=MIRA,

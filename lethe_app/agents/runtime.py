@@ -15,7 +15,7 @@ from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.schedule import end_of, interval_of, is_quiet_hour, next_due_time
 from lethe_app.agents.task import AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import PlannedTask, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.storage.agents.task_runs import TaskRuns
@@ -114,6 +114,28 @@ class Runtime:
             if candidates and await self.budget.can_start_run(persona.unique_name, moment):
                 due_tasks += candidates
         return sort_by_last_run(due_tasks, self._last_run_times)
+
+    async def plan_tasks(self, persona: Persona, moment: datetime) -> list[PlannedTask]:
+        """Return the tasks of a persona, those due first; if its background activity is off, those that would run."""
+        settings, enabled = self._settings(), persona.model_copy(update={"agent_mode": True})
+        tasks = [DueTask(persona, registered) for registered in self.registry.tasks_of(enabled, settings.tasks_off)]
+        planned = [await self._plan_task(task, settings, moment) for task in tasks]
+        return sorted(planned, key=lambda one: (bool(one.missing), one.due or moment))
+
+    async def _plan_task(self, due_task: DueTask, settings: Settings, moment: datetime) -> PlannedTask:
+        task = due_task.registered.task
+        runs = await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+        due = next_due_time(runs, interval_of(task.name, task.every, settings.agent_hours), moment)
+        made = [run for run in runs if run.outcome is RunOutcome.MADE]
+        return PlannedTask(
+            task.name,
+            task.title,
+            task.help,
+            due if due is not None and due > moment else None,
+            self.missing_requirement(due_task.registered) or "",
+            sum(run.tokens for run in made) // max(len(made), 1),
+            sum((end_of(run) - run.began for run in made), timedelta()) / max(len(made), 1),
+        )
 
     def missing_requirement(self, registered: RegisteredTask) -> TaskRequirement | None:
         """Return the first requirement of a task that is not met; None if all are."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid4
 
@@ -124,3 +126,20 @@ class Feedback(BaseModel):
     at: AwareDatetime = Field(default_factory=now)
     settled: bool = False
     """True once a dream has drawn its conclusion from it."""
+
+
+@dataclass(frozen=True)
+class PlannedTask:
+    """Task of a persona with the time of its next run and what a run usually costs."""
+
+    name: str
+    title: str
+    help: str
+    due: datetime | None
+    """Earliest time of the next run; None is as soon as the user is away."""
+    missing: str = ""
+    """Requirement that is not met, such as “model”, without which the task does not run; empty if all are met."""
+    tokens: int = 0
+    """Mean tokens of the latest successful runs; 0 if there was none."""
+    time: timedelta = timedelta()
+    """Mean duration of the latest successful runs."""

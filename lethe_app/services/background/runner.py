@@ -12,7 +12,7 @@ from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_run, has_work
 from lethe_app.agents.task import TaskRequirement
-from lethe_app.domain.agent_runs import RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import PlannedTask, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
@@ -121,6 +121,12 @@ class BackgroundRunner:
     async def usage_today(self, persona_id: str) -> DailyUsage:
         """Return what one persona has used today."""
         return await self._runtime.budget.usage_today(persona_id, now())
+
+    async def plan_tasks(self, persona: Persona) -> list[PlannedTask]:
+        """Return the tasks of a persona with their next time and usual cost; if its background activity is off, those that
+        would run.
+        """
+        return await self._runtime.plan_tasks(persona, now())
 
     def request_run(self, persona_id: str, task: str) -> None:
         """Run a task now, whether the user is away or not. Raise LetheError if it is unknown or a requirement is not met."""

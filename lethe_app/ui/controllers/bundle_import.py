@@ -176,4 +176,5 @@ def list_bundle_files(event: QDropEvent) -> list[Path]:
 
 def downloads_folder() -> str:
     """Return the path of the downloads folder, or of the home folder if there is none."""
-    return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation) or str(Path.home())
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
+    return folder if folder and Path(folder).is_dir() else str(Path.home())

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -25,8 +26,10 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import PluginError
+from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
+from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
 from lethe_app.ui.pages.activity.page import ActivityPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
@@ -290,6 +293,8 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
             await services.core.task_runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 2)
+        assert [cell(page, row, "Task") for row in range(page.table.model().rowCount())] == ["Deep research"]
+        page.upkeep_chip.click()  # what Lethe does for every persona is no activity of hers
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
         by_task = {run.task: run for run in page.rows.all_rows}
 
@@ -370,3 +375,48 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
 
         await until(lambda: len(page.problem_list.problem_texts) == 2)
         assert services.preferences.current.tasks_off == []
+
+
+async def test_what_is_planned_is_listed_before_anything_ran_and_says_whether_it_is_on(tmp_path: Path, script: Path):
+    async with opened(tmp_path, script) as scene:
+        page = await page_of(scene)
+        await until(lambda: page.planned_rows.row_total)
+
+        assert page.planned_table.isVisible()
+        titles = [task.title for task in page.planned_rows.all_rows]
+        assert "Journal" in titles
+        assert "Dreams" in titles
+        assert "Background activity is off" in page.hint.text()
+
+        page.agent_mode_check.click()
+        await until(lambda: "one at a time" in page.hint.text())
+        page.planned_chip.click()
+        assert page.table.isVisible()
+
+
+async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, script: Path):
+    async with opened(tmp_path, script) as scene:
+        began = now() - timedelta(minutes=10)
+        for tokens, minutes in ((1000, 1), (3000, 3)):
+            run = TaskRun(
+                persona_id="mira",
+                task="journal",
+                began=began,
+                ended=began + timedelta(minutes=minutes),
+                outcome=RunOutcome.MADE,
+                tokens=tokens,
+            )
+            await scene.services.core.task_runs.save_run(run)
+        mira = await scene.services.library.persona("mira")
+        await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["journal", "dream"]}))
+
+        planned = {task.name: task for task in await scene.services.background_runner.plan_tasks(mira)}
+
+        assert planned["journal"].due is not None
+        assert planned["journal"].due > now()
+        assert (planned["journal"].tokens, planned["journal"].time) == (2000, timedelta(minutes=2))
+        assert format_usual_cost(planned["journal"]) == "2000 tokens · 2 min"
+        tomorrow = replace(planned["journal"], due=now() + timedelta(days=1), missing="")
+        assert format_due(tomorrow) == f"from {format_date_time(now() + timedelta(days=1))}"
+        assert format_due(replace(tomorrow, due=None)) == "as soon as you are away"
+        assert format_due(replace(tomorrow, missing="web")) == "needs internet search"

@@ -7,10 +7,11 @@ from datetime import timedelta
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import ProducedKind, TaskRun
+from lethe_app.domain.agent_runs import PlannedTask, ProducedKind, TaskRun
+from lethe_app.domain.clock import now
 from lethe_app.services.background.activity_log import RunningTask
 from lethe_app.ui.core.formatting import format_count, format_token_count
-from lethe_app.ui.core.labels.dates import format_duration
+from lethe_app.ui.core.labels.dates import format_date_time, format_duration, format_time
 
 
 def _tr(text: str) -> str:
@@ -58,6 +59,35 @@ def explain_hindrance(reason: str | None, settings: Settings) -> str:
         "quiet": _tr("Quiet hours: no tasks start until {until}.").format(until=quiet_until),
         "battery": _tr("No tasks start while the computer runs on battery."),
     }.get(reason or "", _tr("You are away; due tasks are running now."))
+
+
+def format_due(task: PlannedTask) -> str:
+    """Return when a task runs next, or what it lacks."""
+    if task.missing:
+        return {
+            "model": _tr("needs a more capable model"),
+            "facts": _tr("needs a more capable model"),
+            "web": _tr("needs internet search"),
+        }[task.missing]
+    if task.due is None:
+        return _tr("as soon as you are away")
+    if task.due.astimezone().date() == now().astimezone().date():
+        return _tr("today from {time}").format(time=format_time(task.due))
+    return _tr("from {date}").format(date=format_date_time(task.due))
+
+
+def format_usual_cost(task: PlannedTask) -> str:
+    """Return the mean cost of the task's runs so far."""
+    if not task.tokens:
+        return _tr("not run yet")
+    return " · ".join((format_token_count(task.tokens), format_duration(task.time)))
+
+
+def explain_plan(name: str, *, is_on: bool) -> str:
+    """Return a sentence above the planned tasks."""
+    if is_on:
+        return _tr("{name} runs these one at a time, and stops the moment you return.").format(name=name)
+    return _tr("Background activity is off: {name} runs none of these until you turn it on.").format(name=name)
 
 
 def format_kind(kind: ProducedKind) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QWidget
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import ActivityLog
+from lethe_app.services.background.activity_log import UPKEEP, ActivityLog
 from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
@@ -23,7 +23,8 @@ from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
-from lethe_app.ui.pages.activity.labels import explain_hindrance, format_running_task, format_spent
+from lethe_app.ui.pages.activity.labels import explain_hindrance, explain_plan, format_running_task, format_spent
+from lethe_app.ui.pages.activity.planned import build_planned_rows, build_planned_table
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
@@ -69,6 +70,8 @@ class ActivityPage(PersonaListPage):
         self._usage_today = ""
         self._disabled: list[DisabledTask] = []
         self._persona: Persona | None = None
+        self._has_chosen_list = False
+        """True if the user chose the history or the plan; otherwise the plan is shown while there is no history."""
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
         self.rows = self._build_rows()
         self._build()
@@ -99,6 +102,10 @@ class ActivityPage(PersonaListPage):
         tooltip = self.tr("List the tasks of all personas, not only this one")
         self.all_personas_chip = build_chip(self.tr("All personas"), tooltip)
         self.all_personas_chip.setChecked(True)
+        self.upkeep_chip = build_chip(
+            self.tr("Memory upkeep"), self.tr("List archiving, notebooks and moods too, which Lethe runs for every persona")
+        )
+        self.planned_chip = build_chip(self.tr("Planned"), self.tr("What runs next, when, and what it usually costs"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
         self.stop_button.setToolTip(self.tr("Stop the running task and keep its results so far"))
         self.add_button(self.tr("Deep research"), lambda: self._context.navigator.open(ResearchRoute()), "search")
@@ -110,19 +117,28 @@ class ActivityPage(PersonaListPage):
         )
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = TaskRunDetail(self)
+        self.planned_rows = build_planned_rows()
+        self.planned_table = build_planned_table(self.planned_rows, self.theme)
         self._build_layout()
 
     def _build_layout(self) -> None:
         line = QWidget()
         flow = FlowLayout(line, spacing=SPACE_3)
         # The check box gets the height of the button beside it, so that their texts share one line.
-        self.agent_mode_check.setMinimumHeight(
-            self.run_now_button.sizeHint().height()
-        )  # so that its words stand on the line of the others
-        for widget in (self.persona_selector, self.agent_mode_check, self.run_now_button, self.all_personas_chip):
+        self.agent_mode_check.setMinimumHeight(self.run_now_button.sizeHint().height())
+        for widget in (
+            self.persona_selector,
+            self.agent_mode_check,
+            self.run_now_button,
+            self.planned_chip,
+            self.all_personas_chip,
+            self.upkeep_chip,
+        ):
             flow.addWidget(widget)
         self._add_head(line, self.hint, self.problem_list)
-        self.body.addWidget(create_splitter(self.table, self.detail), 1)
+        self.history = create_splitter(self.table, self.detail)
+        self.body.addWidget(self.history, 1)
+        self.body.addWidget(self.planned_table, 1)
 
     def _connect(self) -> None:
         self._idle_check_timer = QTimer(self, interval=IDLE_CHECK_INTERVAL_MS)
@@ -135,7 +151,9 @@ class ActivityPage(PersonaListPage):
             self._preferences.changed.add(self._reload_later),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
-        self.all_personas_chip.toggled.connect(lambda _on: self._filter())
+        for chip in (self.all_personas_chip, self.upkeep_chip):
+            chip.toggled.connect(lambda _on: self._filter())
+        self.planned_chip.clicked.connect(self._choose_list)
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
         self.run_now_button.clicked.connect(self.show_task_menu)
         self.table.current_changed.connect(self._show_run)
@@ -166,6 +184,8 @@ class ActivityPage(PersonaListPage):
         )
         was_empty = not self.rows.row_total
         self.rows.set_rows(runs)
+        if self._persona is not None:
+            self.planned_rows.set_rows(await self._away.plan_tasks(self._persona))
         self._filter()
         if was_empty and runs:
             self.table.select_row(runs[0].id)
@@ -179,7 +199,28 @@ class ActivityPage(PersonaListPage):
 
     def _filter(self) -> None:
         persona = self.persona_selector.persona_id
-        self.rows.set_filter("", None if self.all_personas_chip.isChecked() else lambda run: run.persona_id == persona)
+        is_for_all, with_upkeep = self.all_personas_chip.isChecked(), self.upkeep_chip.isChecked()
+
+        def is_listed(run: TaskRun) -> bool:
+            return (is_for_all or run.persona_id == persona) and (with_upkeep or run.task not in UPKEEP)
+
+        self.rows.set_filter("", is_listed)
+        if not self._has_chosen_list:
+            self.planned_chip.setChecked(not self.rows.visible_rows)
+        self._show_list()
+
+    def _choose_list(self) -> None:
+        self._has_chosen_list = True
+        self._show_list()
+        self._update_status()
+
+    def _show_list(self) -> None:
+        """Show the history or the plan."""
+        is_planned = self.planned_chip.isChecked()
+        self.history.setVisible(not is_planned)
+        self.planned_table.setVisible(is_planned)
+        for chip in (self.all_personas_chip, self.upkeep_chip):
+            chip.setVisible(not is_planned)
 
     def _update_status(self) -> None:
         """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
@@ -187,7 +228,10 @@ class ActivityPage(PersonaListPage):
         self.stop_button.setVisible(bool(running_tasks))
         self.subtitle.set_full_text("; ".join(map(format_running_task, running_tasks)))
         idle_reason = "" if self._away.running_task is not None else explain_hindrance(self._away.pause_reason, settings)
-        self.hint.setText("  ".join(filter(None, (self._usage_today, idle_reason))))
+        plan = ""
+        if self.planned_chip.isChecked() and self._persona is not None:
+            plan = explain_plan(self._persona.name, is_on=self._persona.agent_mode)
+        self.hint.setText("  ".join(filter(None, (plan, self._usage_today, idle_reason))))
         tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.errors]
         self.problem_list.show_problems(
             [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.errors)]

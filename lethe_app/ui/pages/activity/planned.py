@@ -1,0 +1,38 @@
+"""Table of the tasks that a persona will run: when, at what cost and for what."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from lethe_app.domain.agent_runs import PlannedTask
+from lethe_app.domain.clock import now
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
+from lethe_app.ui.widgets.table import ColumnFit, Table
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+
+TASK, DUE, COST = range(3)
+WIDTHS = {TASK: 230, DUE: 220, COST: 150}
+HIDEABLE_COLUMNS = (DUE, COST)
+MIN_HELP_WIDTH = 240
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ActivityPage", text)
+
+
+def build_planned_rows() -> FilteredTableModel[PlannedTask]:
+    """Create the empty table model."""
+    columns = [
+        Column[PlannedTask](_tr("Task"), lambda task: task.title, width=WIDTHS[TASK]),
+        Column[PlannedTask](_tr("Next run"), format_due, lambda task: task.due or now(), WIDTHS[DUE]),
+        Column[PlannedTask](_tr("Usual cost"), format_usual_cost, lambda task: task.tokens, WIDTHS[COST]),
+        Column[PlannedTask](_tr("What it does"), lambda task: task.help, width=0),
+    ]
+    return FilteredTableModel(columns, key=lambda task: task.name, search_text=lambda task: task.title)
+
+
+def build_planned_table(rows: FilteredTableModel[PlannedTask], theme: Theme) -> Table[PlannedTask]:
+    """Create the table of these rows."""
+    fit = ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_HELP_WIDTH)
+    return Table(rows, theme, _tr("Planned tasks"), _tr("No task is selected for this persona."), fit)
