@@ -21,6 +21,8 @@ _HEADING = re.compile(r"^(#+ .*|\*\*.+?\*\*(?: \(.+?\))?:? ?)")
 """Title and date of a summary, as Markdown heading or bold text; the card shows both already."""
 _SPEECH_LINE = re.compile(r'^(.{1,60}?) said, "(.*)"$', re.DOTALL)
 """Indexed message in the form `NAME said, "TEXT"`."""
+_NOTE_PAIR = re.compile(r"(\w[\w ]*)=(.+?)(?=, \w[\w ]*=|$)")
+"""One pair of the session notes; a value may contain commas."""
 _WORD = re.compile(r"\w[\w’']*")
 
 
@@ -275,3 +277,9 @@ def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, st
             "{title} and the conversations before it are in the prompt in full, so {name} does not need memories of them."
         )
     return tr("No memories needed"), text.format(name=persona_name, title=title)
+
+
+def format_session_notes(block: str) -> str:
+    """Return the session notes of a prompt, “Known facts about this session: home=Porto.”, as one line per note: “Home: Porto”."""
+    pairs = _NOTE_PAIR.findall(block)
+    return "\n".join(f"{key.replace('_', ' ').capitalize()}: {value.rstrip('.')}" for key, value in pairs) or block.strip()

@@ -267,12 +267,14 @@ class MemoryPanel(QFrame):
         self._apply_theme()
 
     def _add_session_notes(self, notes: str) -> None:
+        from lethe_app.ui.chat.memory_labels import format_session_notes  # noqa: PLC0415
+
         card = QFrame()
         column = QVBoxLayout(card)
         column.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, SPACE_1)
         column.setSpacing(SPACE_1)
         column.addWidget(create_selectable_label(self.tr("Conversation notes"), "small"))
-        column.addWidget(create_selectable_label(notes.strip(), "quiet"))
+        column.addWidget(create_selectable_label(format_session_notes(notes), "quiet"))
         self._add_widget(card)
 
     def _add_blocked_section(self, sources: ReplySources) -> None:

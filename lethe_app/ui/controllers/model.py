@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from lethe_app.domain.model import ModelFile
-from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, ModelUnreadable
+from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.core.formatting import describe_model, format_count, format_size
 from lethe_app.ui.core.icons import load_icon
@@ -91,6 +91,7 @@ class ModelController(QObject):
             self._status.show_loading(state.name, state.fraction)
         elif isinstance(state, ModelReady):
             self._model_name = state.model.file.name
+            self._notifier.retract_errors(ModelError)
             self._status.show_ready(self._model_name, self._used_tokens, state.model.context)
         elif isinstance(state, NoModel):
             self._status.show_no_model()

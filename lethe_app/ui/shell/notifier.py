@@ -38,6 +38,7 @@ class Notification:
     is_error: bool = False
     button: str = ""
     action: Callable[[], None] | None = None
+    error_class: type[BaseException] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Notifier(QObject):
         self._toast_parent, self._theme = toast_parent, theme
         self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
+        self._error_classes: dict[Toast, type[BaseException]] = {}
         toast_parent.installEventFilter(self)
         theme.changed.connect(self._apply_theme)
 
@@ -94,9 +96,15 @@ class Notifier(QObject):
         text = _EXIT_CODE.sub("", error.message)
         remedy = next((self._remedies[kind] for kind in type(error).__mro__ if kind in self._remedies), None)
         if remedy is None:
-            return Notification(text, error.remedy, is_error=True)
+            return Notification(text, error.remedy, is_error=True, error_class=type(error))
         detail = "" if remedy.replaces_text else error.remedy
-        return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action)
+        return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action, error_class=type(error))
+
+    def retract_errors(self, *error_classes: type[LetheError]) -> None:
+        """Close the errors of these classes, because their cause is gone."""
+        for toast, error_class in list(self._error_classes.items()):
+            if issubclass(error_class, error_classes):
+                toast.dismiss()
 
     def _show_notice(self, notice: Notification) -> None:
         from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
@@ -111,12 +119,15 @@ class Notifier(QObject):
             toast.add_button(notice.button, notice.action)
         toast.dismissed.connect(self._remove_toast)
         self._toasts.append(toast)
+        if notice.error_class is not None:
+            self._error_classes[toast] = notice.error_class
         toast.show_toast()
         self._arrange_toasts()
 
     def _remove_toast(self, toast: Toast) -> None:
         if toast in self._toasts:
             self._toasts.remove(toast)
+        self._error_classes.pop(toast, None)
         self._arrange_toasts()
 
     def _apply_theme(self) -> None:

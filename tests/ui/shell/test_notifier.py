@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from lethe_app.errors import ModelCrashed, ModelError
+from lethe_app.errors import ModelCrashed, ModelError, StorageError
 from lethe_app.ui.shell import toast as toast_module
 from lethe_app.ui.shell.notifier import MAX_TOASTS, Notifier
 from lethe_app.ui.shell.toast import Toast
@@ -140,3 +140,13 @@ def test_esc_closes_a_toast(place, notifier):
     QTest.keyClick(toasts(place)[0], Qt.Key.Key_Escape)
 
     assert toasts(place) == []
+
+
+def test_an_error_leaves_when_its_cause_is_gone(place, notifier):
+    notifier.report_error(ModelCrashed("The model crashed."))
+    notifier.report_error(StorageError("The disk is full."))
+    notifier.notify("Saved.")
+
+    notifier.retract_errors(ModelError)
+
+    assert [toast.text for toast in toasts(place)] == ["The disk is full.", "Saved."]
