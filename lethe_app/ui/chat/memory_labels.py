@@ -280,6 +280,6 @@ def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, st
 
 
 def format_session_notes(block: str) -> str:
-    """Return the session notes of a prompt, “Known facts about this session: home=Porto.”, as one line per note: “Home: Porto”."""
+    """Return the session notes of a prompt, “Known facts about this session: home=Porto.”, one per line: “Home: Porto”."""
     pairs = _NOTE_PAIR.findall(block)
     return "\n".join(f"{key.replace('_', ' ').capitalize()}: {value.rstrip('.')}" for key, value in pairs) or block.strip()
