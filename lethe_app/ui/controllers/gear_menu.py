@@ -62,7 +62,8 @@ class GearMenu(QObject):
         group_titles = {"timeline": self.tr("Memory"), "away": self.tr("Background activity")}
         for name, icon_name in GROUPS.items():
             # The title of the action is that of the first tab; the menu leads to all of them.
-            self.menu.addAction(load_icon(icon_name, colour), group_titles[name], self._actions[name].trigger)
+            group = self.menu.addAction(load_icon(icon_name, colour), group_titles[name], self._actions[name].trigger)
+            group.setObjectName(name)
         for name, drawing in PAGES.items():
             if name in self._actions:
                 action = self._actions[name]

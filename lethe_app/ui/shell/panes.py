@@ -25,9 +25,9 @@ class Scrim(QFrame):
 
 
 DRAWER_MAX_WIDTH = 720
-"""Window width in pixels below which the sidebar is a drawer."""
-PANEL_BESIDE_MIN_WIDTH = 1000
-"""Window width in pixels from which the right panel is beside the chat."""
+"""Window width in pixels below which the sidebar is a drawer, and the right panel lies over the chat."""
+ALL_PANES_MIN_WIDTH = 1000
+"""Window width in pixels below which the open right panel takes the sidebar's place, so that the chat keeps its width."""
 PANEL_WIDTH, PANEL_MIN_WIDTH, PANEL_MAX_WIDTH = 328, 316, 440
 """Default, minimum and maximum width of the right panel, in pixels."""
 RESTORE_WIDTH = 2400
@@ -99,17 +99,30 @@ class WindowPanes(QWidget):
         """Open or close the drawer, or show or hide the sidebar in the splitter."""
         if self._is_narrow:
             self.close_drawer() if self.is_drawer_open else self.open_drawer()
+        elif self._is_sidebar_displaced and self._is_sidebar_enabled:
+            self.close_panel()
         else:
             self._is_sidebar_enabled = not self._is_sidebar_enabled
-            self._sidebar.setVisible(self._is_sidebar_enabled)
-            self.sidebar_shown.emit(self._is_sidebar_enabled)
+            self._update_sidebar()
 
     def show_sidebar(self) -> None:
         """Make the sidebar visible."""
         if self._is_narrow:
             self.open_drawer()
-        elif not self._is_sidebar_enabled:
+        elif self._sidebar.isHidden():
             self.toggle_sidebar()
+
+    @property
+    def _is_sidebar_displaced(self) -> bool:
+        """Return whether the right panel takes the sidebar's place."""
+        return self.is_panel_open and not self._is_panel_over and self.width() < ALL_PANES_MIN_WIDTH
+
+    def _update_sidebar(self) -> None:
+        """Show the sidebar in the splitter if the user wants it and there is space."""
+        is_shown = self._is_sidebar_enabled and not self._is_sidebar_displaced
+        if not self._is_narrow and is_shown == self._sidebar.isHidden():
+            self._sidebar.setVisible(is_shown)
+            self.sidebar_shown.emit(is_shown)
 
     def open_drawer(self) -> None:
         if not self._is_narrow or self.is_drawer_open:
@@ -157,6 +170,7 @@ class WindowPanes(QWidget):
             self._show_panel_over()
         else:
             self._panel.show()
+            self._update_sidebar()
             self._restore_panel_width()
         self.panel_shown.emit(True)
 
@@ -169,6 +183,7 @@ class WindowPanes(QWidget):
         self._panel_animation.stop()
         self._panel.hide()
         self._scrim.hide()
+        self._update_sidebar()
         if had_focus:
             self._chat.setFocus()
         self.panel_shown.emit(False)
@@ -251,6 +266,7 @@ class WindowPanes(QWidget):
         elif self.is_drawer_open:
             self._scrim.setGeometry(self.rect())
             self._sidebar.resize(SIDEBAR_WIDTH, self.height())
+        self._update_sidebar()
         self._restore_sidebar_width()
 
     def _on_splitter_moved(self) -> None:
@@ -265,7 +281,7 @@ class WindowPanes(QWidget):
             self.splitter.setSizes([self._sidebar_width, others[0] - missing, *others[1:]])
 
     def _update_panel_mode(self) -> None:
-        is_over = self.width() < PANEL_BESIDE_MIN_WIDTH
+        is_over = self.width() < DRAWER_MAX_WIDTH
         if is_over != self._is_panel_over:
             was_open, self._is_panel_over = self.is_panel_open, is_over
             self._remove_panel_from_splitter() if is_over else self._add_panel_to_splitter()
@@ -298,6 +314,7 @@ class WindowPanes(QWidget):
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([SIDEBAR_WIDTH, self.width() - SIDEBAR_WIDTH])
-        self._sidebar.setVisible(self._is_sidebar_enabled)
+        is_shown = self._is_sidebar_enabled and not self._is_sidebar_displaced
+        self._sidebar.setVisible(is_shown)
         set_style_properties(self._sidebar, drawer=False)
-        self.sidebar_shown.emit(self._is_sidebar_enabled)
+        self.sidebar_shown.emit(is_shown)

@@ -367,6 +367,15 @@ async def test_the_panel_is_remembered_and_gives_way_in_a_narrow_window(tmp_path
         again.window.resize(1280, 800)
         await until(lambda: panes.is_panel_open)
         again.window.resize(900, 640)
+        await until(again.window.sidebar.isHidden)  # it makes room, so that the panel covers nothing
+        assert panes.is_panel_open
+        send_button = again.window.chat.composer.send_button
+        assert send_button.visibleRegion().boundingRect().size() == send_button.size()
+        panes.toggle_sidebar()
+        await until(lambda: not panes.is_panel_open and again.window.sidebar.isVisible())
+        panel_open(again)
+        await until(again.window.sidebar.isHidden)
+        again.window.resize(700, 640)
         await until(lambda: not panes.is_panel_open)
         panel_open(again)
         await until(again.window.memory_panel.isVisible)

@@ -44,7 +44,7 @@ from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-MIN_WIDTH_WITH_PREVIEW = 800  # pixels from which on there is room for more than the list and the fields
+MIN_WIDTH_WITH_PREVIEW = 1000
 
 
 class PresetPanes(QWidget):
