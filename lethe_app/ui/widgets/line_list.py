@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QListView
 
-from lethe_app.ui.core.palette import PROSE_WIDTH, SPACE_4, SPACE_8
+from lethe_app.ui.core.palette import PROSE_WIDTH, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.core.theme import Theme
+
+MAX_EMPTY_TEXT_WIDTH = 560
+"""Maximum width of the text of an empty list, in pixels."""
 
 
 class LineList(QListView):
@@ -54,9 +57,22 @@ def column_rect(rect: QRect) -> QRect:
 
 
 def paint_empty_text(view: QAbstractScrollArea, theme: Theme, text: str) -> None:
-    """Paint a muted text into a list that has no rows."""
+    """Paint a text into a list that has no rows; its first paragraph is a title if others follow after an empty line."""
+    title, _, explanation = text.partition("\n\n")
+    flags = int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap)
     painter = QPainter(view.viewport())
+    area = view.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
+    if area.width() > MAX_EMPTY_TEXT_WIDTH:
+        area.setLeft(area.left() + (area.width() - MAX_EMPTY_TEXT_WIDTH) // 2)
+        area.setWidth(MAX_EMPTY_TEXT_WIDTH)
+    if explanation:
+        font = QFont(view.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.palette.text))
+        painter.drawText(area, flags, title)
+        area.setTop(area.top() + painter.boundingRect(area, flags, title).height() + SPACE_3)
+        painter.setFont(view.font())
     painter.setPen(QColor(theme.palette.muted))
-    text_rect = view.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
-    painter.drawText(text_rect, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), text)
+    painter.drawText(area, flags, explanation or title)
     painter.end()

@@ -187,7 +187,7 @@ async def test_a_day_of_the_week_is_planned_and_taken_back(tmp_path: Path):
         page.undo_stack.undo()
         await page.edits.save()
         assert await scene.services.mind.week.load_plan("mira", Weekday.MONDAY) == ""
-        assert page.week_fields.fields[Weekday.MONDAY].text() == ""
+        assert page.week_fields.fields[Weekday.MONDAY].text == ""
 
 
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):

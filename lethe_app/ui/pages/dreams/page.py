@@ -97,11 +97,18 @@ class DreamPage(PersonaListPage):
         self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
         self.chips = [build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
         self.hint = build_small_label("")
-        empty = tr("Nothing to review. Dreams look for duplicate memories and for the way you like to be talked to.")
+        empty = tr(
+            "Nothing to review\n\n"
+            "A dream looks through the memories while you are away and proposes changes. Nothing changes before you accept.\n\n"
+            "Example: “Anselm will be fifty on the second of May.” and “Anselm turns 50 on 2 May.” become one memory."
+        )
         self.table: Table[RecordedChange] = Table(
             self.rows, self.theme, tr("Dreams"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH)
         )
-        empty_feedback = tr("No feedback yet. Reply ratings and requests like “don't do that” are collected here.")
+        empty_feedback = tr(
+            "No feedback yet\n\nReply ratings and requests are collected here, and dreams learn from them.\n\n"
+            "Example: “Shorter answers, please.”"
+        )
         self.feedback_table: Table[FeedbackEntry] = Table(
             self.feedback_rows,
             self.theme,

@@ -74,8 +74,10 @@ class FeedbackPage(PersonaListPage):
         self.open_message_button = self.add_button(tr("Go to message"), self.open_message, "forward")
         self.search = SearchField(self.theme, tr("Search irrelevant memories"))
         empty_text = tr(
-            "No irrelevant memories. To add a memory that does not fit your message, choose “Mark as irrelevant” "
-            "on its card in the memory panel."
+            "No irrelevant memories\n\n"
+            "When a reply uses a memory that does not fit your message, choose “Mark as irrelevant” on its card in the memory"
+            " panel.\n\nExample: you write “I'll take the stairs” and get the story of the lighthouse stairs. Marked as"
+            " irrelevant, it is recalled less easily by such messages, and as before by “Tell me about the lighthouse”."
         )
         self.table: Table[ObjectionDetails] = Table(
             self.rows, self.theme, tr("Irrelevant memories"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_MEMORY_WIDTH)

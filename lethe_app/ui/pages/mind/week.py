@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.week import MAX_PLAN_CHARACTERS, today
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import set_style_properties
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 
 class WeekFields(QWidget):
@@ -18,7 +19,7 @@ class WeekFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.fields: dict[Weekday, QLineEdit] = {}
+        self.fields: dict[Weekday, TextAreaField] = {}
         self._day_labels: dict[Weekday, QLabel] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -27,12 +28,11 @@ class WeekFields(QWidget):
         grid.setColumnStretch(1, 1)
         for row, day in enumerate(Weekday):
             title = QLocale().standaloneDayName(row + 1)
-            name, field = QLabel(title), QLineEdit()
-            field.setAccessibleName(title)
-            field.setMaxLength(MAX_PLAN_CHARACTERS)
-            field.textEdited.connect(lambda text, day=day: self.plan_edited.emit(str(day), text))
+            name, field = QLabel(title), TextAreaField(title, min_lines=1, max_lines=4)
+            field.edited.connect(lambda text, day=day: self._on_edited(day, text))
             name.setBuddy(field)
-            grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignVCenter)
+            name.setContentsMargins(0, SPACE_2, 0, 0)
+            grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(field, row, 1)
             self.fields[day], self._day_labels[day] = field, name
         self.mark_today()
@@ -46,7 +46,11 @@ class WeekFields(QWidget):
             self.fields[day].setAccessibleDescription(self.tr("Today") if is_today else "")
 
     def set_plan(self, day: Weekday, text: str) -> None:
-        """Show the schedule of a weekday; the cursor does not move if the text is unchanged."""
-        if self.fields[day].text() != text:
-            self.fields[day].setText(text)
-            self.fields[day].setCursorPosition(0 if not self.fields[day].hasFocus() else len(text))
+        """Show the schedule of a weekday."""
+        self.fields[day].set_text(text)
+
+    def _on_edited(self, day: Weekday, text: str) -> None:
+        """Keep the schedule one line, which wraps, and not longer than is stored."""
+        plan = text.replace("\n", " ")[:MAX_PLAN_CHARACTERS]
+        self.fields[day].set_text(plan)
+        self.plan_edited.emit(str(day), plan)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
@@ -16,7 +16,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import format_relative_date
-from lethe_app.ui.core.palette import SPACE_3
+from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
@@ -102,10 +102,31 @@ class ResearchPage(PersonaListPage):
         question_row.setSpacing(SPACE_3)
         question_row.addWidget(self.topic_field, 1)
         question_row.addWidget(self.start_button)
-        self._add_head(question_row, self.hint, line)
+        self.examples = self._build_examples()
+        self._add_head(question_row, self.examples, self.hint, line)
         split = create_splitter(self.table, self.detail, stretch_index=1)
         split.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
         self.body.addWidget(split, 1)
+
+    def _build_examples(self) -> QWidget:
+        """Create the example questions, which are offered until there is a first report."""
+        line = QWidget()
+        flow = FlowLayout(line, spacing=SPACE_1)
+        flow.addWidget(build_small_label(self.tr("For example:")))
+        for question in (
+            self.tr("How did ships find their position before satellites?"),
+            self.tr("Which vegetables grow in a shady garden?"),
+            self.tr("What is known about the Antikythera mechanism?"),
+        ):
+            button = QPushButton(question)
+            button.setProperty("chip", True)
+            button.clicked.connect(lambda _checked=False, text=question: self._take_example(text))
+            flow.addWidget(button)
+        return line
+
+    def _take_example(self, question: str) -> None:
+        self.topic_field.setText(question)
+        self.topic_field.setFocus()
 
     def _connect(self) -> None:
         preferences = self._preferences
@@ -149,6 +170,7 @@ class ResearchPage(PersonaListPage):
         was_empty = not self.rows.row_total
         inquiries = await self._research.list_inquiries()
         self.rows.set_rows(inquiries)
+        self.examples.setVisible(not inquiries)
         inquiry_to_select, self._inquiry_to_select = self._inquiry_to_select, None
         if inquiries and not (inquiry_to_select is not None and self.table.select_row(inquiry_to_select)) and was_empty:
             self.table.select_row(inquiries[0].id)

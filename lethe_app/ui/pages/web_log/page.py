@@ -79,7 +79,12 @@ class WebLogPage(ListPage):
         self.allow_check = QCheckBox(self.tr("Allow internet search"))
         self.day_label = build_small_label("")
         self.search = SearchField(self.theme, self.tr("Search network log"))
-        empty_text = self.tr("No requests yet. Every request sent to the internet is listed here with its reason.")
+        empty_text = self.tr(
+            "No requests yet\n\n"
+            "Nothing leaves this computer unless you allow it. Once you do, every search and every page that is requested is"
+            " listed here, with what was sent, to whom and why.\n\nExample: “weather in Porto” · Search · duckduckgo.com ·"
+            " Mira, for a reply · 14:05 · 12 kB"
+        )
         self.table: Table[OutgoingRequest] = Table(
             self.rows, self.theme, self.tr("Network log"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
         )
