@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
 from lethe_app.ui.pages.notebooks.page import NotebookPage, NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -51,7 +53,8 @@ async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_pat
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
         await until(lambda: page.editor.text.startswith("# Cooking"))
-        page.editor.setFocus()
+        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        assert page.editor.isVisible()
         cursor = page.editor.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
         page.editor.setTextCursor(cursor)
@@ -162,3 +165,37 @@ async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
 async def test_every_control_has_a_name(tmp_path: Path):
     async with written(tmp_path) as (_scene, page):
         assert all(widget.accessibleName() for widget in (page.table, page.editor, page.persona_selector))
+
+
+async def test_a_notebook_is_rendered_until_it_is_to_be_edited(tmp_path: Path):
+    async with written(tmp_path) as (_scene, page):
+        choose(page, next(one.name for one in page.rows.visible_rows if one.notebook.title == "Cooking"))
+        await until(lambda: page.reader.toPlainText().startswith("Cooking"))
+        assert page.reader.isVisible()
+        assert page.reader.document().firstBlock().blockFormat().headingLevel() == 1
+
+        QTest.mouseDClick(page.reader.viewport(), Qt.MouseButton.LeftButton)
+        assert page.editor.isVisible()
+        QTest.keyClicks(page.editor, "**Bold** ")
+        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+
+        assert page.reader.isVisible()
+        assert "Bold" in page.reader.toPlainText()
+        assert "**" not in page.reader.toPlainText()
+
+
+def test_a_rendered_notebook_loads_no_image_and_shows_html_as_text(qtbot, tmp_path: Path):
+    picture = tmp_path / "picture.png"
+    pixmap = QPixmap(40, 40)
+    pixmap.fill(Qt.GlobalColor.red)
+    pixmap.save(str(picture))
+    reader = NotebookReader("Notebook")
+    qtbot.addWidget(reader)
+    reader.resize(300, 200)
+    reader.set_text(f"![]({picture.as_uri()})\n\n<b>not bold</b>")
+    reader.show()
+
+    shown = reader.grab().toImage()
+
+    assert "<b>not bold</b>" in reader.toPlainText()
+    assert all(shown.pixelColor(x, y) != QColor("red") for x in range(0, 300, 4) for y in range(0, 200, 4))

@@ -1,4 +1,4 @@
-"""Page “Notebooks”: the notebooks of a persona, each as the editable text of its file."""
+"""Page “Notebooks”: the notebooks of a persona, each rendered, or as the editable text of its file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
@@ -21,6 +21,7 @@ from lethe_app.ui.core.routes import NotebooksRoute, Route
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
+from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import create_placeholder, create_splitter
@@ -111,6 +112,7 @@ class NotebookPage(PersonaListPage):
         self.new_button = self.add_button(
             self.tr("New notebook"), lambda: self._spawn(self._create_notebook()), "plus", primary=True
         )
+        self.edit_button = self.add_button(self.tr("Edit"), self._toggle_editor, "edit")
         self.rename_button = self.add_button(self.tr("Rename…"), lambda: self._spawn(self._rename_notebook()))
         self.merge_button = self.add_button(self.tr("Merge"), lambda: self._spawn(self._merge_selected()))
         self.split_button = self.add_button(self.tr("Split"), lambda: self._spawn(self._split_notebook()))
@@ -148,6 +150,11 @@ class NotebookPage(PersonaListPage):
         self.table.delete_requested.connect(lambda item: self._spawn(self._delete_notebooks(item)))
         self.editor = NotebookText(self.tr("Notebook text"))
         self.editor.edited.connect(self._on_text_edited)
+        self.reader = NotebookReader(self.tr("Notebook"))
+        self.reader.edit_requested.connect(lambda: self._show_editor(is_editing=True))
+        self.text_stack = QStackedWidget()
+        self.text_stack.addWidget(self.reader)
+        self.text_stack.addWidget(self.editor)
         self.empty_hint = create_placeholder(self.tr("Select a notebook to read and edit it."))
         self.length_label, self.problem_label = build_small_label(""), build_small_label("")
         self.problem_label.setVisible(False)
@@ -155,7 +162,7 @@ class NotebookPage(PersonaListPage):
         column = QVBoxLayout(side)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
-        for widget in (self.empty_hint, self.editor, self.length_label, self.problem_label):
+        for widget in (self.empty_hint, self.text_stack, self.length_label, self.problem_label):
             column.addWidget(widget)
         split = create_splitter(self.table, side, stretch_index=1)
         split.setSizes([360, 640])
@@ -241,6 +248,8 @@ class NotebookPage(PersonaListPage):
                 self._save_timer.stop()
             self.notebook_name, self._owner_id = name, self.persona_selector.persona_id
             self.undo_stack.clear()
+            self.text_stack.setCurrentWidget(self.reader)
+            self.edit_button.setText(self.tr("Edit"))
         self._update_buttons()
         self._spawn(self._load_text(name), "notebook text")
 
@@ -249,11 +258,24 @@ class NotebookPage(PersonaListPage):
         if name == self.notebook_name and self._typed_text is None:
             self._base_text = text
             self.editor.set_text(text)
+            self.reader.set_text(text)
+
+    def _show_editor(self, *, is_editing: bool) -> None:
+        """Show the text to edit, or the rendered notebook."""
+        self.reader.set_text(self.editor.text)
+        shown = self.editor if is_editing else self.reader
+        self.text_stack.setCurrentWidget(shown)
+        self.edit_button.setText(self.tr("Done") if is_editing else self.tr("Edit"))
+        shown.setFocus()
+
+    def _toggle_editor(self) -> None:
+        self._show_editor(is_editing=self.text_stack.currentWidget() is self.reader)
 
     def _update_buttons(self) -> None:
         """Enable the buttons that apply to the selection."""
         item, selected = self.table.current_row, self.table.selected_rows
-        self.editor.setVisible(item is not None)
+        self.text_stack.setVisible(item is not None)
+        self.edit_button.setEnabled(item is not None)
         self.empty_hint.setVisible(item is None)
         self.rename_button.setEnabled(item is not None)
         self.delete_button.setEnabled(item is not None)
@@ -282,6 +304,7 @@ class NotebookPage(PersonaListPage):
         if name == self.notebook_name:
             self._typed_text = str(text)
             self.editor.set_text(self._typed_text)
+            self.reader.set_text(self._typed_text)
             self._save_timer.start()
 
     async def _save_typed_text(self) -> None:
@@ -298,6 +321,7 @@ class NotebookPage(PersonaListPage):
             if self._typed_text in {text, None}:
                 self._typed_text = None
                 self.editor.set_text(stored_text)
+                self.reader.set_text(stored_text)
 
     # Actions of the user.
 
@@ -306,7 +330,7 @@ class NotebookPage(PersonaListPage):
         if await run_dialog(dialog):
             await self._save_typed_text()
             await self._reload(await self._notebooks.create(self.persona_selector.persona_id, dialog.entered_title))
-            self.editor.setFocus()
+            self._show_editor(is_editing=True)
 
     async def _rename_notebook(self) -> None:
         item = self.table.current_row
