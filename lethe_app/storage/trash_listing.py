@@ -40,6 +40,24 @@ QUERIES = {
     TrashKind.MEMORY: MEMORIES,
     TrashKind.FACT: FACTS,
 }
+PREVIEW_CHARACTERS = 4000
+"""Maximum characters of a preview."""
+PREVIEW_MESSAGES = 40
+"""Maximum number of messages in the preview of a session."""
+SELECT_PREVIEW = {
+    TrashKind.CONVERSATION: """
+        SELECT t.speaker_name || ': ' || a.content FROM messages t JOIN alternatives a
+            ON a.message_id = t.id AND a.position = t.shown
+        WHERE t.session_id = ?1 AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq LIMIT ?2
+    """,
+    TrashKind.MESSAGE: """
+        SELECT t.speaker_name || ': ' || a.content FROM messages t JOIN alternatives a
+            ON a.message_id = t.id AND a.position = t.shown WHERE t.id = ?1 LIMIT ?2
+    """,
+    TrashKind.MEMORY: "SELECT content FROM memories WHERE guid = ?1 LIMIT ?2",
+    TrashKind.FACT: "SELECT fact FROM facts WHERE guid = ?1 LIMIT ?2",
+}
+"""Query of the text of an item, by kind; its parameters are the id and the maximum number of rows."""
 COUNT_SESSIONS = (
     "SELECT s.persona_id, count(*) FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL GROUP BY 1"
 )
@@ -98,6 +116,15 @@ class TrashListing:
                     query, (TITLE_CHARACTERS,)
                 )
             ]
+
+        return await self._database.run(work)
+
+    async def load_preview(self, item: Trashed) -> str:
+        """Return the beginning of the text of a record; empty if it is not in the database any more."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            rows = connection.execute(SELECT_PREVIEW[item.kind], (item.id, PREVIEW_MESSAGES))
+            return "\n\n".join(text for (text,) in rows)[:PREVIEW_CHARACTERS]
 
         return await self._database.run(work)
 

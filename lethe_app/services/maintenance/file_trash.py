@@ -29,6 +29,10 @@ class FileTrash:
         """Return the deleted files."""
         return await self._database.run_outside_transaction(lambda: trashed_files.list_files(self._folder))
 
+    async def load_preview(self, item: Trashed) -> str:
+        """Return the beginning of what a file contains."""
+        return await self._database.run_outside_transaction(lambda: trashed_files.load_preview(Path(item.id)))
+
     async def restore(self, item: Trashed) -> None:
         """Restore a file to its former place. Raise LetheError if it cannot be read."""
         path = Path(item.id)

@@ -43,6 +43,10 @@ class RecordTrash:
         """Return the deleted records."""
         return await self._listing.list_items()
 
+    async def load_preview(self, item: Trashed) -> str:
+        """Return the beginning of the text of a record."""
+        return await self._listing.load_preview(item)
+
     async def session_counts(self) -> dict[str, int]:
         """Return the number of sessions by persona, those in the trash excluded."""
         return await self._listing.session_counts()

@@ -47,6 +47,10 @@ class Trash:
         ]
         return sorted([*await self.records.list_items(), *counted], key=lambda item: item.when, reverse=True)
 
+    async def load_preview(self, item: Trashed) -> str:
+        """Return the beginning of an item's text; empty if it is not there any more."""
+        return await (self._files if item.kind in FILE_KINDS else self.records).load_preview(item)
+
     async def restore(self, item: Trashed) -> None:
         """Restore an item to its former place. Raise LetheError if that is no longer possible."""
         await (self._files if item.kind in FILE_KINDS else self.records).restore(item)

@@ -24,6 +24,9 @@ PRESETS: tuple[type[BaseModel], ...] = (SamplerPreset, InstructPreset, SystemPre
 FOLDERS: dict[str, tuple[type[BaseModel], ...]] = {"personas": (Persona,), "worldinfo": (World,), "presets": PRESETS}
 """Kinds of records by the folder they are in."""
 
+PREVIEW_CHARACTERS = 4000
+"""Maximum characters of a preview."""
+
 
 def list_files(trash: Path) -> list[Trashed]:
     """Return all files in the trash, readable or not."""
@@ -37,6 +40,24 @@ def list_files(trash: Path) -> list[Trashed]:
             owner = path.parent.name if kind is TrashKind.NOTEBOOK else ""
             files.append(Trashed(kind, str(path), title or name["stem"], when, size, owner, stem=name["stem"]))
     return files
+
+
+def load_preview(path: Path) -> str:
+    """Return the beginning of what a file in the trash contains: of a persona its texts, of a world its entries, of any other
+    file the text itself; empty if it cannot be read.
+    """
+    for kind in FOLDERS.get(path.parent.name, ()):
+        value = _read(path, kind)
+        if isinstance(value, Persona):
+            return "\n\n".join(filter(None, (value.tagline, value.bio, value.scenario)))[:PREVIEW_CHARACTERS]
+        if isinstance(value, World):
+            entries = (f"{entry.name}: {entry.content}" for entry in value.entries)
+            return "\n\n".join(filter(None, (value.description, *entries)))[:PREVIEW_CHARACTERS]
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(PREVIEW_CHARACTERS)
+    except OSError:
+        return ""
 
 
 def preset_kind(path: Path) -> type[BaseModel] | None:

@@ -14,7 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.domain.worldinfo import World
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import LetheError
 from tests.services.turns import MIRA, add_memory, spoke
 
@@ -195,3 +195,40 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(ser
     assert await services.facts.facts_of(MIRA) == []
     await services.trash.restore(items[TrashKind.FACT])
     assert [one.fact for one in await services.facts.facts_of(MIRA)] == [fact.fact]
+
+
+async def test_the_text_of_whatever_lies_there_can_be_read(services: AppServices):
+    session = await conversation(services, "One.", "Two.")
+    other = await conversation(services, "Three.", "Four.")
+    memory, fact = await add_memory(services), await services.facts.add(MIRA, "Tomas is a captain.")
+    persona = await services.library.save_persona(Persona(name="Somebody", tagline="a stranger", bio="Nobody knows."))
+    world = await services.library.save_world(World(name="The Petrel", entries=[WorldEntry(name="Mast", content="Pine.")]))
+    preset = await services.presets.save(SamplerPreset(name="Mine"))
+    line = (await services.sessions.page(other.guid, 0, 1))[0]
+    await services.sessions.delete(session.guid)
+    await services.message_editing.delete(other.guid, line.id)
+    await services.memory.forget_memory(memory.guid)
+    await services.facts.forget_fact(fact.guid)
+    await services.library.delete_persona(persona.unique_name)
+    await services.library.delete_world(world.unique_name)
+    await services.presets.delete(SamplerPreset, preset)
+
+    previews = {item.kind: await services.trash.load_preview(item) for item in await services.trash.list_items()}
+
+    assert "One." in previews[TrashKind.CONVERSATION]
+    assert previews[TrashKind.CONVERSATION].index("One.") < previews[TrashKind.CONVERSATION].index("Two.")
+    assert previews[TrashKind.MESSAGE].endswith("Three.")
+    assert previews[TrashKind.MEMORY] == memory.content
+    assert previews[TrashKind.FACT] == "Tomas is a captain."
+    assert previews[TrashKind.PERSONA] == "a stranger\n\nNobody knows."
+    assert previews[TrashKind.WORLD] == "Mast: Pine."
+    assert "Mine" in previews[TrashKind.PRESET]
+
+
+async def test_what_is_gone_has_no_text(services: AppServices):
+    fact = await services.facts.add(MIRA, "Tomas is a captain.")
+    await services.facts.forget_fact(fact.guid)
+    item = await only(services)
+    await services.trash.erase([item])
+
+    assert await services.trash.load_preview(item) == ""

@@ -121,3 +121,19 @@ def test_days_and_sizes_are_said_as_a_person_would(qapp):
     assert format_time_left(item, 29, present) == "today"
     assert format_time_left(item, 0, present) == ""
     assert (format_bytes(1), format_bytes(312), format_bytes(4200)) == ("1 byte", "312 bytes", "4 kB")
+
+
+async def test_the_selected_item_shows_what_it_contains(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "The storm", "The hatch gave way.", "Jonas held it.")
+        await scene.services.sessions.delete(session.guid)
+        page = await trash_page(scene, 1)
+        await until(page.preview.text.text)
+
+        assert page.preview.title.text() == "The storm"
+        assert "Conversation" in page.preview.origin.text()
+        assert "The hatch gave way." in page.preview.text.text()
+
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        await until(lambda: page.rows.row_total == 0)
+        assert not page.preview.text.isVisible()

@@ -25,7 +25,9 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.trash.labels import ICON_NAMES, format_kind, format_origin, format_time_left, item_title
+from lethe_app.ui.pages.trash.preview import TrashPreview
 from lethe_app.ui.widgets.buttons import build_chip
+from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
@@ -38,7 +40,7 @@ MIN_ITEM_WIDTH = 220
 
 
 class TrashPage(ListPage):
-    """Page with a single list of deleted items of all kinds."""
+    """Page with a single list of deleted items of all kinds, and a preview of the selected one."""
 
     def __init__(
         self,
@@ -105,7 +107,8 @@ class TrashPage(ListPage):
             chip.toggled.connect(lambda _on: self._filter())
             self._flow.addWidget(chip)
         self._add_head(self.search, chips, self.hint)
-        self.body.addWidget(self.table, 1)
+        self.preview = TrashPreview(self)
+        self.body.addWidget(create_splitter(self.table, self.preview), 1)
 
     def _connect(self) -> None:
         sources: tuple[Any, ...] = (self._trash, self._sessions, self._memory_service, self._fact_service, self._library)
@@ -115,6 +118,7 @@ class TrashPage(ListPage):
         self.table.opened.connect(lambda _item: self.restore_selected())
         self.table.delete_requested.connect(lambda _items: self.erase_selected())
         self.table.menu_requested.connect(self._show_menu)
+        self.table.current_changed.connect(self._show_preview)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
 
     def first_focus_widget(self) -> QWidget:
@@ -140,6 +144,16 @@ class TrashPage(ListPage):
             self.table.select_row(items[0].key)
             if self.search.hasFocus() and not self.search.text():
                 self.table.setFocus()
+
+    def _show_preview(self, item: Trashed | None) -> None:
+        self.preview.show_item(item, self._names)
+        if item is not None:
+            self._context.tasks.start_task(self._load_preview(item), key="trash preview")
+
+    async def _load_preview(self, item: Trashed) -> None:
+        text = await self._trash.load_preview(item)
+        if self.table.current_row == item:
+            self.preview.show_text(text)
 
     def _filter(self) -> None:
         kinds = {kind for kind, chip in self._chips.items() if chip.isChecked()}
