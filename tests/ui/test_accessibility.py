@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 from lethe_app.ui.core.avatars import disc_colours
 from lethe_app.ui.core.palette import DAY, NIGHT, Palette
 from lethe_app.ui.core.theme import mix_colours, stylesheet_variables
-from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
+from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.shell.welcome import Welcome
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.window_scene import opened, until

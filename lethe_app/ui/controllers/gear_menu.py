@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QMenu, QToolButton
 
 from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.dialogs.dialogs import AboutDialog, ShortcutsDialog, run_dialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, run_dialog
+from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -82,6 +82,73 @@ ACTION_SPECS = (
 )
 
 
+ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        str(QT_TRANSLATE_NOOP("Action", "Messages and replies")),
+        (
+            "send",
+            "break",
+            "edit_last",
+            "stop",
+            "regenerate",
+            "proceed",
+            "previous_reply",
+            "next_reply",
+            "good",
+            "bad",
+            "hidden",
+        ),
+    ),
+    (
+        str(QT_TRANSLATE_NOOP("Action", "Conversations")),
+        ("new", "rename", "delete", "conversations", "search", "find", "group", "who_answers"),
+    ),
+    (
+        str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
+        ("persona_editor", "new_persona", "meet", "export", "user_personas", "worlds"),
+    ),
+    (
+        str(QT_TRANSLATE_NOOP("Action", "Memory")),
+        (
+            "memory_panel",
+            "inspector",
+            "timeline",
+            "memories",
+            "facts",
+            "notebooks",
+            "mind",
+            "dreams",
+            "objections",
+            "rebuild_index",
+        ),
+    ),
+    (
+        str(QT_TRANSLATE_NOOP("Action", "Models, background and internet")),
+        ("models", "model_manager", "presets", "away", "research", "outgoing"),
+    ),
+    (
+        str(QT_TRANSLATE_NOOP("Action", "Window")),
+        (
+            "palette",
+            "keys",
+            "settings",
+            "sidebar",
+            "next_pane",
+            "focus_sidebar",
+            "focus_chat",
+            "focus_composer",
+            "larger",
+            "smaller",
+            "normal",
+            "undo",
+            "redo",
+            "trash",
+            "quit",
+        ),
+    ),
+)
+"""Title and names of each group of actions, for the list of shortcuts."""
+
 RETURN_TO_SESSION = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_composer"})
 """Actions that return to the session first if they are used on a page."""
 SESSION_ONLY = frozenset(

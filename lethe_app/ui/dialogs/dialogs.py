@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, qVersion
+from PySide6.QtCore import QCoreApplication, Qt, qVersion
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from lethe_app.ui.core.actions import ACTION_SPECS, ActionSpec, action_shortcut, action_title
 from lethe_app.ui.core.icons import application_icon
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height
 from lethe_app.ui.widgets.labels import create_text_label
-
-SHORTCUT_COLUMNS, MAX_TITLE_WIDTH = 3, 180
 
 
 async def run_dialog(dialog: QDialog) -> bool:
@@ -127,30 +121,6 @@ class AboutDialog(QDialog):
         description_label.setMinimumWidth(352)
 
 
-class ShortcutsDialog(QDialog):
-    """Dialog with the table of shortcuts."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(action_title("keys"))
-        headline = create_title_label(action_title("keys"))
-        content = QWidget()
-        content.setObjectName("keys")
-        tables = QHBoxLayout(content)
-        tables.setContentsMargins(0, 0, 0, 0)
-        tables.setSpacing(SPACE_6)
-        rows_per_table = -(-len(ACTION_SPECS) // SHORTCUT_COLUMNS)
-        for first in range(0, len(ACTION_SPECS), rows_per_table):
-            tables.addLayout(_build_shortcut_table(ACTION_SPECS[first : first + rows_per_table]))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_4)
-        column.addWidget(headline)
-        column.addWidget(_create_scroll_area(content), 1)
-        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
-        self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
-
-
 def create_title_label(text: str) -> QLabel:
     """Create the title label of a dialog."""
     label = QLabel(text)
@@ -172,42 +142,6 @@ def create_close_button(dialog: QDialog) -> QPushButton:
     button = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", dialog.accept)
     button.setDefault(True)
     return button
-
-
-def _build_shortcut_table(specs: Sequence[ActionSpec]) -> QFormLayout:
-    """Create a table with one row of shortcut and title per action."""
-    table = QFormLayout()
-    table.setHorizontalSpacing(SPACE_3)
-    table.setVerticalSpacing(SPACE_1)
-    for spec in specs:
-        keys = QLabel(action_shortcut(spec.name))
-        keys.setProperty("quiet", True)
-        keys.setAlignment(Qt.AlignmentFlag.AlignTop)
-        title = QLabel(action_title(spec.name))
-        if title.sizeHint().width() > MAX_TITLE_WIDTH:
-            title.setWordWrap(True)
-            title.setFixedWidth(MAX_TITLE_WIDTH)
-            title.setMinimumHeight(title.heightForWidth(MAX_TITLE_WIDTH))
-        table.addRow(keys, title)
-    return table
-
-
-class _ContentSizedScrollArea(QScrollArea):
-    """Scroll area that requests the size of its whole content, and scrolls if it gets less."""
-
-    def sizeHint(self) -> QSize:
-        inside = self.widget()
-        return inside.sizeHint() if inside is not None else super().sizeHint()
-
-
-def _create_scroll_area(content: QWidget) -> QScrollArea:
-    area = _ContentSizedScrollArea()
-    area.setAccessibleName(QCoreApplication.translate("ShortcutsDialog", "All shortcuts"))
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.viewport().setAutoFillBackground(False)
-    area.setWidget(content)
-    return area
 
 
 def installed_version() -> str:

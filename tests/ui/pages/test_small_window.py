@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import ShortcutsDialog
+from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage

@@ -1,0 +1,131 @@
+"""Dialog with the keyboard shortcuts, grouped by subject and searchable by usual words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+
+from lethe_app.ui.core.actions import ACTION_GROUPS, action_shortcut, action_title
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.core.search_terms import action_search_text
+from lethe_app.ui.core.word_search import rank_items
+from lethe_app.ui.dialogs.dialogs import create_close_button
+from lethe_app.ui.dialogs.scrolling_dialog import max_dialog_size
+from lethe_app.ui.widgets.labels import build_small_label
+
+MAX_TITLE_WIDTH = 190
+"""Width in pixels above which the title of an action wraps."""
+COLUMN_WIDTH = 310
+"""Width in pixels that a column of groups needs."""
+COLUMN_ENDS = {1: (), 2: (2,), 3: (1, 3)}
+"""Indices of the last groups of all columns but the last one, by the number of columns."""
+
+
+class ShortcutsDialog(QDialog):
+    """Dialog with a search field above the groups of shortcuts."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(action_title("keys"))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search shortcuts"))
+        self.search.setAccessibleName(self.tr("Search shortcuts"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self._groups = [_ShortcutGroup(title, names) for title, names in ACTION_GROUPS]
+        self.no_match = build_small_label(self.tr("No shortcut found. Ctrl+K finds every command and setting."))
+        self.no_match.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE_6, SPACE_4, SPACE_6, SPACE_4)
+        column.setSpacing(SPACE_3)
+        column.addWidget(self.search)
+        column.addWidget(self.no_match)
+        column.addWidget(_create_scroll_area(self._build_columns(max_dialog_size(parent).width())), 1)
+        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
+        self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
+        self.search.setFocus()
+
+    @property
+    def shown_names(self) -> list[str]:
+        """Return the names of the actions on display."""
+        return [name for group in self._groups for name in group.shown_names]
+
+    def _build_columns(self, width: int) -> QWidget:
+        """Create up to three columns of groups, as many as `width` pixels have room for."""
+        column_ends = COLUMN_ENDS[min(max(width // COLUMN_WIDTH, 1), max(COLUMN_ENDS))]
+        content = QWidget()
+        content.setObjectName("keys")
+        columns = QHBoxLayout(content)
+        columns.setContentsMargins(0, 0, 0, 0)
+        columns.setSpacing(SPACE_6)
+        column = QVBoxLayout()
+        for index, group in enumerate(self._groups):
+            column.addWidget(group)
+            if index in column_ends or index == len(self._groups) - 1:
+                column.addStretch(1)
+                columns.addLayout(column)
+                column = QVBoxLayout()
+        return content
+
+    def _filter(self, query: str) -> None:
+        names = [name for _title, group in ACTION_GROUPS for name in group]
+        found = set(rank_items([(name, action_search_text(name)) for name in names], query))
+        for group in self._groups:
+            group.show_only(found)
+        self.no_match.setVisible(not found)
+
+
+class _ShortcutGroup(QWidget):
+    """Heading with a table of shortcut and title per action."""
+
+    def __init__(self, title: str, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self._names = names
+        heading = QLabel(QCoreApplication.translate("Action", title))
+        heading.setProperty("field", True)
+        self._table = QFormLayout(self)
+        self._table.setContentsMargins(0, 0, 0, SPACE_2)
+        self._table.setHorizontalSpacing(SPACE_3)
+        self._table.setVerticalSpacing(SPACE_1 // 2)
+        self._table.addRow(heading)
+        for name in names:
+            self._table.addRow(*_build_row(name))
+
+    @property
+    def shown_names(self) -> list[str]:
+        return [name for row, name in enumerate(self._names, start=1) if self._table.isRowVisible(row)]
+
+    def show_only(self, found: set[str]) -> None:
+        """Show the rows of these actions, and the group if it has any of them."""
+        for row, name in enumerate(self._names, start=1):
+            self._table.setRowVisible(row, name in found)
+        self.setVisible(bool(found.intersection(self._names)))
+
+
+def _build_row(name: str) -> tuple[QLabel, QLabel]:
+    keys, title = QLabel(action_shortcut(name)), QLabel(action_title(name))
+    keys.setProperty("quiet", True)
+    keys.setAlignment(Qt.AlignmentFlag.AlignTop)
+    if title.sizeHint().width() > MAX_TITLE_WIDTH:
+        title.setWordWrap(True)
+        title.setFixedWidth(MAX_TITLE_WIDTH)
+        title.setMinimumHeight(title.heightForWidth(MAX_TITLE_WIDTH))
+    return keys, title
+
+
+class _ContentSizedScrollArea(QScrollArea):
+    """Scroll area that requests the size of its whole content, and scrolls if it gets less."""
+
+    def sizeHint(self) -> QSize:
+        inside, bar_width = self.widget(), self.verticalScrollBar().sizeHint().width()
+        return inside.sizeHint() + QSize(bar_width, 0) if inside is not None else super().sizeHint()
+
+
+def _create_scroll_area(content: QWidget) -> QScrollArea:
+    area = _ContentSizedScrollArea()
+    area.setAccessibleName(QCoreApplication.translate("ShortcutsDialog", "All shortcuts"))
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.viewport().setAutoFillBackground(False)
+    area.setWidget(content)
+    return area
