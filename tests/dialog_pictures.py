@@ -18,8 +18,9 @@ from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
-from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
+from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog

@@ -692,7 +692,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         press(scene, Qt.Key.Key_Y, CTRL | SHIFT)
         selves = scene.page
         assert isinstance(selves, UserPersonasPage)
-        await until(lambda: [one.name for one in selves.rows.visible_rows] == ["Tomas"])
+        await until(lambda: [one.name for one in selves.personas] == ["Tomas"])
 
         QTest.mouseClick(selves.new_button, Qt.MouseButton.LeftButton)
         page = page_of(scene)
@@ -703,9 +703,9 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None)
         press(scene, Qt.Key.Key_Escape)
-        await until(lambda: scene.page is selves and len(selves.rows.visible_rows) == 2)
+        await until(lambda: scene.page is selves and len(selves.personas) == 2)
         assert scene.services.preferences.current.user_persona == "tomas"
-        selves.table.select_row("lena")
+        selves.select_persona("lena")
         selves.use_selected()
         await until(lambda: scene.services.preferences.current.user_persona == "lena")
 

@@ -2,83 +2,159 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import ICON
+from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.widgets.card_column import CardColumn, create_placeholder
+from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+
+AVATAR_SIZE = 56
+"""Diameter of the avatars, in pixels."""
+CARD_WIDTH = 360
+"""Width in pixels from which two cards fit side by side."""
+MAX_BIO_LENGTH = 160
+"""Characters of the bio that a card shows if there is no tagline."""
+
+
+class UserPersonaCard(ChoiceCard):
+    """Card of a user persona; a double click or Enter edits it, Del deletes it."""
+
+    edit_requested = Signal()
+    delete_requested = Signal()
+    menu_requested = Signal(QPoint)
+    """Emitted with the position on the screen where the menu is to be shown."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.edit_requested.emit()
+        elif event.key() == Qt.Key.Key_Delete:
+            self.delete_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
+        self.edit_requested.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.setChecked(True)
+        self.menu_requested.emit(event.globalPos())
 
 
 class UserPersonasPage(ListPage):
-    """Page with the list of user personas; Enter edits, Del deletes, and a button uses the selected one in new
-    conversations.
-    """
+    """Page with a card for each user persona, and a button that uses the selected one in new conversations."""
 
     def __init__(self, context: PageContext, library: Library, preferences: Preferences, deletion: PersonaDeletion) -> None:
         super().__init__(context, self.tr("User personas"))
         self._library, self._preferences, self._deletion = library, preferences, deletion
-        columns = [
-            Column[Persona](self.tr("Name"), lambda one: one.name, width=220, icon=self._avatar_icon),
-            Column[Persona](self.tr("Tagline"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
-            Column[Persona]("", self._format_use, width=200, colour=lambda one: self.theme.palette.water),
-        ]
         self._commands = CommandRunner(self.undo_stack, context.tasks)
-        self.rows = FilteredTableModel(
-            columns, key=lambda one: one.unique_name, search_text=lambda one: f"{one.name} {one.tagline}"
-        )
-        empty_text = self.tr("No user personas yet. Create one with “New”.")
-        self.table = Table(self.rows, self.theme, self.tr("User personas"), empty_text)
-        self.table.opened.connect(self._edit_persona)
-        self.table.delete_requested.connect(lambda chosen: self._delete_persona(chosen[0]))
-        self.table.menu_requested.connect(self._show_menu)
-        self.table.current_changed.connect(lambda _one: self._update_buttons())
+        self.personas: list[Persona] = []
+        self.cards: list[UserPersonaCard] = []
+        self._columns = 0
+        self._sheet = CardColumn()
+        self._box = QWidget()
+        self._box.setAccessibleName(self.tr("User personas"))
+        self._grid = QGridLayout(self._box)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(SPACE_3)
+        self._empty_label = create_placeholder(self.tr("No user personas yet. Create one with “New”."))
+        self._sheet.add_widget(self._empty_label)
+        self._sheet.add_widget(self._box)
         self._use_button = self.add_button(self.tr("Use this persona"), self.use_selected, "user")
-        self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.table.current_row), "edit")
+        self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.selected), "edit")
         self.new_button: QPushButton = self.add_button(self.tr("New"), lambda: self._open_editor(""), "plus", primary=True)
         hint = self.tr("New conversations use the selected user persona. Existing conversations keep theirs.")
         self._add_head(build_small_label(hint))
-        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self._sheet, 1)
         self._unsubscribers = [
             library.changed.add(lambda _nothing: self._schedule_reload()),
             preferences.changed.add(lambda _settings: self._schedule_reload()),
         ]
+        self.theme.changed.connect(self._update_images)
         self._schedule_reload()
 
     def first_focus_widget(self) -> QWidget:
-        return self.table
+        return next((card for card in self.cards if card.isChecked()), self.new_button)
+
+    @property
+    def selected(self) -> Persona | None:
+        """Return the selected user persona; None if there is none."""
+        pairs = zip(self.personas, self.cards, strict=True)
+        return next((persona for persona, card in pairs if card.isChecked()), None)
+
+    def select_persona(self, persona_id: str) -> None:
+        """Select a user persona; does nothing if it is not in the list."""
+        for persona, card in zip(self.personas, self.cards, strict=True):
+            if persona.unique_name == persona_id:
+                card.setChecked(True)
 
     async def _reload(self) -> None:
-        self.rows.set_rows(await self._library.user_personas())
-        if self.table.current_row is None and not self.table.select_row(self._used_persona_id) and self.rows.visible_rows:
-            self.table.select_row(self.rows.visible_rows[0].unique_name)
+        selected_id = self.selected.unique_name if self.selected is not None else self._used_persona_id
+        had_focus = any(card.hasFocus() for card in self.cards)
+        for card in self.cards:
+            card.hide()
+            card.deleteLater()
+        self.personas = await self._library.user_personas()
+        self.cards = [self._create_card(persona) for persona in self.personas]
+        self._columns = 0
+        self._arrange_cards()
+        self._empty_label.setVisible(not self.cards)
+        for card in self.cards[:1]:
+            card.setChecked(True)
+        self.select_persona(selected_id)
+        if had_focus:
+            self.first_focus_widget().setFocus()
         self._update_buttons()
+
+    def _create_card(self, persona: Persona) -> UserPersonaCard:
+        about = persona.tagline or " ".join(persona.bio.split())[:MAX_BIO_LENGTH]
+        in_use = self.tr("In use for new conversations") if persona.unique_name == self._used_persona_id else ""
+        description = "\n".join(filter(None, (about.replace("{{user}}", persona.name), in_use)))
+        card = UserPersonaCard(self.theme, persona.name, description, self._render_avatar(persona), self._box)
+        card.toggled.connect(lambda _is_checked: self._update_buttons())
+        card.edit_requested.connect(lambda: self._edit_persona(persona))
+        card.delete_requested.connect(lambda: self._delete_persona(persona))
+        card.menu_requested.connect(lambda position: self._show_menu(persona, position))
+        return card
+
+    def _render_avatar(self, persona: Persona) -> QPixmap:
+        path = self._library.avatar(persona)
+        return render_avatar(path, persona.unique_name, persona.name, AVATAR_SIZE, self.theme.palette, self.devicePixelRatioF())
+
+    def _update_images(self) -> None:
+        for persona, card in zip(self.personas, self.cards, strict=True):
+            card.set_image(self._render_avatar(persona))
+
+    def _arrange_cards(self) -> None:
+        columns = 2 if self.width() >= 2 * CARD_WIDTH else 1
+        if columns != self._columns:
+            self._columns = columns
+            for index, card in enumerate(self.cards):
+                self._grid.addWidget(card, index // columns, index % columns)
+                card.show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange_cards()
 
     @property
     def _used_persona_id(self) -> str:
         return self._preferences.current.user_persona
 
-    def _format_use(self, persona: Persona) -> str:
-        return self.tr("in use") if persona.unique_name == self._used_persona_id else ""
-
-    def _avatar_icon(self, persona: Persona) -> QIcon:
-        path = self._library.avatar(persona)
-        return QIcon(render_avatar(path, persona.unique_name, persona.name, ICON, self.theme.palette, self.devicePixelRatioF()))
-
     def _update_buttons(self) -> None:
-        persona = self.table.current_row
+        persona = self.selected
         self._edit_button.setEnabled(persona is not None)
         self._use_button.setEnabled(persona is not None and persona.unique_name != self._used_persona_id)
 
@@ -86,7 +162,7 @@ class UserPersonasPage(ListPage):
 
     def use_selected(self) -> None:
         """Put the selected user persona into use for new conversations. Can be undone."""
-        persona = self.table.current_row
+        persona = self.selected
         if persona is not None:
             self._use_persona(persona.unique_name)
 
@@ -113,10 +189,7 @@ class UserPersonasPage(ListPage):
         if await self._deletion.confirm_deletion(persona):
             await self._deletion.delete_persona(persona)
 
-    def _show_menu(self, position: QPoint) -> None:
-        persona = self.table.current_row
-        if persona is None:
-            return
+    def _show_menu(self, persona: Persona, position: QPoint) -> None:
         menu, colour = QMenu(self), self.theme.palette.muted
         use_action = menu.addAction(load_icon("user", colour), self.tr("Use this persona"), self.use_selected)
         use_action.setEnabled(persona.unique_name != self._used_persona_id)
