@@ -83,22 +83,37 @@ async def chosen(page: MemoryPage, memory: MemoryUnit) -> None:
 
 async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
-        await until(lambda: page.chips.chip_for(MemoryType.PERSON).isVisible())
+        await until(page.chips.kind_menu.isVisible)
         QTest.keyClicks(page.search, "SISTER")
         assert names(page) == ["Ines"]
         assert "1 of 5" in page.subtitle.accessibleName()
         page.search.clear()
 
-        for chip, left in (
+        for state, left in (
             (MemoryState.WAITING, ["Ferry"]),
             (MemoryState.OVER, ["The fair"]),
             (MemoryState.PROTECTED, ["The boat"]),
-            (MemoryType.PERSON, ["Ines"]),
-            (MemoryInsertion.NATURAL, ["Ferry"]),
         ):
-            QTest.mouseClick(page.chips.chip_for(chip), Qt.MouseButton.LeftButton)
+            QTest.mouseClick(page.chips.state_chips[state], Qt.MouseButton.LeftButton)
             assert names(page) == left
-            QTest.keyClick(page.chips.chip_for(chip), Qt.Key.Key_Space)
+            QTest.keyClick(page.chips.state_chips[state], Qt.Key.Key_Space)
+        assert len(names(page)) == 4
+
+
+async def test_types_and_recall_modes_are_chosen_from_menus(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        await until(page.chips.kind_menu.isVisible)
+        person = page.chips.kind_menu.actions_by_value[MemoryType.PERSON]
+        natural = page.chips.mode_menu.actions_by_value[MemoryInsertion.NATURAL]
+
+        person.trigger()
+        assert names(page) == ["Ines"]
+        assert page.chips.kind_menu.accessibleName() == "Type: Person"
+        person.trigger()
+        natural.trigger()
+        assert names(page) == ["Ferry"]
+        natural.trigger()
+        assert page.chips.mode_menu.accessibleName() == "Recall mode"
         assert len(names(page)) == 4
 
 

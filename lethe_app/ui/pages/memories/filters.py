@@ -1,18 +1,20 @@
-"""Filters of the memories page: chips for type, recall mode and state, and a field for category or tag."""
+"""Filters of the memories page: chips for states, menus for types and recall modes, and a field for category or tag."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QWidget
 
 from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.ui.core.formatting import format_memory_count
+from lethe_app.ui.core.formatting import join_with_or
 from lethe_app.ui.core.labels.memories import format_kind
-from lethe_app.ui.core.palette import SPACE_1, SPACE_3
+from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.memories.labels import format_insertion
 from lethe_app.ui.pages.memories.table_model import MemoryState, format_state
 from lethe_app.ui.widgets.buttons import build_chip
@@ -88,85 +90,100 @@ class FilingFilter(NoWheelComboBox):
             self._guids.setdefault(key, set()).add(line.guid)
 
 
-FilterValue = MemoryType | MemoryInsertion | MemoryState
+Group = TypeVar("Group", MemoryType, MemoryInsertion)
+
+
+class FilterMenu(QPushButton, Generic[Group]):
+    """Button with a menu of values that can be checked; its text names the checked ones. `changed` is emitted for each change
+    of the user.
+    """
+
+    changed = Signal()
+
+    def __init__(self, title: str, values: Iterable[Group], format_value: Callable[[Group], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._title = title
+        self._format_value: Callable[[Group], str] = format_value
+        self.setProperty("chip", True)
+        menu = QMenu(self)
+        self.actions_by_value: dict[Group, QAction] = {value: menu.addAction(format_value(value)) for value in values}
+        for action in self.actions_by_value.values():
+            action.setCheckable(True)
+            action.toggled.connect(self._on_toggled)
+        self.setMenu(menu)
+        self._update_text()
+
+    @property
+    def selected(self) -> frozenset[Group]:
+        return frozenset(value for value, action in self.actions_by_value.items() if action.isChecked())
+
+    def show_counts(self, counts: Mapping[MemoryType | MemoryInsertion, int]) -> None:
+        """Offer the values that have memories, with their number; a checked value stays. Hidden if there is only one."""
+        offered = [value for value, action in self.actions_by_value.items() if action.isChecked() or counts.get(value)]
+        for value, action in self.actions_by_value.items():
+            action.setVisible(value in offered)
+            action.setText(f"{self._format_value(value)}\t{counts.get(value, 0)}")
+        self.setVisible(len(offered) > 1)
+
+    def uncheck_all(self) -> None:
+        """Uncheck all values without emitting `changed`."""
+        for action in self.actions_by_value.values():
+            with QSignalBlocker(action):
+                action.setChecked(False)
+        self._update_text()
+
+    def _on_toggled(self) -> None:
+        self._update_text()
+        self.changed.emit()
+
+    def _update_text(self) -> None:
+        names = join_with_or([self._format_value(value) for value in self.actions_by_value if value in self.selected])
+        text = self.tr("{title}: {values}").format(title=self._title, values=names) if names else self._title
+        self.setText(f"{text} ▾")
+        self.setAccessibleName(text)
 
 
 class MemoryFilterChips(QWidget):
-    """Filter chips, each of which can be checked; `changed` is emitted for each change. Types and modes without memories are
-    hidden.
+    """Filters in a row: a chip for each state, menus of types and recall modes, and the choice of a category or tag. `changed`
+    is emitted for each change.
     """
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._buttons: dict[FilterValue, QPushButton] = {}
-        flow = FlowLayout(self, spacing=SPACE_1)
-        for state in MemoryState:
-            flow.addWidget(self._build_chip(state, format_state(state)))
-        self._group_labels: dict[type[MemoryType] | type[MemoryInsertion], QLabel] = {}
-        flow.addWidget(self._build_group_label(MemoryType, self.tr("Type")))
-        for kind in MemoryType:
-            flow.addWidget(self._build_chip(kind, format_kind(kind)))
-        flow.addWidget(self._build_group_label(MemoryInsertion, self.tr("Recall mode")))
-        for way in MemoryInsertion:
-            flow.addWidget(self._build_chip(way, format_insertion(way)))
+        self.state_chips = {state: self._build_chip(format_state(state)) for state in MemoryState}
+        self.kind_menu = FilterMenu[MemoryType](self.tr("Type"), MemoryType, format_kind, self)
+        self.mode_menu = FilterMenu[MemoryInsertion](self.tr("Recall mode"), MemoryInsertion, format_insertion, self)
         self.filed_filter = FilingFilter()
-        self.filed_filter.changed.connect(self.changed)
-        flow.addWidget(self.filed_filter)
+        flow = FlowLayout(self, spacing=SPACE_1)
+        for widget in (*self.state_chips.values(), self.kind_menu, self.mode_menu, self.filed_filter):
+            flow.addWidget(widget)
+        for filter_ in (self.kind_menu, self.mode_menu, self.filed_filter):
+            filter_.changed.connect(self.changed)
         self.show_counts({})
 
     @property
-    def selected_kinds(self) -> frozenset[MemoryType]:
-        return frozenset(kind for kind in MemoryType if self._is_checked(kind))
-
-    @property
-    def selected_modes(self) -> frozenset[MemoryInsertion]:
-        return frozenset(way for way in MemoryInsertion if self._is_checked(way))
-
-    @property
     def selected_states(self) -> frozenset[MemoryState]:
-        return frozenset(state for state in MemoryState if self._is_checked(state))
-
-    def chip_for(self, filter_value: FilterValue) -> QPushButton:
-        return self._buttons[filter_value]
+        return frozenset(state for state, chip in self.state_chips.items() if chip.isChecked())
 
     def show_counts(self, counts: Mapping[MemoryType | MemoryInsertion, int]) -> None:
-        """Show a chip for each type and recall mode that has memories; a checked chip stays visible. The tooltip has the
-        number.
-        """
-        groups: tuple[type[MemoryType], type[MemoryInsertion]] = (MemoryType, MemoryInsertion)
-        has_several: dict[type, bool] = {group: sum(isinstance(each, group) for each in counts) > 1 for group in groups}
-        for filter_value, button in self._buttons.items():
-            if isinstance(filter_value, MemoryState):
-                continue
-            count = counts.get(filter_value, 0)
-            button.setToolTip(format_memory_count(count))
-            button.setVisible(button.isChecked() or (bool(count) and has_several[type(filter_value)]))
-        for group, title in self._group_labels.items():
-            title.setVisible(has_several[group])
+        """Offer each type and recall mode that has memories, with their number."""
+        self.kind_menu.show_counts(counts)
+        self.mode_menu.show_counts(counts)
 
     def uncheck_all(self) -> None:
-        """Uncheck all chips without emitting `changed`."""
-        for button in self._buttons.values():
-            with QSignalBlocker(button):
-                button.setChecked(False)
+        """Uncheck all filters without emitting `changed`."""
+        for chip in self.state_chips.values():
+            with QSignalBlocker(chip):
+                chip.setChecked(False)
+        self.kind_menu.uncheck_all()
+        self.mode_menu.uncheck_all()
         self.filed_filter.reset_choice()
 
-    def _is_checked(self, filter_value: FilterValue) -> bool:
-        return self._buttons[filter_value].isChecked()
-
-    def _build_group_label(self, group: type[MemoryType] | type[MemoryInsertion], text: str) -> QLabel:
-        label = QLabel(text, self)
-        label.setProperty("small", True)
-        label.setContentsMargins(SPACE_3, SPACE_1 + 1, SPACE_1, 0)
-        self._group_labels[group] = label
-        return label
-
-    def _build_chip(self, filter_value: FilterValue, text: str) -> QPushButton:
-        button = build_chip(text)
-        button.setParent(self)
-        button.setAccessibleName(self.tr("Show only: {what}").format(what=text))
-        button.toggled.connect(lambda _on: self.changed.emit())
-        self._buttons[filter_value] = button
-        return button
+    def _build_chip(self, text: str) -> QPushButton:
+        chip = build_chip(text)
+        chip.setParent(self)
+        chip.setAccessibleName(self.tr("Show only: {what}").format(what=text))
+        chip.toggled.connect(lambda _on: self.changed.emit())
+        return chip

@@ -187,6 +187,11 @@ class MemoryPage(PersonaListPage):
         self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
+        rebuild_tooltip = self.tr("Read all memories and messages again for the search; use it if memories are not found")
+        self.rebuild_button = self.add_button(
+            self.tr("Rebuild index"), lambda: self._context.run_action("rebuild_index"), "refresh"
+        )
+        self.rebuild_button.setToolTip(rebuild_tooltip)
         self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
         self.search = SearchField(self.theme, self.tr("Search memories"))
         tooltip = self.tr("Search for memories with a similar meaning instead of the same words")
@@ -310,8 +315,8 @@ class MemoryPage(PersonaListPage):
         self.rows.set_filter(
             text,
             filter_predicate(
-                self.chips.selected_kinds,
-                self.chips.selected_modes,
+                self.chips.kind_menu.selected,
+                self.chips.mode_menu.selected,
                 self.chips.selected_states,
                 distances,
                 self.chips.filed_filter.selected_guids,
