@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.brain.facts import core_facts
+from lethe_app.brain.facts.comparison import subject_words
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.domain.chat import Role
@@ -18,6 +20,7 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.errors import StorageError
 from lethe_app.prompt.budget import CAPS
+from lethe_app.retrieval.query_terms import fold
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
@@ -34,10 +37,22 @@ LONG_MESSAGE = 160
 sentence on.
 """
 
+_LEADING_NAME = re.compile(r"(?:(?:The|An?|My) )?\S+(?: [A-ZÀ-ÖØ-Þ]\S*)*")
+"""Words with which a fact begins and that name something: those in capitals, after an article also the next one."""
+_POSSESSIVE = re.compile(r"['’](?:s\b|(?!\w))")
+
 
 def calculate_weight(fact: ExtractedFact) -> float:
     """Return the fact's current rank, from its kind, the number of times it was stated and its age."""
     return core_facts.calculate_rank(fact, now())
+
+
+def name_subject(fact: ExtractedFact) -> str:
+    """Return whom or what the fact is about as it is spelled there, such as “Tomas”, “Tomas's sister” or “The Heron”."""
+    beginning = _LEADING_NAME.match(fact.fact)
+    name = _POSSESSIVE.split(fact.subject or (beginning[0] if beginning else fact.fact.split()[0]))[0].strip(".,;:!?")
+    relation = subject_words(fact)[-1:]
+    return f"{name}'s {relation[0]}" if relation and relation[0] not in map(fold, name.split()) else name
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import groupby
 from uuid import UUID
 
 from lethe_app.domain.chat import SessionSummary
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.retrieval.query_terms import WORD
 
 
@@ -67,6 +67,16 @@ class Timeline:
     def pinned_items(self, *, include_others: bool) -> tuple[TimelineItem, ...]:
         """Return the pinned facts; without `include_others`, only those about the user."""
         return tuple(item for item in self.items if item.fact.pinned and (include_others or item.about_user))
+
+    def group_by_kind(self, *, include_others: bool, newest_first: bool = True) -> dict[FactKind, tuple[TimelineItem, ...]]:
+        """Return the facts that are not pinned by their topic, in the order of the topics; without `include_others`, only those
+        about the user.
+        """
+        unpinned = [item for item in self.items if not item.fact.pinned and (include_others or item.about_user)]
+        if newest_first:
+            unpinned.reverse()
+        by_kind = {kind: tuple(item for item in unpinned if item.fact.kind is kind) for kind in FactKind}
+        return {kind: items for kind, items in by_kind.items() if items}
 
     def group_by_month(self, *, include_others: bool, newest_first: bool = True) -> tuple[TimelineMonth, ...]:
         """Return the facts that are not pinned, by month and session; without `include_others`, only those about the user."""

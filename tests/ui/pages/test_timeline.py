@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.paths import Paths
 from lethe_app.ui.pages.timeline.list import TimelineRowKind
 from lethe_app.ui.pages.timeline.page import TimelinePage
@@ -54,13 +54,17 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
 
 async def tell(scene: Scene) -> None:
     chats, facts = scene.services.core.session_store, []
-    for title, day, said in (("First night", MARCH, "I am a carpenter."), ("The bell", MAY, "I keep bees.")):
+    for title, day, said, kind in (
+        ("First night", MARCH, "I am a carpenter.", FactKind.WORK),
+        ("The bell", MAY, "I keep bees.", FactKind.TASTE),
+    ):
         session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=day))
         alternatives = [Alternative(content=said)]
         message = Message(session_id=session.guid, role=Role.USER, time=day, alternatives=alternatives)
         await chats.add_messages([message])
         sources = {"source_memories": [session.guid], "source_messages": [message.id], "first_seen": day, "last_seen": day}
-        facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
+        stated = said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps")
+        facts.append(ExtractedFact(fact=stated, kind=kind, **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
     await scene.services.core.fact_store.save_facts("mira", *facts)
@@ -91,6 +95,15 @@ async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversati
 
         QTest.keyClicks(page.search, "bees")
         assert texts(page) == ["May 2026", "From “The bell”", "Tomas keeps bees."]
+
+
+async def test_it_is_told_by_topic_on_request(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (_scene, page):
+        QTest.mouseClick(page.by_topic_chip, Qt.MouseButton.LeftButton)
+
+        assert texts(page) == ["Pinned", "Tomas is allergic.", "Work", "Tomas is a carpenter.", "Likes", "Tomas keeps bees."]
+        QTest.mouseClick(page.include_others_chip, Qt.MouseButton.LeftButton)
+        assert texts(page)[-2:] == ["Other", "Ines lives in Porto."]
 
 
 async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Path):

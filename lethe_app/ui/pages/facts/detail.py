@@ -167,7 +167,9 @@ class FactDetail(DetailPane):
 
     def _build_source_button(self, source: FactSource) -> QPushButton:
         title = source.title or self.tr("Untitled conversation")
-        first_line = f"{source.speaker}: “{source.text}”" if source.text else title
+        text = source.text.replace("*", "")  # of actions
+        quoted = text if "“" in text or '"' in text else f"“{text}”"
+        first_line = f"{source.speaker}: {quoted}" if source.text else title
         second_line = (
             f"{title}, {format_date(source.when.timestamp())}" if source.text else format_date(source.when.timestamp())
         )

@@ -22,12 +22,10 @@ from lethe_app.ui.pages.facts.empty_state import FactsPlaceholder
 from lethe_app.ui.pages.facts.extraction_bar import ExtractionBar
 from lethe_app.ui.pages.facts.kind_chips import KindChips, ViewChips
 from lethe_app.ui.pages.facts.table_model import (
-    FIRST_SEEN,
     KIND,
     LAST_SEEN,
     MENTIONS,
-    SOURCE,
-    WEIGHT,
+    SUBJECT,
     FactListView,
     build_fact_rows,
     format_empty_view,
@@ -39,8 +37,8 @@ from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
-WIDTHS = {KIND: 88, MENTIONS: 84, FIRST_SEEN: 112, LAST_SEEN: 112, SOURCE: 128, WEIGHT: 76}
-HIDEABLE_COLUMNS = (KIND, LAST_SEEN, MENTIONS, WEIGHT, FIRST_SEEN, SOURCE)
+WIDTHS = {SUBJECT: 128, KIND: 88, LAST_SEEN: 112, MENTIONS: 84}
+HIDEABLE_COLUMNS = (SUBJECT, LAST_SEEN, KIND, MENTIONS)
 MIN_FACT_WIDTH = 480
 """Width in pixels of the fact column that the other columns give way to: many facts are long quotations."""
 

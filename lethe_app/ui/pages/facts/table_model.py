@@ -11,14 +11,14 @@ from uuid import UUID
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.services.search.fact_lists import calculate_weight
+from lethe_app.services.search.fact_lists import calculate_weight, name_subject
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-FACT, KIND, MENTIONS, FIRST_SEEN, LAST_SEEN, SOURCE, WEIGHT = range(7)
+FACT, SUBJECT, KIND, LAST_SEEN, MENTIONS = range(5)
 
 
 class FactListView(StrEnum):
@@ -91,14 +91,12 @@ def build_fact_rows(theme: Theme, core: Set[UUID]) -> FilteredTableModel[Extract
 
     columns = [
         Column[ExtractedFact](tr("Fact", "Fact"), _fact_text, width=0, colour=text_colour, icon=row_icon),
+        Column[ExtractedFact](tr("Fact", "About"), name_subject, width=128),
         Column[ExtractedFact](tr("Fact", "Type"), lambda fact: format_kind(fact.kind), width=88),
+        Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
         Column[ExtractedFact](
             tr("Fact", "Mentions"), _mention_count, sort_key=attrgetter("reference_count"), width=84, is_right_aligned=True
         ),
-        Column[ExtractedFact](tr("Fact", "First seen"), _first_seen, sort_key=attrgetter("first_seen"), width=112),
-        Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
-        Column[ExtractedFact](tr("Fact", "Source"), lambda fact: format_maker(fact.made_by), width=124),
-        Column[ExtractedFact](tr("Fact", "Weight"), format_weight, sort_key=calculate_weight, width=72, is_right_aligned=True),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("fact"))
 
@@ -110,10 +108,6 @@ def format_weight(fact: ExtractedFact) -> str:
 
 def _mention_count(fact: ExtractedFact) -> str:
     return str(fact.reference_count)
-
-
-def _first_seen(fact: ExtractedFact) -> str:
-    return format_date(fact.first_seen.timestamp())
 
 
 def _last_seen(fact: ExtractedFact) -> str:

@@ -20,7 +20,7 @@ from lethe_app.services.search.timeline import (
 from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtraction
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.labels.facts import format_absence
+from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
@@ -64,6 +64,7 @@ class TimelinePage(PersonaListPage):
         self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
         self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
+        self.by_topic_chip = build_chip(self.tr("By topic"), self.tr("Group the facts by topic instead of by month"))
         self.include_others_chip = build_chip(
             self.tr("Include others"), self.tr("Show facts about everyone, not only about you")
         )
@@ -71,9 +72,10 @@ class TimelinePage(PersonaListPage):
         self.fact_list.opened.connect(self._open_row)
         self.search.down_pressed.connect(self.fact_list.setFocus)
         self.search.textChanged.connect(lambda _text: self._update_rows())
-        for chip in (self.oldest_first_chip, self.include_others_chip):
+        chips = (self.by_topic_chip, self.oldest_first_chip, self.include_others_chip)
+        for chip in chips:
             chip.toggled.connect(lambda _on: self._update_rows())
-        self._add_head(self._build_search_row(self.search, self.oldest_first_chip, self.include_others_chip))
+        self._add_head(self._build_search_row(self.search, *chips))
         self.body.addWidget(self.fact_list, 1)
 
     def first_focus_widget(self) -> QWidget:
@@ -112,9 +114,14 @@ class TimelinePage(PersonaListPage):
         if pinned := self._timeline.pinned_items(include_others=includes_others):
             yield TimelineRow(TimelineRowKind.MONTH, self.tr("Pinned"))
             yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
-        for month in self._timeline.group_by_month(
-            include_others=includes_others, newest_first=not self.oldest_first_chip.isChecked()
-        ):
+        newest_first = not self.oldest_first_chip.isChecked()
+        if self.by_topic_chip.isChecked():
+            topics = self._timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
+            for kind, items in topics.items():
+                yield TimelineRow(TimelineRowKind.MONTH, format_kind(kind))
+                yield from (_build_fact_row(item, "d MMM yyyy") for item in items)
+            return
+        for month in self._timeline.group_by_month(include_others=includes_others, newest_first=newest_first):
             yield TimelineRow(TimelineRowKind.MONTH, _format_month(month))
             for conversation in month.conversations:
                 yield TimelineRow(TimelineRowKind.TALK, self._conversation_title(conversation), session=conversation.session)
