@@ -78,8 +78,10 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         was = field.toPlainText()
         assert was
 
+        assert page.detail.summary_text.isVisible()
         field.selectAll()
         QTest.keyClicks(field, "Jonas held the hatch.")
+        assert page.detail.summary_text.text() == "Jonas held the hatch."
         await page.edits.save()
         assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
         assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.services.sessions.service import SessionService
+from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -26,7 +27,7 @@ from lethe_app.ui.widgets.card_column import create_card, create_placeholder, cr
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import ElidedLabel, build_small_label
+from lethe_app.ui.widgets.labels import ElidedLabel, build_heading, build_small_label, create_text_label
 
 MIN_WIDTH, WIDTH = 330, 480
 FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}
@@ -101,11 +102,21 @@ class SessionDetail(QStackedWidget):
         state = self.tr("archived") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
         self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
+        self._show_summary(session)
         self._show_authors()
         self.setCurrentWidget(self.tabs)
         self.notes.show_session(session.guid)
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
+
+    def _show_summary(self, session: ChatSession) -> None:
+        """Show title, summary and keywords as a text to read; without a summary the fields below suffice."""
+        self.summary_title.setText(session.name or self.tr("Untitled conversation"))
+        self.summary_text.setText(strip_headings(session.content))
+        keywords = ", ".join(session.keywords_main)
+        self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
+        self.summary_keywords.setVisible(bool(keywords))
+        self._summary_card.setVisible(bool(session.content.strip()))
 
     def clear_session(self) -> None:
         self.session = None
@@ -117,6 +128,7 @@ class SessionDetail(QStackedWidget):
         assert self.session is not None
         self.session = self.session.model_copy(update={name: value})
         self.form.set_field(name, value)
+        self._show_summary(self.session)
 
     def show_progress(self, progress: ArchiveProgress) -> None:
         """Show that a part of the session is being generated, or that this has ended."""
@@ -173,6 +185,15 @@ class SessionDetail(QStackedWidget):
             button.clicked.connect(signal)
             flow.addWidget(button)
         self._started_label = build_small_label("")
+        self._summary_card, summary_column = create_card()
+        self.summary_title, self.summary_text = build_heading(""), create_text_label("")
+        self.summary_title.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary_title.setWordWrap(True)
+        self.summary_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.summary_text.setAccessibleName(self.tr("Summary"))
+        self.summary_keywords = build_small_label("")
+        for label in (self.summary_title, self.summary_text, self.summary_keywords):
+            summary_column.addWidget(label)
         card, column = create_card()
         column.addWidget(self._started_label)
         column.addWidget(self.form)
@@ -182,6 +203,7 @@ class SessionDetail(QStackedWidget):
             self.form.add_title_widget(name, author_label)
             self.form.add_title_widget(name, self._build_regenerate_button(part))
         self._sheet.add_widget(head)
+        self._sheet.add_widget(self._summary_card)
         self._sheet.add_widget(card)
         self._sheet.add_widget(self.notes)
         return self._sheet
