@@ -9,6 +9,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -20,19 +21,48 @@ VENV = WORK / "venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 SYSTEM = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
 
+STEP_TITLES = {
+    "environment": "environment (about 18 minutes on two cores the first time, then seconds)",
+    "pictures": "pictures",
+    "bundle": "bundle (about 3 minutes)",
+    "deb": "Debian package (about 1 minute)",
+    "portable": "portable archive (about 1 minute)",
+}
+
 
 def main() -> int:
     """Run the requested steps; without any, all steps of this system."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("steps", nargs="*", choices=[*steps(), []], help="steps to run; all of them by default")
-    for step in parser.parse_args().steps or steps():
-        print(f"── {step}", flush=True)
+    chosen = parser.parse_args().steps or list(steps())
+    if missing := explain_missing():
+        print(missing, file=sys.stderr)
+        return 1
+    begin = time.monotonic()
+    for number, step in enumerate(chosen, start=1):
+        print(f"── {number} of {len(chosen)}: {STEP_TITLES[step]} ({elapsed_time(begin)} since the beginning)", flush=True)
         try:
             steps()[step]()
         except subprocess.CalledProcessError as failed:
             print(f"“{failed.cmd[0]}” ended with code {failed.returncode}; the step was “{step}”.", file=sys.stderr)
             return 1
+    print(f"── done in {elapsed_time(begin)}")
     return 0
+
+
+def explain_missing() -> str:
+    """Return what this computer lacks for building, in one sentence; empty if it lacks nothing, or on other systems."""
+    if SYSTEM != "linux":
+        return ""
+    from linux import requirements  # noqa: PLC0415 - of this system only
+
+    return requirements.explain_missing()
+
+
+def elapsed_time(begin: float) -> str:
+    """Return the time since `begin` as minutes and seconds."""
+    minutes, seconds = divmod(int(time.monotonic() - begin), 60)
+    return f"{minutes}:{seconds:02}"
 
 
 def steps() -> dict:
