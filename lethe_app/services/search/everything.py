@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from difflib import SequenceMatcher
 from itertools import islice
 from uuid import UUID
 
+from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryType
@@ -17,6 +19,7 @@ from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
+from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -32,6 +35,10 @@ MAX_HITS = 400
 """Maximum number of hits of one search by words."""
 MAX_MEANING_HITS = 24
 """Maximum number of hits by meaning, for each persona."""
+MIN_MISSPELLED_LENGTH = 4
+"""Minimum letters of a word whose spelling is corrected; shorter words resemble too many others."""
+MIN_SIMILARITY = 0.75
+"""Minimum ratio of equal letters (difflib) of a misspelled word and the word that was meant: “lemmon”, “lighthosue”."""
 HIT_KINDS = {
     "message": HitKind.MESSAGE,
     "fact": HitKind.FACT,
@@ -109,6 +116,28 @@ class SearchService:
             while position:
                 found, position = await read(persona_id, position, is_match)
                 yield found, is_over
+
+    async def correct_spelling(self, text: str) -> str:
+        """Return the text with every word that occurs nowhere replaced by the most similar word of the index; empty if none is
+        similar enough.
+        """
+        words = [fold(word) for word in split_words(text)]
+        corrected = [await self._correct_word(word) for word in words]
+        return " ".join(corrected) if corrected != words else ""
+
+    async def _correct_word(self, word: str) -> str:
+        if len(word) < MIN_MISSPELLED_LENGTH:
+            return word
+        terms = await self._texts.list_terms(stem(word))
+        if any(term.startswith(stem(word)) for term in terms):
+            return word
+        ratios = {term: SequenceMatcher(None, stem(word), term).ratio() for term in terms}
+        best = max(terms, key=lambda term: (ratios[term], terms[term]), default="")
+        if not best or ratios[best] < MIN_SIMILARITY:
+            return word
+        # The index holds stems, of which a text that contains one has the whole word.
+        whole_words = split_words(await self._texts.find_text_with(best))
+        return next((fold(whole) for whole in whole_words if fold(whole).startswith(best[:-1])), best)
 
     async def search_by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
         """Return the memories, facts and session passages nearest in meaning to a text, best first within each persona."""

@@ -66,6 +66,15 @@ WITH RECURSIVE down (id, seq) AS (
 SELECT id FROM down ORDER BY seq DESC LIMIT 1
 """
 
+SELECT_TERMS = """
+SELECT term, doc FROM passage_terms WHERE term >= ?1 AND term < ?2 AND length(term) BETWEEN ?3 AND ?4
+"""
+SELECT_TEXT_OF_TERM = """
+SELECT p.text FROM passage_places v JOIN passages p ON p.number = v.doc WHERE v.term = ? LIMIT 1
+"""
+MAX_LENGTH_DIFFERENCE = 2
+"""Maximum difference in letters between a misspelled word and the word that was meant."""
+
 
 class TextHit(NamedTuple):
     """Text that the index proposes as a hit."""
@@ -96,6 +105,24 @@ class FullTextSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def list_terms(self, word: str) -> dict[str, int]:
+        """Return the terms of the index that begin with the same letter and are about as long as `word`, with the number of
+        passages of each.
+        """
+        first = storable_text(word[:1])
+        lengths = (len(word) - MAX_LENGTH_DIFFERENCE, len(word) + MAX_LENGTH_DIFFERENCE)
+        parameters = (first, chr(ord(first) + 1), *lengths)
+        return await self._database.run(lambda connection: dict(connection.execute(SELECT_TERMS, parameters).fetchall()))
+
+    async def find_text_with(self, term: str) -> str:
+        """Return a text that contains a term of the index; empty if none does any more."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            row = connection.execute(SELECT_TEXT_OF_TERM, (term,)).fetchone()
+            return str(row[0]) if row is not None else ""
+
+        return await self._database.run(work)
 
     async def search_passages(self, match: str, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the

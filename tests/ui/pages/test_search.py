@@ -266,3 +266,30 @@ def test_asterisks_are_not_seen_and_the_marks_stay_on_their_words(text: str, fou
     assert words == read
     assert [words[start : start + length] for start, length in marks] == [found]
     assert text_as_displayed(replace(hit, kind=HitKind.WORLD)) == (text, list(hit.marks))
+
+
+@pytest.mark.parametrize("typed", ["lighthosue", "ligthhouse lantren", "lanten"])
+async def test_misspelled_words_are_corrected_where_nothing_is_found(tmp_path: Path, typed: str):
+    async with opened(tmp_path) as scene:
+        line = "The keeper of the lighthouse owned a green lantern."
+        await add_conversation(scene, "mira", "The keeper", line)
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, typed)
+
+        await until(lambda: texts(page) == [line])
+        await until(lambda: page.hint.text().startswith(f"No results for “{typed}”. Results for “l"))
+        assert "lighthous”" not in page.hint.text()
+
+
+async def test_what_resembles_nothing_is_not_corrected(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await add_conversation(scene, "mira", "The keeper", "The keeper owned a green lantern.")
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, "keeper xylophone")
+        await until(lambda: "No results" in page.result_list.empty_text)
+
+        assert await scene.services.search.correct_spelling("xylophone") == ""
+        assert await scene.services.search.correct_spelling("the green") == ""
+        assert texts(page) == []

@@ -151,12 +151,23 @@ class SearchPage(Page):
             session = (
                 self._current_session.guid if self.this_session_chip.isChecked() and self._current_session is not None else None
             )
-            async for batch in self._search_service.search_by_words(text, persona or None, session):
-                hits += batch
-                if hits:  # what was found before stays until there is something else
-                    self._show_hits(hits)
+            hits = await self._search_words(text, persona, session)
+            if not hits and (corrected := await self._search_service.correct_spelling(text)):
+                hits = await self._search_words(corrected, persona, session)
+                if hits:
+                    template = self.tr("No results for “{typed}”. Results for “{found}”:")
+                    self.hint.setText(template.format(typed=text.strip(), found=corrected))
         if not hits:
             self._show_hits([])
+
+    async def _search_words(self, text: str, persona: str, session: UUID | None) -> list[SearchHit]:
+        """Search by words and show the hits as they are found; what was found before stays until then."""
+        hits: list[SearchHit] = []
+        async for batch in self._search_service.search_by_words(text, persona or None, session):
+            hits += batch
+            if hits:
+                self._show_hits(hits)
+        return hits
 
     def _show_hits(self, hits: list[SearchHit]) -> None:
         self._hits = list(hits)
