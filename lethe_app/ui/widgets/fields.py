@@ -83,6 +83,9 @@ class FieldSpec:
     """Maximum length of a text in a single line, by default Qt's own."""
     add_label: str = ""
     """Label of the button that adds a text, for `TEXT_LIST`."""
+    template_label: str = ""
+    """Label of a second button that adds `template`, for `TEXT_LIST`; empty for none."""
+    template: str = ""
     splits_at_commas: bool = True
     """True if a comma ends a chip, for `TAGS`."""
     secret: bool = False
@@ -256,6 +259,8 @@ def _create_checkboxes(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any]
 
 def _create_text_list(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = TextListField(theme, spec.title, spec.add_label or QCoreApplication.translate("TextListField", "Add"), spec.lines)
+    if spec.template_label:
+        edit.add_template(spec.template_label, spec.template)
     edit.changed.connect(on_change)
     return Field(edit, lambda: edit.texts, edit.set_texts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
@@ -27,13 +28,13 @@ class TextListField(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_2)
-        self._add_button = QPushButton(add_label)
-        self._add_button.setProperty("row", True)
-        self._add_button.setIconSize(BUTTON_ICON_SIZE)
-        self._add_button.clicked.connect(self._append_field)
-        self._column.addWidget(self._add_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._add_buttons: list[QPushButton] = []
+        self._button_row = QHBoxLayout()
+        self._button_row.setSpacing(SPACE_2)
+        self._button_row.addStretch(1)
+        self._column.addLayout(self._button_row)
+        self.add_template(add_label, "")
         theme.changed.connect(self._apply_theme)
-        self._apply_theme()
 
     @property
     def texts(self) -> list[str]:
@@ -50,8 +51,24 @@ class TextListField(QWidget):
         for field, text in zip(self._fields, texts, strict=True):
             field.set_text(text)
 
-    def _append_field(self) -> None:
-        self._create_field().setFocus()
+    def add_template(self, label: str, text: str) -> None:
+        """Add a button that adds a text which begins with `text`; the cursor is put at the end of its first line."""
+        button = QPushButton(label)
+        button.setProperty("row", True)
+        button.setIconSize(BUTTON_ICON_SIZE)
+        button.clicked.connect(lambda _checked=False: self._append_field(text))
+        self._button_row.insertWidget(self._button_row.count() - 1, button)
+        self._add_buttons.append(button)
+        self._apply_theme()
+
+    def _append_field(self, text: str) -> None:
+        field = self._create_field()
+        field.set_text(text)
+        field.setFocus()
+        cursor = field.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Start)
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        field.setTextCursor(cursor)
         self._emit_changed()
 
     def _create_field(self) -> TextAreaField:
@@ -101,4 +118,5 @@ class TextListField(QWidget):
         self.changed.emit(self.texts)
 
     def _apply_theme(self) -> None:
-        self._add_button.setIcon(load_button_icon("plus", self._theme.palette.muted))
+        for button in self._add_buttons:
+            button.setIcon(load_button_icon("plus", self._theme.palette.muted))

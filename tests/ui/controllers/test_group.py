@@ -96,7 +96,9 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
         assert set(session.guests) == {"edmund", "aiko"}
         assert scene.window.windowTitle() == f"{scene.controller.participants.joined_names} — Lethe"
         assert scene.window.chat.header.name_label.accessibleName() == scene.controller.participants.joined_names
-        assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Auto"
+        order = " → ".join(one.name for one in scene.controller.participants.participants)
+        assert order.startswith("Mira → ")
+        assert scene.window.chat.speaker_chooser.button.accessibleName() == f"Next speaker: Auto, in turn {order}"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let someone speak"
 
         say(scene, "Edmund, Aiko: what would you do with it?")

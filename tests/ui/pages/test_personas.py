@@ -681,6 +681,19 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
         assert "Ada" in scene.titles
 
 
+async def test_an_example_dialogue_is_begun_with_both_names(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        field = page.sheet.field("example_dialogs")
+        before = list(page.sheet.field("example_dialogs").texts)
+        (button,) = [one for one in field.findChildren(QPushButton) if one.text() == "Add dialogue"]
+
+        button.click()
+        write("Where are we?")
+
+        assert field.texts == [*before, "{{user}}: Where are we?\n{{char}}: "]
+
+
 # who the user is
 
 

@@ -45,8 +45,9 @@ class NextSpeakerController(QObject):
         self._actions["who_answers"].setEnabled(self._participants.is_group)
         if self._participants.is_group:
             chosen = self._participants.chosen_speaker
-            template = self.tr("Next speaker: {name}")
-            self._chat.speaker_chooser.show_text(template.format(name=chosen.name if chosen is not None else self.tr("Auto")))
+            order = " → ".join(participant.name for participant in self._participants.participants)
+            name = chosen.name if chosen is not None else self.tr("Auto, in turn {order}").format(order=order)
+            self._chat.speaker_chooser.show_text(self.tr("Next speaker: {name}").format(name=name))
         else:
             self._chat.speaker_chooser.hide()
 

@@ -108,7 +108,10 @@ def _build_spec(name: str) -> FieldSpec:
     kind = FieldKind.TEXT_AREA if spec.kind is FieldKind.TEXT else FieldKind.TEXT_LIST
     lines, max_lines = TEXT_AREAS[name]
     add_label = _tr("Add greeting") if name == "first_messages" else _tr("Add line")
-    return replace(spec, kind=kind, lines=lines, max_lines=max_lines, add_label=add_label)
+    spec = replace(spec, kind=kind, lines=lines, max_lines=max_lines, add_label=add_label)
+    if name != "example_dialogs":
+        return spec
+    return replace(spec, template_label=_tr("Add dialogue"), template="{{user}}: \n{{char}}: ")
 
 
 def _day_specs() -> list[FieldSpec]:
