@@ -18,8 +18,6 @@ from lethe_app.ui.widgets.line_list import paint_empty_text
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
-MIN_STRETCH_WIDTH = 150
-"""Minimum width in pixels that a stretching column should keep."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,6 @@ class Table(QTableView, Generic[Row]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._hide_extra_columns()
         self.fit_columns()
 
     def fit_columns(self) -> None:
@@ -166,20 +163,6 @@ class Table(QTableView, Generic[Row]):
             self.setColumnHidden(column, free_width < 0)
         for column, width in fit.widths.items():
             self.horizontalHeader().resizeSection(column, round(width * factor))
-
-    def _hide_extra_columns(self) -> None:
-        """Hide extra columns, last ones first, until the stretching columns have their minimum width."""
-        header, columns = self.horizontalHeader(), self.table_model.columns
-        widths = [
-            header.sectionSize(index) or column.width if column.width else MIN_STRETCH_WIDTH
-            for index, column in enumerate(columns)
-        ]
-        available_width = self.viewport().width()
-        for index in reversed(range(len(columns))):
-            if columns[index].is_extra:
-                hidden = sum(widths) > available_width
-                self.setColumnHidden(index, hidden)
-                widths[index] = 0 if hidden else widths[index]
 
     # Keys and painting
 

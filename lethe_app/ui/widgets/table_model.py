@@ -53,8 +53,6 @@ class Column(Generic[Row]):
     icon: Callable[[Row], Any] | None = None
     is_checked: Callable[[Row], bool] | None = None
     """Makes it a column of check boxes; `FilteredTableModel.row_checked` is emitted when one is clicked."""
-    is_extra: bool = False
-    """True if the column may be hidden when the table is narrow."""
 
 
 class FilteredTableModel(QAbstractTableModel, Generic[Row]):

@@ -25,9 +25,14 @@ from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
+NAME, SIZE, QUANT, CONTEXT, MEMORY, SOURCE = range(6)
+WIDTHS = {SIZE: 76, QUANT: 84, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
+HIDEABLE_COLUMNS = (MEMORY, SIZE, SOURCE, QUANT, CONTEXT)
+"""Columns that a narrow table hides, the last one first."""
+MIN_NAME_WIDTH = 150
 MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
 
@@ -84,20 +89,25 @@ class ModelPage(ListPage):
     def _build_table(self) -> None:
         columns = [
             Column[ModelEntry](self.tr("Model"), lambda one: one.model.name, width=0),
-            Column[ModelEntry](self.tr("Size"), lambda one: format_size(one.model.size), _file_size, 76, is_right_aligned=True),
-            Column[ModelEntry](self.tr("Quant"), lambda one: one.model.quantization, width=84, is_extra=True),
+            Column[ModelEntry](
+                self.tr("Size"), lambda one: format_size(one.model.size), _file_size, WIDTHS[SIZE], is_right_aligned=True
+            ),
+            Column[ModelEntry](self.tr("Quant"), lambda one: one.model.quantization, width=WIDTHS[QUANT]),
             Column[ModelEntry](
                 self.tr("Context"),
                 lambda one: abbreviate_tokens(_context_length(one)),
                 _context_length,
-                80,
+                WIDTHS[CONTEXT],
                 is_right_aligned=True,
-                is_extra=True,
             ),
             Column[ModelEntry](
-                self.tr("Memory"), self._fit_level_text, lambda one: one.fit.needed, 108, colour=self._fit_level_colour
+                self.tr("Memory"),
+                self._fit_level_text,
+                lambda one: one.fit.needed,
+                WIDTHS[MEMORY],
+                colour=self._fit_level_colour,
             ),
-            Column[ModelEntry](self.tr("Source"), lambda one: one.model.source, width=116, is_extra=True),
+            Column[ModelEntry](self.tr("Source"), lambda one: one.model.source, width=WIDTHS[SOURCE]),
         ]
         self.rows: FilteredTableModel[ModelEntry] = FilteredTableModel(
             columns,
@@ -105,7 +115,8 @@ class ModelPage(ListPage):
             search_text=lambda one: f"{one.model.name} {one.model.source} {one.model.quantization} {one.model.architecture}",
         )
         empty = self.tr("No models found. Open a file, add a folder or download one.")
-        self.table: Table[ModelEntry] = Table(self.rows, self.theme, self.tr("Models"), empty)
+        fit = ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
+        self.table: Table[ModelEntry] = Table(self.rows, self.theme, self.tr("Models"), empty, fit)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._show_model)
         self.table.opened.connect(lambda one: self.card.load_model(one.model))
