@@ -33,16 +33,23 @@ async def recall(services: AppServices, options: argparse.Namespace) -> int:
         output = {"persona": persona.unique_name, "text": text, "by_meaning": has_embeddings, **memory.model_dump(mode="json")}
         print(json.dumps(output, ensure_ascii=False))
     else:
-        print(format_recall(persona.name, memory))
+        print(format_recall(persona.name, memory, user_name=await _load_user_name(services)))
     return 0
 
 
-def format_recall(name: str, memory: TurnMemory) -> str:
-    """Format each memory with its reasons, then the blocked ones."""
+async def _load_user_name(services: AppServices) -> str:
+    chosen = services.preferences.current.user_persona
+    names = [user.name for user in await services.library.user_personas() if user.unique_name == chosen]
+    return names[0] if names else "you"
+
+
+def format_recall(name: str, memory: TurnMemory, user_name: str = "you") -> str:
+    """Format each memory with its reasons, then the blocked ones; {{char}} and {{user}} stand for these names."""
     if not memory.recalled:
         blocked_lines = "\n".join(_format_blocked(blocked) for blocked in memory.blocked)
         return f"This text recalls no memories of {name}." + (f"\n{blocked_lines}" if blocked_lines else "")
-    return "\n\n".join([*map(_format_recalled, memory.recalled), *map(_format_blocked, memory.blocked)])
+    text = "\n\n".join([*map(_format_recalled, memory.recalled), *map(_format_blocked, memory.blocked)])
+    return text.replace("{{char}}", name).replace("{{user}}", user_name).replace("**", "")
 
 
 def _format_recalled(recalled_memory: RecalledMemory) -> str:

@@ -6,9 +6,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from lethe_app.cli.recall import format_recall
+from lethe_app.domain.memory import MemoryType
+from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from tests.cli.conftest import Lethe
 
 SAID = (
@@ -67,6 +71,22 @@ def test_recall_tells_what_comes_to_mind_and_why(talked: Lethe, capsys: Output):
     assert (code, reported["persona"], reported["by_meaning"]) == (0, "mira-test", False)
     assert any("Heron" in one["text"] for one in reported["recalled"])
     assert all(one["because"] for one in reported["recalled"])
+
+
+def test_recall_prints_names_in_place_of_macros_and_no_markup():
+    memory = TurnMemory(
+        recalled=[
+            RecalledMemory(
+                memory=uuid4(),
+                category=MemoryType.GENERAL,
+                title="The oath",
+                text="**{{char}}** swore it to {{user}}.",
+                way=RecallWay.KEYWORD,
+            )
+        ]
+    )
+
+    assert "Mira swore it to Tomas." in format_recall("Mira", memory, user_name="Tomas")
 
 
 def test_small_talk_recalls_nothing_and_everything_is_there_on_demand(talked: Lethe, capsys: Output):
