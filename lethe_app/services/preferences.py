@@ -38,6 +38,8 @@ class Preferences:
             return Settings.model_validate({**self.current.model_dump(), **values})
         except ValidationError as error:
             first = error.errors()[0]
-            title = Settings.model_fields[str(first["loc"][0])].title or str(first["loc"][0])
-            reason = "" if first["type"] == "string_pattern_mismatch" else f": {first['msg']}"  # a pattern explains nothing
-            raise LetheError(f"“{title}” cannot be set to {first.get('input')!r}{reason}.") from error
+            field = Settings.model_fields[str(first["loc"][0])]
+            title = field.title or str(first["loc"][0])
+            is_pattern = first["type"] == "string_pattern_mismatch"  # which explains nothing, but the help text has an example
+            reason, remedy = ("", field.description or "") if is_pattern else (f": {first['msg']}", "")
+            raise LetheError(f"“{title}” cannot be set to “{first.get('input')}”{reason}.", remedy) from error

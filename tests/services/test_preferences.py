@@ -101,6 +101,13 @@ async def test_what_a_newer_version_wrote_is_kept(tmp_path: Path):
     assert (on_disk(services)["font_size"], on_disk(services)["hologram"]) == (19, {"depth": 3})
 
 
+async def test_a_value_in_another_form_is_answered_with_an_example(services: AppServices):
+    with pytest.raises(LetheError, match="“Quiet hours from” cannot be set to “ten”") as raised:
+        await services.preferences.set(agent_quiet_from="ten")
+
+    assert "for example 22:00" in raised.value.remedy
+
+
 async def test_a_change_that_cannot_be_written_is_told_and_not_made(services: AppServices):
     (services.paths.home / "occupied").touch()
     services.paths.settings.unlink()
