@@ -187,7 +187,7 @@ async def test_the_menu_of_the_editor_exports_the_persona_and_says_what_is_insid
         next(action for action in page.persona_actions.menu.actions() if action.text() == entry).trigger()
         dialog = await shown(scene, BundleExportDialog)
         assert dialog.scope is scope
-        assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleName()
+        assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleDescription()
         assert ("are not exported" in dialog.warning.text()) == (scope is BundleScope.PERSONA)
 
         dialog.primary.click()
