@@ -15,8 +15,12 @@ USABLE_SHARE = 0.7
 """Share of the computer's memory that a model may need; the system and a browser take the rest."""
 GPU_SHARE = 0.9
 """Share of the graphics memory that a model may need; the screen takes the rest."""
-BANDWIDTH_SHARE = 0.5
-"""Share of the measured memory bandwidth at which the weights are read while a reply is written."""
+BANDWIDTH_SHARE = 0.6
+"""Share of the measured memory bandwidth at which the weights are read while a reply is written: 0.7 for a model of 663 MB in
+Q4_0 on two cores; formats that are harder to unpack get less.
+"""
+TOKEN_OVERHEAD = 0.01
+"""Seconds per token besides, for sampling and synchronisation; only small models notice them."""
 WORDS_PER_TOKEN = 0.75
 """Words of English per token."""
 MIN_SPEED = 3.0
@@ -56,7 +60,9 @@ def estimate_speed(size: int, hardware: Hardware) -> float:
     """Estimate the tokens per second of a model of `size` bytes without a graphics card: for each token the processor reads
     all weights once, so the memory bandwidth is the limit. 0 if the bandwidth is not known.
     """
-    return BANDWIDTH_SHARE * hardware.bandwidth / size if size else 0.0
+    if not size or not hardware.bandwidth:
+        return 0.0
+    return 1 / (size / (BANDWIDTH_SHARE * hardware.bandwidth) + TOKEN_OVERHEAD)
 
 
 def _assess(model: RemoteModel, hardware: Hardware) -> DownloadAssessment:
