@@ -63,12 +63,16 @@ class Downloads:
 
     def start_download(self, model: RemoteModel) -> None:
         """Queue a download. Does nothing if the file is queued or being downloaded already."""
-        if model.file in self._tasks:
+        if model.file in self._tasks and not self.progress[model.file].is_over:
             return
         self._set_progress(DownloadProgress(model, DownloadStage.WAITING))
         task = asyncio.get_running_loop().create_task(self._download(model))
         self._tasks[model.file] = task
-        task.add_done_callback(lambda _task: self._tasks.pop(model.file, None))
+        task.add_done_callback(lambda ended: self._forget_task(model.file, ended))
+
+    def _forget_task(self, file: str, ended: asyncio.Task[None]) -> None:
+        if self._tasks.get(file) is ended:  # it may have been started again after it reported its end
+            del self._tasks[file]
 
     async def stop(self, file: str) -> None:
         """Stop a download and keep the partial file, from which `start_download` resumes."""
