@@ -9,14 +9,17 @@ import shutil
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import psutil
 
-SAMPLE_BYTES = 32 << 20
+SAMPLE_BYTES = 16 << 20
 """Bytes that each thread copies to measure the memory bandwidth; more than a processor's share of the cache."""
+MAX_THREADS = 4
+"""Maximum number of threads that copy: as many saturate the memory of a usual computer, and each needs two blocks."""
 SAMPLES = 3
 """Copies of which the fastest counts; the first one also pays for the pages."""
 GPU_QUERY_TIMEOUT = 3.0
@@ -52,8 +55,8 @@ def measure_hardware() -> Hardware:
 
 @cache
 def _measure_bandwidth() -> float:
-    """Measure how many bytes per second all physical cores read and write when each of them copies a block."""
-    threads = psutil.cpu_count(logical=False) or 1
+    """Measure how many bytes per second the physical cores read and write when each of them copies a block."""
+    threads = min(psutil.cpu_count(logical=False) or 1, MAX_THREADS)
     blocks = [(ctypes.create_string_buffer(SAMPLE_BYTES), ctypes.create_string_buffer(SAMPLE_BYTES)) for _ in range(threads)]
     fastest = 0.0
     with ThreadPoolExecutor(threads) as pool:
@@ -100,5 +103,8 @@ def _nvidia_memory() -> list[int]:
 
 def _amd_memory(devices: Path) -> list[int]:
     """Return the memory of each AMD card in bytes, as the Linux driver states it below `devices`."""
-    texts = [path.read_text("ascii").strip() for path in devices.glob("card*/device/mem_info_vram_total")]
-    return [int(text) for text in texts if text.isdecimal()]
+    sizes = []
+    for path in devices.glob("card*/device/mem_info_vram_total"):
+        with suppress(OSError, ValueError):  # a card that is switched off cannot be read
+            sizes.append(int(path.read_text("ascii")))
+    return sizes
