@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu
 
+from lethe_app.config.options import GroupTurns
 from lethe_app.ui.core.icons import load_icon
 
 if TYPE_CHECKING:
@@ -45,11 +46,17 @@ class NextSpeakerController(QObject):
         self._actions["who_answers"].setEnabled(self._participants.is_group)
         if self._participants.is_group:
             chosen = self._participants.chosen_speaker
-            order = " → ".join(participant.name for participant in self._participants.participants)
-            name = chosen.name if chosen is not None else self.tr("Auto, in turn {order}").format(order=order)
+            name = chosen.name if chosen is not None else self._automatic_choice()
             self._chat.speaker_chooser.show_text(self.tr("Next speaker: {name}").format(name=name))
         else:
             self._chat.speaker_chooser.hide()
+
+    def _automatic_choice(self) -> str:
+        """Return that the next speaker is chosen automatically, with the order where it is not the model that chooses."""
+        if self._preferences.current.group_turns is GroupTurns.MODEL:
+            return self.tr("Auto")
+        order = " → ".join(participant.name for participant in self._participants.participants)
+        return self.tr("Auto, in turn {order}").format(order=order)
 
     def _open_menu(self) -> None:
         if not self._participants.is_group:
