@@ -46,6 +46,7 @@ class Site:
     replies: dict[str, Reply] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    serving: list[asyncio.Task[None] | None] = field(default_factory=list)
     port: int = 0
     scheme: str = "http"
 
@@ -65,6 +66,7 @@ class Site:
         return {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.serving.append(asyncio.current_task())
         with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             await self._answer(reader, writer)
         writer.close()
@@ -109,7 +111,7 @@ async def serving(site: Site, context: ssl.SSLContext | None = None) -> AsyncIte
     finally:
         site.over.set()
         server.close()
-        await asyncio.sleep(0)
+        await asyncio.gather(*filter(None, site.serving), return_exceptions=True)  # asyncio logs those it has to cancel
 
 
 def moved(to: str, status: int = 302) -> Reply:
