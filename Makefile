@@ -4,6 +4,9 @@ VENV := .venv/bin
 # Three at a time: a third of the time a test waits. In the order in which they are collected: long ones first.
 TESTS = QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
+# Dozens of tests start the program in a process of its own, which is compiled once and not every time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run setup dev test test-rest test-all check bench screenshots demo package test-package clean
 
 run: setup

@@ -15,7 +15,7 @@ def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     """Whatever models this machine has are not part of the story, and on a busy machine replies are not to take for ever."""
     monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.json").write_text('{"max_reply": 96}', encoding="utf-8")
+    (tmp_path / "home" / "settings.json").write_text('{"max_reply": 48, "threads": 1}', encoding="utf-8")
 
 
 def test_one_picks_a_persona_writes_stops_the_reply_closes_and_finds_everything_again(qapp: QApplication, tmp_path: Path):

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtCore import QEvent, QRect
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
@@ -86,6 +86,20 @@ async def until(condition: Callable[[], object], seconds: float = 120.0) -> None
         QApplication.processEvents()
         await asyncio.sleep(0.005)
     QApplication.processEvents()
+
+
+async def settled(widget: QWidget, unchanged: int = 8, most: int = 60) -> None:
+    """Let Qt and the loop run until `widget` is filled and laid out: in `unchanged` looks in a row all is where it was."""
+    last: list[tuple[int, QRect]] = []
+    rounds = 0
+    for _ in range(most):
+        QApplication.processEvents()
+        await asyncio.sleep(0.02)
+        now = [(id(part), part.geometry()) for part in widget.findChildren(QWidget) if part.isVisible()]
+        rounds = rounds + 1 if now == last else 0
+        last = now
+        if rounds == unchanged:
+            return
 
 
 @asynccontextmanager

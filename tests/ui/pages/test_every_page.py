@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -31,7 +30,7 @@ from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.contrast import ratios
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
@@ -48,11 +47,9 @@ async def pages(scene: Scene) -> AsyncIterator[tuple[str, Page]]:
     for action in ACTIONS:
         scene.window.window_actions[action].trigger()
         await until(lambda: scene.page is not None)
-        for _ in range(30):
-            QApplication.processEvents()
-            await asyncio.sleep(0.02)
         page = scene.page
         assert page is not None
+        await settled(page)
         yield action, page
         page.back.click()
         await until(lambda: scene.page is None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from lethe_app.ui.pages.worlds.page import WorldPage
 from lethe_app.ui.widgets.card_column import CardColumn
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
@@ -32,11 +31,9 @@ async def page_of(scene: Scene, requested: str) -> Page:
     scene.window.resize(*SMALL)
     scene.window.window_actions[requested].trigger()
     await until(lambda: scene.page is not None)
-    for _ in range(20):
-        QApplication.processEvents()
-        await asyncio.sleep(0.02)
     page = scene.page
     assert page is not None
+    await settled(page)
     return page
 
 
