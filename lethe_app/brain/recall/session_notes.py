@@ -61,6 +61,9 @@ _EMPTY = re.compile(
     re.IGNORECASE,
 )
 
+_POSSIBLE_VALUE = re.compile(r"\b(?:i|im|my|we|our|(?:the|your) (?:quest|mission|task|goal)|calls? me)\b", re.IGNORECASE)
+"""Matches every message that can have a value. Most have none, and need not be classified sentence by sentence."""
+
 
 def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str]:
     """Return `known` updated with what these lines state: key → value, newer values replace older ones, the newest key last.
@@ -69,6 +72,8 @@ def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[s
     hedges and quotations are ignored. `known` is not changed.
     """
     values = dict(known)
+    if not any(line.role is Role.USER and _POSSIBLE_VALUE.search(line.text) for line in lines):
+        return values
     for line, parts in zip(lines, read_parts(lines), strict=True):
         if line.role is not Role.USER:
             continue
