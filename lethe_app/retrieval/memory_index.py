@@ -135,6 +135,10 @@ class MemoryIndex:
 
     # Searching
 
+    async def has_passages(self, owners: Sequence[str]) -> bool:
+        """Return whether there is anything to search in the memory of these owners."""
+        return len((await self._views.open_view(owners)).passage_columns) > 0
+
     async def embed_query(self, text: str, participants: Collection[str] = ()) -> TextEmbedding | None:
         """Embed a query, for use in several searches; None without an embedder or if it fails.
 

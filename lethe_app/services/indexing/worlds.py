@@ -111,6 +111,11 @@ class WorldPassages:
         await self._app_state.set(SCOPE, name, stored)
 
 
+def owners_of(persona_id: str, worlds: Iterable[str]) -> list[str]:
+    """Return the owners of all passages that a session with these worlds searches."""
+    return [persona_id, *map(owner_of_world, worlds)]
+
+
 def owner_of_world(name: str) -> str:
     """Return the owner of a world's passages; every persona to which the world is assigned searches them."""
     return f"world:{name}"

@@ -17,6 +17,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
@@ -171,7 +172,12 @@ class RecallContexts:
         return await self._with_embedding(recall_context)
 
     async def _with_embedding(self, context: RecallContext) -> RecallContext:
+        """Return the context with the embedding of its text, if there is anything to compare it with."""
         if not self._preferences.current.rag_enabled or not context.text.strip():
+            return context
+        owners = owners_of(context.session.persona_id, context.session_worlds.worlds)
+        comparable = context.memories.waiting or context.notebooks
+        if not comparable and not await self._memory_index.has_passages(owners):
             return context
         embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)
         return replace(context, embedding=embedding)

@@ -20,7 +20,7 @@ from lethe_app.errors import StorageError
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
-from lethe_app.services.indexing.worlds import owner_of_world
+from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.session_worlds import SessionWorlds
@@ -91,9 +91,9 @@ class MemorySearch:
         """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
         asks for.
         """
-        if count == 0:
+        owners = owners_of(query.persona_id, query.session_worlds.worlds)
+        if count == 0 or not await self._memory_index.has_passages(owners):
             return []
-        owners = [query.persona_id, *map(owner_of_world, query.session_worlds.worlds)]
         results = await self._memory_index.search(
             owners,
             query.text,
