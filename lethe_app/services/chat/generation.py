@@ -18,7 +18,7 @@ from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
 from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.events import PrefillStep, PromptBuilt, ReplyFinished, ReplyStarted, ReplyText, ThinkingText, TurnEvent
-from lethe_app.services.prompting.assembler import PromptAssembler
+from lethe_app.services.prompting.assembler import PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import stored_prefix
@@ -46,6 +46,18 @@ class ReplyParser:
         self._name = f"{speaker}:"
         self._thinking = before.thinking
         self._answer = before.content
+        self.usage: Usage | None = None
+        """Usage as the engine reported it; None until generation has ended."""
+
+    @property
+    def can_stop(self) -> bool:
+        """True if a tool call is complete, so that the model must not go on with an invented result."""
+        return self._call_detector is not None and self._call_detector.can_stop
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the model ended the reply, at its limit of tokens or before."""
+        return self.usage is not None and self.usage.reason is not StopReason.STOPPED
 
     @property
     def is_empty(self) -> bool:
@@ -61,7 +73,10 @@ class ReplyParser:
         """Return the events for listeners that a report of the engine means."""
         if isinstance(report, PrefillProgress):
             return [PrefillStep(report.done, report.total)]
-        return [*self.feed(report.text)] if isinstance(report, Chunk) else []
+        if isinstance(report, Done):
+            self.usage = report.usage
+            return []
+        return [*self.feed(report.text)]
 
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
@@ -167,6 +182,11 @@ class ReplyGenerator:
         `continued` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
         """
         tools = await self._tool_turns.start_turn(turn, model, continued, writer)
+        if tools is None:
+            async with aclosing(self._generate_round(turn, model, memory, writer, continued)) as events:
+                async for event in events:
+                    yield event
+            return
         while tools.needs_generation:
             async with aclosing(tools.execute_pending_calls()) as tool_events:
                 async for tool_event in tool_events:
@@ -175,33 +195,53 @@ class ReplyGenerator:
                 above = writer.message if turn.before is not None or writer.is_stored else None
                 reloaded = await self._turn_loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
                 turn = await self.with_prefix(reloaded, model, above)
-            async with aclosing(self._generate_round(turn, model, memory, writer, tools)) as events:
+            recalled, partial_reply = tools.add_inventory(memory), tools.partial_reply
+            async with aclosing(self._generate_round(turn, model, recalled, writer, partial_reply, tools)) as events:
                 async for event in events:
                     yield event
 
     async def _generate_round(
-        self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writer: ReplyWriter, tools: ToolTurn
+        self,
+        turn: TurnContext,
+        model: LoadedModel,
+        memory: TurnMemory | None,
+        writer: ReplyWriter,
+        partial_reply: Alternative | None,
+        tools: ToolTurn | None = None,
     ) -> AsyncGenerator[TurnEvent]:
-        """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
-        recalled, lead = tools.add_inventory(memory) or TurnMemory(), tools.partial_reply or Alternative(model=model.file.name)
-        tool_prompt = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
+        """Generate one round, which continues `partial_reply`. If the model only repeats the memories of its prompt, generate
+        once more without them.
+        """
+        recalled, lead = memory or TurnMemory(), partial_reply or Alternative(model=model.file.name)
+        reply_start = lead if lead.content.strip() else None
+        tool_prompt = ToolPrompt()
+        if tools is not None:
+            tool_prompt = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
-            prompt = await self._prompt_assembler.build(turn, model, background, tools.reply_start, tool_prompt)
+            prompt = await self._prompt_assembler.build(turn, model, background, reply_start, tool_prompt)
             yield PromptBuilt(prompt.receipt)
-            if background is recalled and not tools.rounds:
+            if background is recalled and not (tools is not None and tools.rounds):
                 yield ReplyStarted(writer.message)
-            reply = ReplyParser(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
-            async with aclosing(self._stream_reply(turn, model, prompt, reply, writer, tools)) as events:
+            call_detector = tools.create_call_detector() if tools is not None else None
+            reply = ReplyParser(prompt, turn.participants.speaker.name, lead, call_detector)
+            async with aclosing(self._stream_reply(turn, model, prompt, reply, writer)) as events:
                 async for event in events:
                     yield event
-            if not reply.is_only_echo or tools.has_pending_calls:
+            if tools is not None and tools.has_pending_calls:
+                tools.set_partial_reply(reply.alternative(complete=False))
+                return
+            if not reply.is_only_echo:
+                if reply.is_empty:
+                    message = f"{model.file.name} returned an empty reply."
+                    raise ModelError(message, "Regenerate the reply, or write another message.")
+                yield ReplyFinished(writer.message, reply.usage or Usage(reason=StopReason.STOPPED))
                 return
 
     async def _stream_reply(
-        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writer: ReplyWriter, tools: ToolTurn
+        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writer: ReplyWriter
     ) -> AsyncGenerator[TurnEvent]:
-        usage = Usage(reason=StopReason.STOPPED)
+        """Generate up to the end of the reply, or to a complete tool call, and store it as it arrives."""
         reports = self._client.generate(
             prompt.text,
             turn.files.sampler,
@@ -211,52 +251,32 @@ class ReplyGenerator:
             min_run_length=MIN_REUSED_RUN,
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )
-        has_ended = False
         try:
-            async with aclosing(tools.forward_until_call(reports)) as stream:
+            async with aclosing(reports) as stream:
                 async for report in stream:
                     for event in reply.read_report(report):
                         yield event
                     if isinstance(report, Chunk) and not reply.is_empty:
                         await writer.checkpoint(reply.alternative(complete=False))
-                    elif isinstance(report, Done):
-                        usage, has_ended = report.usage, True
+                    if reply.can_stop:
+                        break
             for event in reply.finish():
                 yield event
         finally:
             # Closing the event stream cancels this generator; `run_to_completion` stores the partial reply first.
-            complete = has_ended and usage.reason is not StopReason.STOPPED
-            await run_to_completion(
-                self._commit(turn, model, prompt, reply, writer, usage if has_ended else None, complete=complete)
-            )
-        if tools.has_pending_calls:
-            tools.set_partial_reply(reply.alternative(complete=False))
-            return
-        if reply.is_only_echo:
-            return
-        if reply.is_empty:
-            raise ModelError(f"{model.file.name} returned an empty reply.", "Regenerate the reply, or write another message.")
-        yield ReplyFinished(writer.message, usage)
+            await run_to_completion(self._commit(turn, model, prompt, reply, writer))
 
     async def _commit(
-        self,
-        turn: TurnContext,
-        model: LoadedModel,
-        prompt: Prompt,
-        reply: ReplyParser,
-        writer: ReplyWriter,
-        usage: Usage | None,
-        *,
-        complete: bool,
+        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writer: ReplyWriter
     ) -> None:
         """Store what was generated, however generation ended, with the receipt of its prompt."""
         reply.finish(stopped=True)  # a reply that ran to its end has emitted what it held back already
         if reply.is_empty:
             return
         text = reply.alternative(complete=True).content
-        receipt = await self._receipts.receipt_of(turn, model, prompt, text, usage)
-        is_cut = complete and usage is not None and usage.reason is StopReason.LENGTH
-        await writer.store_alternative(reply.alternative(complete=complete, is_cut=is_cut), receipt)
+        receipt = await self._receipts.receipt_of(turn, model, prompt, text, reply.usage)
+        is_cut = reply.usage is not None and reply.usage.reason is StopReason.LENGTH
+        await writer.store_alternative(reply.alternative(complete=reply.is_complete, is_cut=is_cut), receipt)
 
 
 def create_reply(turn: TurnContext) -> Message:

@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -30,7 +29,6 @@ from lethe_app.services.tools.invocation import (
     execute_call,
 )
 
-Event = TypeVar("Event")
 LOG = logging.getLogger(__name__)
 MAX_ROUNDS = 10
 """Maximum number of generations of one reply that may end with tool calls."""
@@ -40,7 +38,7 @@ MAX_CALLS_PER_ROUND = 5
 
 @dataclass
 class ToolTurn:
-    """State of tool use within one reply. One is made for every reply; without tools it does nothing."""
+    """State of tool use within one reply of a persona that has tools."""
 
     session: ChatSession
     writer: ReplyWriter
@@ -55,7 +53,7 @@ class ToolTurn:
     rounds: int = 0
     partial_reply: Alternative | None = None
     """Text and thinking of the reply before its first call."""
-    _parser: ToolCallDetector | None = None
+    _detector: ToolCallDetector | None = None
     _call_counts: dict[str, int] = field(default_factory=dict)
     _refused_calls: set[str] = field(default_factory=set)
     has_stored: bool = False
@@ -66,39 +64,28 @@ class ToolTurn:
     def __post_init__(self) -> None:
         self._earlier_results = self.results  # the results of this alternative are added to `results`
 
-    @property
-    def reply_start(self) -> Alternative | None:
-        """Return the part of the reply that ends the prompt; None if it is empty."""
-        return self.partial_reply if self.partial_reply is not None and self.partial_reply.content.strip() else None
-
     def add_inventory(self, memory: TurnMemory | None) -> TurnMemory | None:
         """Return the memory of the turn with the inventory of working memory added."""
         if self.services is None or not self.services.inventory:
             return memory
         return (memory or TurnMemory()).model_copy(update={"bench": self.services.inventory})
 
-    def create_call_parser(self) -> ToolCallDetector | None:
-        """Return a parser of tool calls for one generation; None if the model has no native tool calls."""
+    def create_call_detector(self) -> ToolCallDetector | None:
+        """Return a detector of tool calls for one generation; None if the model has no native tool calls."""
         names = (
             [tool.name for tool in self.services.tools]
             if self.services is not None and self.services.is_native
             else self.unavailable_tools
         )
-        self._parser = ToolCallDetector(names) if names else None
-        return self._parser
-
-    async def forward_until_call(self, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
-        """Pass on the generation up to a complete call, so that the model does not continue with an invented result."""
-        async with aclosing(events) as stream:
-            async for event in stream:
-                yield event
-                if self._parser is not None and self._parser.can_stop:
-                    return
+        self._detector = ToolCallDetector(names) if names else None
+        return self._detector
 
     @property
     def has_pending_calls(self) -> bool:
         """Return whether the last generation contains calls and the limit of rounds is not reached."""
-        return self.services is not None and self._parser is not None and bool(self._parser.calls) and self.rounds < MAX_ROUNDS
+        return (
+            self.services is not None and self._detector is not None and bool(self._detector.calls) and self.rounds < MAX_ROUNDS
+        )
 
     def set_partial_reply(self, alternative: Alternative) -> None:
         """Store the text before the calls as `partial_reply`; what follows the calls begins a new paragraph."""
@@ -119,8 +106,8 @@ class ToolTurn:
                 async for event in events_before:
                     yield event
             return
-        calls = self._parser.calls[:MAX_CALLS_PER_ROUND] if self._parser is not None else []
-        self._parser = None
+        calls = self._detector.calls[:MAX_CALLS_PER_ROUND] if self._detector is not None else []
+        self._detector = None
         self.rounds += 1
         async with aclosing(self._execute_calls(calls)) as events:
             async for call_event in events:

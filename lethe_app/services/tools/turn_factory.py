@@ -55,15 +55,20 @@ class ToolTurnFactory:
         model: LoadedModel,
         continued: Alternative | None,
         writer: ReplyWriter,
-    ) -> ToolTurn:
-        """Return the tool state of one reply. A continued alternative uses no tools: its results are in the history already."""
+    ) -> ToolTurn | None:
+        """Return the tool state of one reply; None if the persona has no tools.
+
+        A continued alternative uses no tools: its results are in the history already.
+        """
         session, participants = turn.session, turn.participants
         names = (participants.persona.name, participants.user.name)
         tools = self._registry.tools_of(participants.persona)
-        inventory = await self._working_memory.build_inventory(session_namespace(session.guid)) if tools else ""
-        if not tools or continued is not None:
+        if not tools:
+            return None
+        if continued is not None:
             return ToolTurn(session, writer, *names, partial_reply=continued, unavailable_tools=[tool.name for tool in tools])
         user_message = turn.user_message
+        inventory = await self._working_memory.build_inventory(session_namespace(session.guid))
         services = await self._build_services(session, participants, model, tools, user_message, inventory)
         turn_id = str(user_message.id) if user_message is not None else str(session.guid)
         earlier_results = results_above(turn.messages) if turn.before is not None else ()
