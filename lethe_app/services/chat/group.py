@@ -27,21 +27,6 @@ MIN_NAME_CHARACTERS = 3
 """Minimum length in characters of a first name that counts without the rest of the name."""
 
 
-class SingleTurn:
-    """Order with one reply, of the only persona that answers."""
-
-    def __init__(self, unique_name: str) -> None:
-        self._waiting: str | None = unique_name
-
-    def next(self) -> str | None:
-        """Return the `unique_name` of the speaker; None after the first call."""
-        name, self._waiting = self._waiting, None
-        return name
-
-    def note_reply(self, _speaker: str, _text: str) -> None:
-        """Do nothing, because no other persona answers."""
-
-
 class TurnOrder:
     """Order of the replies to one message: take the speaker from `next`, and report each reply with `note_reply`."""
 
@@ -169,24 +154,18 @@ class GroupService:
         self._changed.notify(session.persona_id)
         return session
 
-    async def plan_replies(
-        self, session: ChatSession, participants: Participants, text: str, speaker: str = ""
-    ) -> TurnOrder | SingleTurn:
-        """Return the order of the replies to `text`; only `speaker` replies if that persona takes part."""
+    async def plan_replies(self, session: ChatSession, participants: Participants, text: str) -> TurnOrder:
+        """Return the order in which the personas of a group reply to `text`."""
         settings = self._preferences.current
-        group = participants.group or (participants.persona,)
-        requested = [persona for persona in group if persona.unique_name == speaker]
-        if requested or len(group) == 1:
-            return SingleTurn((requested or group)[0].unique_name)
-        order = TurnOrder(group, settings.group_turns, settings.group_replies)
+        order = TurnOrder(participants.group, settings.group_turns, settings.group_replies)
         order.plan(text, await self._load_last_speaker(session, participants))
         return order
 
-    async def next(self, session: ChatSession, participants: Participants, order: TurnOrder | SingleTurn) -> str | None:
+    async def next(self, session: ChatSession, participants: Participants, order: TurnOrder) -> str | None:
         """Return the file name of the next speaker; None if it is the user's turn. The model is asked if the order leaves
         the choice open.
         """
-        if isinstance(order, TurnOrder) and order.is_open:
+        if order.is_open:
             order.choose(await self._ask_model(session, participants, can_end=not order.must_answer))
         return order.next()
 

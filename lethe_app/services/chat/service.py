@@ -79,19 +79,11 @@ class ChatService:
             yield MessageStored(message)
         if turn.files.problem is not None:
             raise turn.files.problem
-        order = await self._group.plan_replies(turn.session, turn.participants, text, speaker)
-        is_first = True
-        while (name := await self._group.next(turn.session, turn.participants, order)) is not None:
-            self._prefill.pause()  # it would read on between two replies
-            if not is_first or name != turn.participants.speaker.unique_name:
-                turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=name)
-            is_first = False
-            writer = self._sessions.create_writer(create_reply(turn), ReplyKind.REPLY)
-            async with aclosing(self._answer(turn, writer)) as events:
-                async for event in events:
-                    if isinstance(event, ReplyFinished):
-                        order.note_reply(event.message.speaker, event.message.content)
-                    yield event
+        group = {persona.unique_name for persona in turn.participants.group}
+        replies = self._reply_once(turn, speaker) if speaker in group or not group else self._reply_in_order(turn, text)
+        async with aclosing(replies) as events:
+            async for event in events:
+                yield event
 
     async def regenerate(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """Generate another alternative of a reply; the earlier ones are kept."""
@@ -108,6 +100,30 @@ class ChatService:
         async with aclosing(self._answer(turn, writer, message, continued=message.current)) as events:
             async for event in events:
                 yield event
+
+    async def _reply_once(self, turn: TurnContext, speaker: str) -> AsyncGenerator[TurnEvent]:
+        """Generate a new reply of `speaker`, or of the turn's speaker if there is only one persona."""
+        if turn.participants.group and speaker != turn.participants.speaker.unique_name:
+            turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=speaker)
+        writer = self._sessions.create_writer(create_reply(turn), ReplyKind.REPLY)
+        async with aclosing(self._answer(turn, writer)) as events:
+            async for event in events:
+                yield event
+
+    async def _reply_in_order(self, turn: TurnContext, text: str) -> AsyncGenerator[TurnEvent]:
+        """Generate the replies of a group to `text`."""
+        order = await self._group.plan_replies(turn.session, turn.participants, text)
+        is_first = True
+        while (name := await self._group.next(turn.session, turn.participants, order)) is not None:
+            self._prefill.pause()  # it would read on between two replies
+            if not is_first:  # the replies before are part of the history
+                turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=name)
+            is_first = False
+            async with aclosing(self._reply_once(turn, name)) as events:
+                async for event in events:
+                    if isinstance(event, ReplyFinished):
+                        order.note_reply(event.message.speaker, event.message.content)
+                    yield event
 
     @property
     def _loaded_model(self) -> LoadedModel | None:
@@ -135,7 +151,7 @@ class ChatService:
         await self._sessions.wait_until_archived(turn.session.persona_id)
         async with self._reply_lock:
             with self._priority.block_background():
-                model = await self._models.ensure_loaded()
+                model = self._loaded_model or await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
                     turn = await self._turn_loader.load(turn.session.guid, model, before, speaker)
