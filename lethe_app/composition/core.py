@@ -35,7 +35,6 @@ from lethe_app.services.maintenance.record_trash import RecordTrash
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.memory.initiative import InitiativeService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.macro_values import MacroValues
@@ -326,13 +325,13 @@ class CoreServices:
 
     @cached_property
     def proactive(self) -> ProactiveMemory:
-        return ProactiveMemory(self.app_state, self.moods, self.untrusted_memories)
+        stores = (self.app_state, self.moods, self.untrusted_memories)
+        return ProactiveMemory(*stores, self.memory_index, self.calibration, self.preferences)
 
     @cached_property
     def recall(self) -> RecallService:
-        initiative = InitiativeService(self.proactive, self.memory_index, self.calibration, self.preferences)
         stores = (self.turn_memories, self.memory_cache, self.untrusted_memories, self.indexing, self.preferences)
-        return RecallService(self.recall_contexts, self.selection, initiative, *stores)
+        return RecallService(self.recall_contexts, self.selection, self.proactive, *stores)
 
     @cached_property
     def receipts(self) -> ReceiptService:

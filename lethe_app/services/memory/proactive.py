@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -11,19 +11,23 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.brain.proactive import selection, user_return
-from lethe_app.brain.proactive.selection import ProactiveEvidence
+from lethe_app.brain.proactive.selection import ProactiveEvidence, find_waiting
 from lethe_app.brain.proactive.user_return import UserAbsence, UserReturnInsert
 from lethe_app.brain.proactive.wording import build_hidden_line
 from lethe_app.brain.recall.decay import find_expired, find_faded
+from lethe_app.brain.recall.keyword_recall import KeywordRecall
 from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
 from lethe_app.domain.recall import Reason, RecalledMemory, RecallWay
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_terms import strip_addressing
+from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.mood import MoodEffect, MoodService
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.truncation import truncate_hidden_message, truncate_memory, truncate_note
 from lethe_app.services.untrusted_memories import UntrustedMemories
@@ -101,12 +105,26 @@ class ProactiveChanges:
 
 
 class ProactiveMemory:
-    """Decide what is brought up, without changing anything; `changes_of` returns what to store once it is announced."""
+    """Choose what the persona brings up unprompted: the note at the user's return, else a waiting memory that matches the
+    turn. Nothing is changed; `changes_of` returns what to store once it is announced.
+    """
 
-    def __init__(self, app_state: AppState, moods: MoodService, untrusted_memories: UntrustedMemories) -> None:
+    def __init__(
+        self,
+        app_state: AppState,
+        moods: MoodService,
+        untrusted_memories: UntrustedMemories,
+        memory_index: MemoryIndex,
+        calibration: Calibration,
+        preferences: Preferences,
+    ) -> None:
         self._app_state = app_state
         self._moods = moods
         self._untrusted_memories = untrusted_memories
+        self._memory_index = memory_index
+        self._calibration = calibration
+        self._preferences = preferences
+        self._keywords = KeywordRecall()
         self._last_scans: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
@@ -123,6 +141,37 @@ class ProactiveMemory:
         """Return the queued notes of a persona."""
         return parse_notes(await self._app_state.get(NOTES, persona_id))
 
+    async def choose(self, context: RecallContext, question: Message, turn_position: TurnPosition) -> ProactiveTurn:
+        """Return what the persona brings up in answer to `question`, its mood, and the memories to prune. Nothing is
+        changed.
+        """
+        settings, participants = self._preferences.current, context.participants
+        if participants.persona.disable_bot_guidance or participants.user.disable_bot_guidance:
+            return ProactiveTurn()
+        if (settings.guidance_latest_only and not turn_position.is_latest) or was_announced(context.history):
+            return ProactiveTurn()
+        rules = rules_of(settings, (await self._calibration.thresholds()).natural)
+        mood_effect = self.compute_mood_effect(context, question)
+        return_insertion = await self.build_return_insertion(context, turn_position, rules, mood_effect)
+        if return_insertion is not None:
+            return ProactiveTurn(return_insertion, mood_effect=mood_effect)
+        initiative = await self._match_waiting(context, rules)
+        prunable = await self.prunable(context.session.persona_id, context.memories, context.moment, rules)
+        return replace(initiative, prunable=prunable, mood_effect=mood_effect)
+
+    async def _match_waiting(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
+        waiting, embedding = context.memories.waiting, context.embedding
+        due = await offload_if_large(len(waiting), partial(find_waiting, waiting, context.moment, rules))
+        scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
+        keywords = await offload_if_large(len(due), scan) if due else {}
+        comparable_ids = [memory.guid for memory in due if memory.category not in rules.silent]
+        distances = (
+            await self._memory_index.distances(embedding, comparable_ids) if comparable_ids and embedding is not None else {}
+        )
+        evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
+        is_tagged = self._preferences.current.tagged_events
+        return await self.choose_waiting_memory(context, due, evidence, rules, is_tagged=is_tagged)
+
     def compute_mood_effect(self, context: RecallContext, message: Message) -> MoodEffect | None:
         """Return the effect of a message on the persona's mood; None if the persona has no moods."""
         return self._moods.compute_effect(context.session, context.participants, message, context.history, context.app_state)
@@ -133,7 +182,7 @@ class ProactiveMemory:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, participants, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.awaiting_return
-        quoted = await self._untrusted_memories.quote_memories(memories)
+        quoted = await self._untrusted_memories.quote_memories(memories) if memories else {}
         absence = UserAbsence(
             last_message=turn_position.previous_user_time,
             moment=moment,
@@ -176,10 +225,10 @@ class ProactiveMemory:
     ) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, participants, moment = context.session, context.participants, context.moment
-        text, pace = (
-            strip_addressing(context.text, context.speaker_names),
-            parse_pace(context.states.get(PACE), moment).count_message(),
-        )
+        pace = parse_pace(context.states.get(PACE), moment).count_message()
+        if not waiting:
+            return ProactiveTurn(pace=pace)
+        text = strip_addressing(context.text, context.speaker_names)
         chosen = await offload_if_large(
             len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment)
         )

@@ -16,8 +16,7 @@ from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.initiative import InitiativeService
-from lethe_app.services.memory.proactive import ProactiveTurn
+from lethe_app.services.memory.proactive import ProactiveMemory, ProactiveTurn
 from lethe_app.services.memory.recall_context import ANNOUNCED, RecallContext, RecallContexts, with_announced
 from lethe_app.services.memory.search import without_forgotten
 from lethe_app.services.memory.selection import MemorySelection, RecallResult
@@ -49,7 +48,7 @@ class RecallService:
         self,
         recall_contexts: RecallContexts,
         selection: MemorySelection,
-        initiative: InitiativeService,
+        proactive: ProactiveMemory,
         turn_memories: TurnMemories,
         memory_cache: MemoryCache,
         untrusted_memories: UntrustedMemories,
@@ -58,7 +57,7 @@ class RecallService:
     ) -> None:
         self._recall_contexts = recall_contexts
         self._selection = selection
-        self._initiative = initiative
+        self._proactive = proactive
         self._turn_memories = turn_memories
         self._memory_cache = memory_cache
         self._untrusted_memories = untrusted_memories
@@ -86,7 +85,7 @@ class RecallService:
             memory = (await self._select(replace(context, states={}))).memory
             await self._turn_memories.save_turn(question.id, memory)
             return RecallOutcome(memory)
-        initiative = await self._initiative.choose(context, question, turn.rows.turn_position)
+        initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
         if initiative.prunable:
             context = replace(context, memories=context.memories.exclude(initiative.prunable))
         result = await self._select(context)
@@ -95,6 +94,8 @@ class RecallService:
     async def _select(self, context: RecallContext) -> RecallResult:
         """Return the recalled memories, with text from the internet quoted as untrusted."""
         result = await self._selection.select(context)
+        if not result.memory.recalled:
+            return result
         recalled = await self._untrusted_memories.quote_recalled(result.memory.recalled, context.memories.by_guid)
         return replace(result, memory=result.memory.model_copy(update={"recalled": recalled}))
 
@@ -122,7 +123,7 @@ class RecallService:
         if hidden_message is not None:
             recalled = [memory.memory for memory in initiative.recalled]
             states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, hidden_message.id)
-        changes = await self._initiative.proactive.changes_of(context, initiative)
+        changes = await self._proactive.changes_of(context, initiative)
         effects = TurnEffects(
             persona_id=session.persona_id,
             session=session.guid,
