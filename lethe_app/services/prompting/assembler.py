@@ -194,6 +194,8 @@ class PromptAssembler:
         """Return the recalled memories with the idle time before the message that is answered, in those that are not in the
         system prompt.
         """
+        if not memory.recalled:
+            return memory
         position = MacroPosition(turn.session, turn.participants, turn.before, is_answer=True)
         current_values = await self._fill(macro_context, position, [recollection.text for recollection in memory.recalled])
         if current_values.idle == macro_context.idle:
