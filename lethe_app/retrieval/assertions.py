@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, query_words
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
 MESSAGE_PASSAGE = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
@@ -92,9 +92,7 @@ def classify_line(text: str) -> LineAssertions:
         has_statement=bool(stating),
         has_unaddressed_statement=any(not SECOND_PERSON.search(sentence) for sentence in stating),
         is_about_speaker=any(FIRST_PERSON.search(sentence) for sentence in asking),
-        is_about_others=any(
-            not FIRST_PERSON.search(one) and not EVERYDAY_WORDS.issuperset(parse_query(one).words) for one in asking
-        ),
+        is_about_others=any(not FIRST_PERSON.search(one) and not EVERYDAY_WORDS.issuperset(query_words(one)) for one in asking),
     )
 
 
@@ -114,7 +112,7 @@ def is_statement(sentence: str, participants: Collection[str] = ()) -> bool:
 
 def _has_content(sentence: str, participants: Collection[str]) -> bool:
     """Return whether a sentence that is no question is more than courtesy in everyday words."""
-    words = parse_query(sentence, participants).words
+    words = query_words(sentence, participants)
     distinctive_count = sum(word not in EVERYDAY_WORDS for word in words)
     if _COURTESY.match(sentence):
         return distinctive_count > 1 or (distinctive_count == 1 and bool(POSSESSIVE.search(sentence)))
@@ -150,7 +148,7 @@ def _has_substance(sentence: str, participants: Collection[str]) -> bool:
     """Return whether a sentence states something, or asks with a distinctive word or about its speaker."""
     if not is_question(sentence):
         return is_statement(sentence, participants)
-    return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY_WORDS.issuperset(parse_query(sentence, participants).words)
+    return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY_WORDS.issuperset(query_words(sentence, participants))
 
 
 def is_request(text: str) -> bool:

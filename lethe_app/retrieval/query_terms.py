@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -106,15 +106,32 @@ def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
 
     The names of participants in `participants` are left out: nearly every memory is about them, so they do not discriminate.
     """
-    spelled = [(fold(word), word) for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants)]
-    spelled = [(folded, word) for folded, word in spelled if folded not in STOP_WORDS]
-    distinct = dict.fromkeys(folded for folded, _word in spelled)
-    longest = set(sorted(distinct, key=len, reverse=True)[:MAX_TERMS])
-    kept = [word for word in distinct if word in longest]
+    spelled = _spelled_words(text, participants)
+    kept = _longest_words(spelled)
     # The first word of a text is capitalised in any case and therefore no evidence of a name.
     first = WORD.search(text)
     names = {folded for folded, word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
     return QueryTerms(text, tuple(kept), tuple(map(space_characters, kept)), frozenset(names))
+
+
+def query_words(text: str, participants: Collection[str] = ()) -> list[str]:
+    """Return the words of `parse_query` alone, which is quicker."""
+    return _longest_words(_spelled_words(text, participants))
+
+
+def _spelled_words(text: str, participants: Collection[str]) -> list[tuple[str, str]]:
+    """Return the words of a text that are no stop words, folded and as spelled."""
+    folded_words = ((fold(word), word) for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants))
+    return [(folded, word) for folded, word in folded_words if folded not in STOP_WORDS]
+
+
+def _longest_words(spelled: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the folded words without repetitions, in order of occurrence; of too many, the longest."""
+    distinct = dict.fromkeys(folded for folded, _word in spelled)
+    if len(distinct) <= MAX_TERMS:
+        return list(distinct)
+    longest = set(sorted(distinct, key=len, reverse=True)[:MAX_TERMS])
+    return [word for word in distinct if word in longest]
 
 
 def strip_addressing(text: str, participants: Collection[str]) -> str:
@@ -170,7 +187,7 @@ def _is_name(word: str, previous_word: str) -> bool:
 
 def space_characters(text: str) -> str:
     """Return the text with spaces around every character of a spaceless script, as the full-text index needs it."""
-    return SPACELESS.sub(r" \g<0> ", text)
+    return text if text.isascii() else SPACELESS.sub(r" \g<0> ", text)
 
 
 def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
@@ -180,7 +197,7 @@ def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
     alone; hiragana (particles and endings) is dropped.
     """
     words = _without_names(split_words(text), participants)
-    if not SPACELESS.search(text):
+    if text.isascii() or not SPACELESS.search(text):
         return words
     terms: list[str] = []
     run = ""
