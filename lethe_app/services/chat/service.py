@@ -151,7 +151,7 @@ class ChatService:
         await self._sessions.wait_until_archived(turn.session.persona_id)
         async with self._reply_lock:
             with self._priority.block_background():
-                model = self._loaded_model or await self._models.ensure_loaded()
+                model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
                     turn = await self._turn_loader.load(turn.session.guid, model, before, speaker)
