@@ -73,7 +73,7 @@ def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[s
     """
     values = dict(known)
     if not any(line.role is Role.USER and _POSSIBLE_VALUE.search(line.text) for line in lines):
-        return values
+        return _newest_values(values)
     for line, parts in zip(lines, read_parts(lines), strict=True):
         if line.role is not Role.USER:
             continue
@@ -86,6 +86,10 @@ def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[s
                 continue
             values.pop(key, None)
             values[key] = value
+    return _newest_values(values)
+
+
+def _newest_values(values: Mapping[str, str]) -> dict[str, str]:
     return dict(list(values.items())[-MAX_VALUES:])
 
 
