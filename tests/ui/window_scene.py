@@ -88,13 +88,16 @@ async def until(condition: Callable[[], object], seconds: float = 120.0) -> None
     QApplication.processEvents()
 
 
-async def settled(widget: QWidget, unchanged: int = 8, most: int = 60) -> None:
-    """Let Qt and the loop run until `widget` is filled and laid out: in `unchanged` looks in a row all is where it was."""
+async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int = 60) -> None:
+    """Let Qt and the loop run until `widget` is filled and laid out: in `unchanged` looks in a row all is where it was, each
+    after storage has answered what was asked before.
+    """
     last: list[tuple[int, QRect]] = []
     rounds = 0
     for _ in range(most):
         QApplication.processEvents()
         await asyncio.sleep(0.02)
+        await scene.services.core.database.run(lambda _connection: None)
         now = [(id(part), part.geometry()) for part in widget.findChildren(QWidget) if part.isVisible()]
         rounds = rounds + 1 if now == last else 0
         last = now

@@ -49,7 +49,7 @@ async def pages(scene: Scene) -> AsyncIterator[tuple[str, Page]]:
         await until(lambda: scene.page is not None)
         page = scene.page
         assert page is not None
-        await settled(page)
+        await settled(scene, page)
         yield action, page
         page.back.click()
         await until(lambda: scene.page is None)

@@ -33,7 +33,7 @@ async def page_of(scene: Scene, requested: str) -> Page:
     await until(lambda: scene.page is not None)
     page = scene.page
     assert page is not None
-    await settled(page)
+    await settled(scene, page)
     return page
 
 
