@@ -115,12 +115,12 @@ def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
 
 
 def query_words(text: str, participants: Collection[str] = ()) -> list[str]:
-    """Return the words of `parse_query` alone, which is quicker."""
+    """Return the `words` of `parse_query`, in less time than the whole."""
     return _longest_words(_spelled_words(text, participants))
 
 
 def _spelled_words(text: str, participants: Collection[str]) -> list[tuple[str, str]]:
-    """Return the words of a text that are no stop words, folded and as spelled."""
+    """Return the words of a text without stop words, each folded and as spelled."""
     folded_words = ((fold(word), word) for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants))
     return [(folded, word) for folded, word in folded_words if folded not in STOP_WORDS]
 
