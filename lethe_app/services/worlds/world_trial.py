@@ -1,4 +1,4 @@
-"""Test bench for a world: which entries a text would activate, by which key, and what blocks the others."""
+"""Entry test of a world: which entries a text would activate, by which key, and what blocks the others."""
 
 from __future__ import annotations
 

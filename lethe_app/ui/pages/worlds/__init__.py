@@ -1,1 +1,1 @@
-"""Page “Worlds (lorebooks)”: editor of worlds and their entries, and a test bench."""
+"""Page “Worlds (lorebooks)”: editor of worlds and their entries, and a test of entries."""

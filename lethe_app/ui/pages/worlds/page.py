@@ -1,4 +1,4 @@
-"""Page “Worlds (lorebooks)”: list of worlds, table of entries, forms and test bench."""
+"""Page “Worlds (lorebooks)”: list of worlds, table of entries, forms and entry test."""
 
 from __future__ import annotations
 
@@ -148,14 +148,14 @@ class WorldPage(Page):
         self.bench_splitter.setStretchFactor(0, 1)
         self.body.addWidget(self.bench_splitter, 1)
         self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.toggle_list, "globe")
-        self.trial_button = self.add_button(self.tr("Test bench"), self._toggle_trial_panel, "play")
+        self.trial_button = self.add_button(self.tr("Test entries"), self._toggle_trial_panel, "play")
         self.trial_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
         self.panes.layout_changed.connect(self._update_buttons)
         self._update_buttons()
 
     @property
     def trial_panel(self) -> WorldTrialPanel:
-        """The test bench, created when it is first opened."""
+        """The entry test, created when it is first opened."""
         return self.world_trial.panel
 
     def _add_shortcuts(self) -> None:
@@ -237,7 +237,7 @@ class WorldPage(Page):
         self.book.close()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close the test bench or the detail on Esc before the page itself."""
+        """Close the entry test or the detail on Esc before the page itself."""
         focus = self.focusWidget()
         if event.key() == Qt.Key.Key_Escape and self.world_trial.contains_widget(focus):
             self._toggle_trial_panel()
@@ -256,7 +256,7 @@ class WorldPage(Page):
         self.detail.show_back_buttons(is_wide=self.panes.is_wide)
 
     def _update_panes(self) -> None:
-        """Hide everything else while the test bench is open in a window too narrow for both."""
+        """Hide everything else while the entry test is open in a window too narrow for both."""
         self.panes.setVisible(not self.world_trial.is_open or self.trial_panel.fits_beside(self.width()))
 
     async def _save(self) -> None:
@@ -379,10 +379,10 @@ class WorldPage(Page):
 
         self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_deletion)
 
-    # the test bench
+    # the entry test
 
     def _toggle_trial_panel(self) -> None:
-        """Open the test bench and focus its text, or close it."""
+        """Open the entry test and focus its text, or close it."""
         self.world_trial.toggle_panel()
         self._update_panes()
         if not self.world_trial.is_open:

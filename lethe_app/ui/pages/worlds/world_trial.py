@@ -1,4 +1,4 @@
-"""Test bench: which entries a text activates, by which key, why others are not activated, and the token cost."""
+"""Entry test: which entries a text activates, by which key, why others are not activated, and the token cost."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class WorldTrialPanel(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trial_panel")
-        self.setAccessibleName(self.tr("Test bench"))
+        self.setAccessibleName(self.tr("Test entries"))
         self._theme = theme
         self._messages: list[Message] = []
         self._outcome = TrialOutcome()
