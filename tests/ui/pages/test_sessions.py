@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.sessions import commands
+from lethe_app.ui.pages.sessions import commands, replay
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
@@ -66,6 +66,43 @@ async def transcript_of(page: SessionPage, count: int) -> None:
 
 async def said(scene: Scene, session: ChatSession) -> list[str]:
     return [message.content for message in await scene.services.sessions.page(session.guid, 0, 99)]
+
+
+async def test_a_conversation_is_replayed_paused_and_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(replay, "MIN_SECONDS", 0.05)
+    monkeypatch.setattr(replay, "CHARACTERS_PER_SECOND", 10_000)
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "", *LINES)
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+        transcript, button = page.detail.transcript, page.detail.replay_button
+        first, last = (transcript.chat_model.outline(row).id for row in (0, 5))
+        seen: list[object] = []
+        transcript.message_selected.connect(seen.append)
+        button.click()
+        assert (transcript.message, button.text()) == (first, "Pause")
+        await until(lambda: not page.detail.replay.is_running)
+        assert seen == [transcript.chat_model.outline(row).id for row in range(6)], "each once, in order"
+        assert (transcript.message, button.text()) == (last, "Replay")
+
+        button.click()
+        assert transcript.message == first, "from the end it begins anew"
+        button.click()
+        assert not page.detail.replay.is_running
+        paused_at = transcript.message
+        button.click()
+        assert transcript.message == paused_at, "from where it was paused"
+        transcript.select_message(last)
+        assert not page.detail.replay.is_running, "a click on another message takes over"
+        button.click()
+        page.detail.tabs.setCurrentIndex(0)
+        await until(lambda: not page.detail.replay.is_running)
+
+
+def test_reading_takes_as_long_as_the_message_is():
+    assert replay.reading_ms(0) == replay.reading_ms(20) == 1500
+    assert replay.reading_ms(250) == 10_000
+    assert replay.reading_ms(10_000) == 20_000
 
 
 async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):

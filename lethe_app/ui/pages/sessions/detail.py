@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -21,6 +21,7 @@ from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.labels import format_part, format_part_record
 from lethe_app.ui.pages.sessions.notes import SessionNotes
+from lethe_app.ui.pages.sessions.replay import TranscriptReplay
 from lethe_app.ui.pages.sessions.transcript import Transcript
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
@@ -54,6 +55,11 @@ class SessionDetail(QStackedWidget):
         self.form = Form(_form_specs(self), context.theme)
         self.notes = SessionNotes(context, lookup, page.undo_stack)
         self.transcript = Transcript(context.theme)
+        self.replay = TranscriptReplay(self.transcript)
+        self.replay_button = build_button(self.tr("Replay"))
+        self.replay_button.setToolTip(self.tr("Show the messages one after another at reading speed"))
+        self.replay_button.clicked.connect(self.replay.toggle)
+        self.replay.running_changed.connect(self._show_replay_state)
         self.split_button, self.insert_button = (
             build_button(self.tr("Split here")),
             build_button(self.tr("Insert message")),
@@ -162,6 +168,9 @@ class SessionDetail(QStackedWidget):
         self.insert_button.setEnabled(self.session is not None)
         self.insert_button.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
 
+    def _show_replay_state(self, is_running: bool) -> None:
+        self.replay_button.setText(self.tr("Pause") if is_running else self.tr("Replay"))
+
     # Building the pane.
 
     def _build_details_tab(self) -> QWidget:
@@ -218,7 +227,10 @@ class SessionDetail(QStackedWidget):
         line = QVBoxLayout(foot)
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
         line.setSpacing(SPACE_1)
-        line.addWidget(build_small_label(self.tr("Select a message first, with a click or the arrow keys.")))
+        head = QHBoxLayout()
+        head.addWidget(build_small_label(self.tr("Select a message first, with a click or the arrow keys.")), 1)
+        head.addWidget(self.replay_button)
+        line.addLayout(head)
         buttons = FlowLayout(spacing=SPACE_2)
         for button in self.message_buttons.values():
             buttons.addWidget(button)
