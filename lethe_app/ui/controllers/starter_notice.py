@@ -59,7 +59,7 @@ class StarterNotice(QObject):
         announce(self.card, f"{self.card.title.text()} {self.card.details.text()}")
 
     def _build_card(self, better: DownloadAssessment | None) -> ComposerCard:
-        title = self.tr("This reply was written by the small starter model, which is only meant for a first try.")
+        title = self.tr("Replies are written by the small starter model, which is only meant for a first try.")
         if better is None:
             details = self.tr("It runs on any computer, but its replies are simple and often odd. Larger models write better.")
             card = ComposerCard(title, details)

@@ -60,7 +60,7 @@ ACTION_SPECS = (
     ActionSpec("timeline", str(QT_TRANSLATE_NOOP("Action", "What do you remember about me?")), ("Ctrl+Shift+T",)),
     ActionSpec("mind", str(QT_TRANSLATE_NOOP("Action", "Mind (moods, plans, thoughts)")), ("Ctrl+Shift+D",)),
     ActionSpec("notebooks", str(QT_TRANSLATE_NOOP("Action", "Notebooks")), ("Ctrl+Shift+J",)),
-    ActionSpec("away", str(QT_TRANSLATE_NOOP("Action", "While you were away")), ("Ctrl+Shift+A",)),
+    ActionSpec("away", str(QT_TRANSLATE_NOOP("Action", "Activity while you were away")), ("Ctrl+Shift+A",)),
     ActionSpec("dreams", str(QT_TRANSLATE_NOOP("Action", "Dreams")), ("Ctrl+D",)),
     ActionSpec("worlds", str(QT_TRANSLATE_NOOP("Action", "Worlds (lorebooks)")), ("Ctrl+Shift+W",)),
     ActionSpec("settings", str(QT_TRANSLATE_NOOP("Action", "Settings")), ("Ctrl+,",)),

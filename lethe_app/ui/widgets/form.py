@@ -33,6 +33,7 @@ class Form(QWidget):
         self._titles: dict[str, QLabel] = {}
         self._notes: dict[str, QLabel] = {}
         self._error_labels: dict[str, QLabel] = {}
+        self._helps: dict[str, str] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
@@ -58,7 +59,7 @@ class Form(QWidget):
         error_label.setWordWrap(True)
         error_label.hide()
         column.addWidget(error_label)
-        self._error_labels[name], self._rows[name] = error_label, row
+        self._error_labels[name], self._rows[name], self._helps[name] = error_label, row, spec.help
         self._column.addWidget(row)
 
     def _build_title_line(self, spec: FieldSpec, field: Field) -> QHBoxLayout:
@@ -120,7 +121,8 @@ class Form(QWidget):
         label = self._error_labels[name]
         label.setText(message)
         label.setVisible(bool(message))
-        self._fields[name].widget.setAccessibleDescription(message)
+        # With the help text, or a screen reader would say it only until the first change.
+        self._fields[name].widget.setAccessibleDescription(" ".join(filter(None, (message, self._helps[name]))))
 
     def set_row_visible(self, name: str, visible: bool) -> None:
         self._rows[name].setVisible(visible)

@@ -78,6 +78,24 @@ async def test_folders_of_models_are_added_to_those_there_are(tmp_path: Path):
         await until(lambda: preferences.current.model_folders == [str(first), str(second)])
 
 
+async def test_a_path_that_does_not_exist_is_kept_and_said_to_be_missing(tmp_path: Path):
+    missing = tmp_path / "unplugged" / "background.png"
+    async with opened(tmp_path / "home") as scene:
+        page, preferences = await settings_page(scene), scene.services.preferences
+        field = field_of(page, "background")
+        assert isinstance(field, QLineEdit)
+        field.setFocus()
+        QTest.keyClicks(field, str(missing))
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await until(lambda: preferences.current.background == str(missing))
+        await until(lambda: f"“{missing}” does not exist." in field.accessibleDescription())
+
+        field.selectAll()
+        QTest.keyClick(field, Qt.Key.Key_Delete)
+        await until(lambda: not preferences.current.background)
+        await until(lambda: "does not exist" not in field.accessibleDescription())
+
+
 async def test_who_thinks_better_of_it_changes_nothing(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await settings_page(scene)

@@ -1,1 +1,1 @@
-"""Page “While you were away”: history of background tasks, their cost and their results."""
+"""Page “Activity”: history of background tasks, their cost and their results."""

@@ -1,4 +1,4 @@
-"""Page “While you were away”: task runs of all personas with cost, errors and undo."""
+"""Page “Activity”: task runs of all personas with cost, errors and undo."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ActivityPage(PersonaListPage):
         library: Library,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("ActivityPage", "While you were away"), persona_selector)
+        super().__init__(context, QCoreApplication.translate("ActivityPage", "Activity"), persona_selector)
         self._away, self._activity_log = background_runner, activity_log
         self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from operator import attrgetter
 from typing import Any
 
@@ -32,6 +33,7 @@ from lethe_app.ui.pages.settings.fields import (
     Choices,
     PathButton,
     build_spec,
+    find_missing_path,
     is_advanced,
     is_changed,
     visible_settings,
@@ -190,7 +192,9 @@ class SettingsPage(Page):
         except LetheError as error:
             form.show_error(name, error.message)
         else:
-            form.show_error(name, "")
+            missing = await asyncio.to_thread(find_missing_path, name, value)
+            # The value is kept all the same: the folder may be on a disk that is not connected.
+            form.show_error(name, self.tr("“{path}” does not exist.").format(path=missing) if missing else "")
 
     def _show_settings(self, settings: Settings) -> None:
         """Show the current settings, whatever changed them."""
