@@ -84,10 +84,8 @@ PATH_KINDS = {
 """Kind of file or folder that can be chosen for a setting."""
 
 
-def find_missing_path(name: str, value: object) -> str:
+def find_missing_path(value: object) -> str:
     """Return the first path in the value of a setting that does not exist; empty if there is none. Blocks on the disk."""
-    if name not in PATH_KINDS:
-        return ""
     paths = value if isinstance(value, list) else [value]
     return next((path for path in map(str, paths) if path.strip() and not Path(path).expanduser().exists()), "")
 

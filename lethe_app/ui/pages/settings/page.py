@@ -192,9 +192,15 @@ class SettingsPage(Page):
         except LetheError as error:
             form.show_error(name, error.message)
         else:
-            missing = await asyncio.to_thread(find_missing_path, name, value)
-            # The value is kept all the same: the folder may be on a disk that is not connected.
-            form.show_error(name, self.tr("“{path}” does not exist.").format(path=missing) if missing else "")
+            form.show_error(name, "")
+            if name in PATH_KINDS:
+                await self._report_missing_path(name, value)
+
+    async def _report_missing_path(self, name: str, value: object) -> None:
+        """Say below a field that its path does not exist. It is kept all the same: its disk may not be connected."""
+        missing = await asyncio.to_thread(find_missing_path, value)
+        if missing and getattr(self._preferences.current, name) == value:
+            self._form_by_setting[name].show_error(name, self.tr("“{path}” does not exist.").format(path=missing))
 
     def _show_settings(self, settings: Settings) -> None:
         """Show the current settings, whatever changed them."""
