@@ -14,8 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.sanitize import sanitized
-from lethe_app.domain.web import PageText
+from lethe_app.domain.web import PageText, sanitized
 from lethe_app.errors import FileError
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 from lethe_app.prompt.group import join_names

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lethe_app.domain.sanitize import sanitized
+from lethe_app.domain.web import sanitized
 from lethe_app.web.bounded_threads import run_in_bounded_thread
 
 SECONDS = 8.0

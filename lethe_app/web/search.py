@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from html import unescape
 from typing import Protocol
 
-from lethe_app.domain.sanitize import sanitized
-from lethe_app.domain.web import WebHit
+from lethe_app.domain.web import WebHit, sanitized
 from lethe_app.errors import LetheError, SearchFailed
 from lethe_app.web.addresses import MAX_ADDRESS_LENGTH, page_key
 from lethe_app.web.html_text import one_line

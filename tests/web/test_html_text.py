@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from lethe_app.domain.sanitize import sanitized
+from lethe_app.domain.web import sanitized
 from lethe_app.web import html_text as text_module
 from lethe_app.web.bounded_threads import MAX_THREADS, run_in_bounded_thread
 from lethe_app.web.html_text import decode_body, extract_text, one_line, remove_links, truncate_to_tokens

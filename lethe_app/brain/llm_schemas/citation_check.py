@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.words import COUNTS, MONTHS, WEEKDAYS
-from lethe_app.domain.sanitize import sanitized
-from lethe_app.domain.web import PageText
+from lethe_app.domain.web import PageText, sanitized
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 MAX_SENTENCES, MAX_SENTENCES_PER_PAGE = 5, 2
