@@ -96,6 +96,8 @@ class BundledMessage(Message):
     """Message with the memories recalled for it; messages are stored in the order in which they arrived."""
 
     turn: BundledTurn | None = None
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of the message in the program it was imported from, kept for export."""
 
 
 class BundledSession(BaseModel):
@@ -109,6 +111,8 @@ class BundledSession(BaseModel):
     """Worlds that were chosen for this session."""
     scratch: dict[str, str] = Field(default_factory=dict)
     parts: list[BundledPart] = Field(default_factory=list)
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Header of the chat it was imported from, kept for export."""
 
 
 class ForgottenFact(BaseModel):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lethe_app.config.form_field import form_field
+from lethe_app.domain.chat import Role
 
 
 class Weekday(StrEnum):
@@ -40,11 +41,16 @@ class Persona(BaseModel):
     mini_bio: str = form_field(
         "", "Short bio", "One paragraph used in group chats, where a full bio would take too many tokens."
     )
+    personality: str = form_field("", "Personality", "Short summary of the character, added below the bio.")
+    nickname: str = form_field("", "Nickname", "Name that replaces {{char}} in all texts; empty uses the name.")
     scenario: str = form_field("", "Scenario", "Setting and relationship at the start of a conversation.")
     first_messages: list[str] = form_field(
         [], "Greetings", "First messages of a new conversation, available as swipes; without any, you write first."
     )
     """One is chosen for a new session, the others become alternatives of the first message."""
+    group_greetings: list[str] = form_field(
+        [], "Group greetings", "First messages used only in group conversations, in addition to the greetings."
+    )
     example_dialogs: list[str] = form_field(
         [],
         "Style and examples",
@@ -55,6 +61,20 @@ class Persona(BaseModel):
         "System prompt",
         "Replacement for the general system prompt, rarely needed; {{original}} inserts the general one, and empty keeps it.",
     )
+    post_history_instructions: str = form_field(
+        "",
+        "Post-history instructions",
+        "Instructions placed after the conversation, right before the reply; they weigh more than the system prompt.",
+    )
+    depth_prompt: str = form_field("", "Character's note", "Note inserted among the latest messages in every turn.")
+    depth_prompt_depth: int = form_field(4, "Depth of the note", "Number of messages below the note.", ge=0, form_maximum=200)
+    depth_prompt_role: Role = form_field(Role.SYSTEM, "Role of the note")
+    talkativeness: float = form_field(
+        0.5, "Talkativeness", "Chance to reply in a group without being called by name.", unit="%", ge=0.0, le=1.0
+    )
+    creator: str = form_field("", "Creator", "Author of the character; never sent to the model.")
+    character_version: str = form_field("", "Version", "Version of the character; never sent to the model.")
+    creator_notes: str = form_field("", "Creator's notes", "Notes of the author for you; never sent to the model.")
     avatar: str = form_field("", "Avatar")
     """File name of a picture in the folder of the persona's file."""
     worlds: list[str] = form_field(
@@ -113,3 +133,15 @@ class Persona(BaseModel):
     point_value: int = 0
     lock_settings: bool = False
     tags: list[str] = form_field([], "Tags", placeholder="Add tag")
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of the card it was imported from that have no counterpart here, kept for export."""
+
+    @property
+    def description(self) -> str:
+        """Return bio and personality as one text."""
+        return "\n\n".join(text for text in (self.bio.strip(), self.personality.strip()) if text)
+
+    @property
+    def spoken_name(self) -> str:
+        """Return the name that {{char}} stands for."""
+        return self.nickname.strip() or self.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID, uuid5
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.chat import Role
@@ -87,6 +87,8 @@ class WorldEntry(MemoryUnit):
     """True if it is inserted regardless of the token budget and does not count towards it."""
     do_embeds: bool | None = form_field(None, "Recall by meaning")
     """True if it is also recalled by similarity; None uses the world's value."""
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """World Info fields of another program that have no counterpart here, kept for export."""
 
 
 class World(BaseModel):
@@ -126,6 +128,8 @@ class World(BaseModel):
     token_budget: int | None = form_field(None, "Token budget", unit="tokens", minimum_label="no limit", ge=0)
     """Maximum number of tokens of all its entries in a turn; None sets no limit of its own."""
     entries: list[WorldEntry] = Field(default_factory=list)
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of the file it was imported from that have no counterpart here, by format, kept for export."""
 
     @model_validator(mode="before")
     @classmethod

@@ -45,6 +45,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v7_fact_kinds.sql"),
     convert_reasons,
     partial(run_script, "v9_cut_replies.sql"),
+    partial(run_script, "v10_originals.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection
 from uuid import UUID
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from lethe_app.domain.bundle import (
     BundleCounts,
@@ -31,7 +31,7 @@ from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
 from lethe_app.storage.memory.memories import SELECT_MEMORY
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record, parse_row
 
-WORLDS, SCRATCH = "worlds", "scratch"
+WORLDS, SCRATCH, ORIGINAL = "worlds", "scratch", "original"
 """Keys of the session state that are valid in another home."""
 NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
 SESSIONS = "SELECT guid FROM sessions JOIN memories m USING (guid) WHERE m.persona_id = ? AND m.deleted_at IS NULL"
@@ -45,6 +45,7 @@ COUNTS = {
 """Queries that count the records, by kind."""
 MESSAGE_CHARACTERS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"  # noqa: S608 - names are ours
 PARTS = "SELECT part, state, made_by, maker, tries, trouble FROM session_parts WHERE session_id = ?"
+ORIGINALS = "SELECT message_id, value FROM message_originals WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
 
@@ -109,23 +110,33 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
     stored_messages = messages.load(connection, [id_ for (id_,) in ids])
     turns = dict(connection.execute(TURNS, (guid,)).fetchall())
+    originals = dict(connection.execute(ORIGINALS, (guid,)).fetchall())
     parts = connection.execute(PARTS, (guid,))
     record = BundledSession(
         session=session,
         worlds=_as_strings(_state(connection, guid, WORLDS)),
         scratch=_as_string_dict(_state(connection, guid, SCRATCH)),
+        original=_as_object(_state(connection, guid, ORIGINAL)),
         parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )
-    return BundledConversation(record, [_with_turn(message, turns.get(str(message.id))) for message in stored_messages])
+    return BundledConversation(
+        record, [_with_turn(message, turns.get(str(message.id)), originals.get(str(message.id))) for message in stored_messages]
+    )
 
 
-def _with_turn(message: Message, turn: str | None) -> BundledMessage:
-    """Attach the recalled memories to a message; those in the format of another version are left out."""
+def _with_turn(message: Message, turn: str | None, original: str | None) -> BundledMessage:
+    """Attach the recalled memories and the imported fields to a message; memories in the format of another version are left
+    out.
+    """
     try:
         record = BundledTurn.model_validate_json(turn) if turn is not None else None
     except ValidationError:
         record = None
-    return BundledMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=record)
+    return BundledMessage(
+        **{name: getattr(message, name) for name in Message.model_fields},
+        turn=record,
+        original=json.loads(original) if original is not None else {},
+    )
 
 
 def _with_sources(fact: ExtractedFact, exported_ids: Collection[UUID]) -> ExtractedFact:
@@ -143,6 +154,10 @@ def _state(connection: sqlite3.Connection, guid: str, key: str) -> object:
 
 def _as_strings(value: object) -> list[str]:
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _as_object(value: object) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
 
 
 def _as_string_dict(value: object) -> dict[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
-from lethe_app.storage.bundles.export import SCRATCH, WORLDS
+from lethe_app.storage.bundles.export import ORIGINAL, SCRATCH, WORLDS
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS
@@ -79,19 +79,22 @@ class BundleImport:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def import_persona(self, write_files: Callable[[], PersonaImport], report_progress: Callable[[float], None]) -> None:
-        """Import a bundle. `write_files` is called inside the transaction; `report_progress` receives a fraction from 0 to 1
-        and may raise, which rolls the import back.
+    async def import_persona(
+        self, write_files: Callable[[], PersonaImport], report_progress: Callable[[float], None]
+    ) -> IdMapping:
+        """Import a bundle and return the ids of its records here. `write_files` is called inside the transaction;
+        `report_progress` receives a fraction from 0 to 1 and may raise, which rolls the import back.
         """
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection) -> IdMapping:
             persona = write_files()
             ids = IdMapping(persona.history, persona.entries)
             _store(connection, persona, ids, report_progress)
             _store_app_state(connection, persona.app_state, ids)
             report_progress(1.0)
+            return ids
 
-        await self._database.run(work)
+        return await self._database.run(work)
 
 
 def _store(
@@ -142,7 +145,8 @@ def _store_conversation(
         "user_id": map_speaker(session.user_id),
         "last_activity": "",
     }
-    overrides["guests"] = "[]"  # a persona with the same file name in this home may be another one
+    # A persona of a bundle with the same file name in this home may be another one, for which the mapping gives no name.
+    overrides["guests"] = json.dumps([guest for name in session.guests if (guest := map_speaker(name))])
     insert(connection, "sessions", {**row, **overrides})
     for seq, message in enumerate(conversation.messages, start=1):
         _store_message(connection, guid, seq, message, ids, map_speaker)
@@ -151,7 +155,7 @@ def _store_conversation(
     for part in conversation.record.parts:
         insert(connection, "session_parts", {**column_values(part, type(part).model_fields), "session_id": guid})
     worlds = [persona.worlds[name] for name in conversation.record.worlds if name in persona.worlds]
-    state = {WORLDS: worlds, SCRATCH: conversation.record.scratch}
+    state = {WORLDS: worlds, SCRATCH: conversation.record.scratch, ORIGINAL: conversation.record.original}
     for key, value in state.items():
         if value:
             text = storable_text(json.dumps(value, ensure_ascii=False))
@@ -184,3 +188,6 @@ def _store_message(
     if message.turn is not None:
         text = storable_text(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
         insert(connection, "turn_memories", {"message_id": id_, "value": text})
+    if message.original:
+        text = storable_text(json.dumps(message.original, ensure_ascii=False))
+        insert(connection, "message_originals", {"message_id": id_, "value": text})
