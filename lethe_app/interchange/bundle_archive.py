@@ -50,17 +50,30 @@ LIMITS = BundleLimits()
 class Archive:
     """Members of an archive by name. Raise FileError for any violation of format or limits."""
 
-    def __init__(self, file: BinaryIO, name: str, on_progress: Callable[[float], None], limits: BundleLimits = LIMITS) -> None:
-        """Open and check the archive. `on_progress` is called with the fraction read, 0 to 1, and may raise to cancel."""
-        self._name, self._on_progress, self._limits = name, on_progress, limits
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str,
+        on_progress: Callable[[float], None] = lambda _: None,
+        limits: BundleLimits = LIMITS,
+        *,
+        is_external: bool = False,
+    ) -> None:
+        """Open and check the archive. `on_progress` is called with the fraction read, 0 to 1, and may raise to cancel.
+
+        In an archive of another program (`is_external`), members of any name are allowed; folders, links and names that lead
+        out of the archive are left out.
+        """
+        self._name, self._on_progress, self._limits, self._is_external = name, on_progress, limits, is_external
+        self._kind = "an archive that Lethe can read" if is_external else "a Lethe file"
         self._read = 0
         try:
             entries = _check_directory(file, name, limits)
             self._zip = zipfile.ZipFile(file)
         except DAMAGED as error:
-            raise FileError(name, "is not a Lethe file, or is incomplete") from error
+            raise FileError(name, f"is not {self._kind}, or is incomplete") from error
         self._members = self._check_members(self._zip.infolist())
-        if len(self._members) != entries:
+        if len(self._zip.infolist()) != entries:
             raise FileError(name, "is damaged")
         self._total = sum(member.file_size for member in self._members.values())
 
@@ -103,7 +116,7 @@ class Archive:
                     size += len(piece)
                     self._read += len(piece)
                     if size > max_bytes or self._read > self._limits.total:
-                        raise FileError(self.location_of(member), "is too large for a Lethe file")
+                        raise FileError(self.location_of(member), f"is too large for {self._kind}")
                     self._on_progress(min(1.0, self._read / max(1, self._total)))
                     yield piece
         except DAMAGED as error:
@@ -117,7 +130,9 @@ class Archive:
             name = member.filename
             # Links are refused; type 0 means that the archive was written on a system that stores no file types.
             kind = stat.S_IFMT(member.external_attr >> 16)
-            if not NAMES.fullmatch(name) or kind not in {0, stat.S_IFREG}:
+            if self._is_external and (not is_safe_name(name) or kind not in {0, stat.S_IFREG} or name in found):
+                continue
+            if not self._is_external and (not NAMES.fullmatch(name) or kind not in {0, stat.S_IFREG}):
                 raise FileError(self._name, f"contains “{name[:80]}”, which is not part of a Lethe file")
             if name in found:
                 raise FileError(self._name, f"contains “{name[:80]}” twice")
@@ -128,11 +143,17 @@ class Archive:
             if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 raise FileError(self.location_of(name), "uses a compression that Lethe does not support")
             if member.file_size > limits.member:
-                raise FileError(self.location_of(name), "is too large for a Lethe file")
+                raise FileError(self.location_of(name), f"is too large for {self._kind}")
             found[name] = member
         if sum(member.file_size for member in members) > limits.total:
             raise FileError(self._name, "is larger than a Lethe file may be")
         return found
+
+
+def is_safe_name(name: str) -> bool:
+    """Return whether a member's name is that of a file below the archive's root."""
+    parts = name.split("/")
+    return name.isprintable() and not any(part in {"", ".", ".."} or "\\" in part or ":" in part for part in parts)
 
 
 def _check_directory(file: BinaryIO, name: str, limits: BundleLimits) -> int:

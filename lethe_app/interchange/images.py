@@ -40,6 +40,11 @@ def find_problem(content: bytes, suffix: str) -> str:
     return ""
 
 
+def find_suffix(content: bytes) -> str:
+    """Return the file suffix of a bitmap image by its content; empty if it is none that Lethe shows."""
+    return next((suffix for suffix, read_size in SIZE_READERS.items() if read_size(content) is not None), "")
+
+
 def _find_svg_problem(content: bytes) -> str:
     if len(content) > MAX_SVG_BYTES:
         return f"is a drawing of more than {MAX_SVG_BYTES // 1024} KB"

@@ -1,0 +1,1 @@
+"""Character cards of other programs: reading and writing."""

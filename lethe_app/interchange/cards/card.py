@@ -1,0 +1,198 @@
+"""Character cards of other programs: the format is recognised by content, and read as a persona with its world."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from lethe_app.domain.import_notes import ImportNote, NoteKind
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.interchange import images
+from lethe_app.interchange.bundle_archive import Archive, BundleLimits
+from lethe_app.interchange.cards import png
+from lethe_app.interchange.cards.card_fields import V2, V3, read_card_fields, write_card
+from lethe_app.interchange.cards.exif import read_comment
+from lethe_app.interchange.cards.other_formats import from_backyard, from_old_lethe, from_pygmalion
+from lethe_app.interchange.field_reader import FieldReader
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.json_text import MAX_BYTES, JsonObject, parse_json
+from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, read_book, write_character_book
+
+CHARX_CARD, BYAF_MANIFEST = "card.json", "manifest.json"
+PACKED_LIMITS = BundleLimits(member=64 * 1024 * 1024, total=512 * 1024 * 1024, members=5000)
+"""Limits of a CHARX or BYAF archive; with pictures and sounds, some take 200 MB."""
+V1_MARKS = ("description", "personality", "first_mes", "scenario", "mes_example")
+
+
+@dataclass(frozen=True)
+class ImportedCard:
+    """Card as read: the persona, its book as a world, its picture, and notes about what was changed or has no effect."""
+
+    persona: Persona
+    world: World | None = None
+    picture: bytes = b""
+    picture_ending: str = ""
+    notes: list[ImportNote] = field(default_factory=list)
+
+
+def read_card(content: bytes, file_name: str) -> ImportedCard:
+    """Read a card from a PNG, WEBP or JPEG picture, a CHARX or BYAF archive, or JSON. Raise FileError."""
+    notes = ImportNotes()
+    if content.startswith(png.SIGNATURE):
+        card, picture = _read_png(content, file_name, notes), content
+    elif b"PK\x05\x06" in content[-70_000:]:
+        card, picture = _read_archive(content, file_name, notes)
+    elif content[:4] == b"RIFF" or content[:2] == b"\xff\xd8":
+        card, picture = _read_comment(content, file_name, notes), content
+    else:
+        card, picture = parse_json(content, file_name, notes), b""
+    return build_card(card, file_name, notes, picture)
+
+
+def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: bytes = b"") -> ImportedCard:
+    """Return the persona and the world of a card's JSON value of any known format. Raise FileError."""
+    values = _normalise(card, file_name)
+    persona = read_card_fields(values, PurePath(file_name).stem or "Character", notes)
+    data = values.get("data") if isinstance(values.get("data"), dict) else values
+    book = FieldReader(data if isinstance(data, dict) else {}, notes, "data").mapping("character_book")
+    world = None
+    if book.get("entries"):
+        name = FieldReader(book, ImportNotes()).text("name").strip() or f"{persona.name}’s lorebook"
+        world = read_book(book, LorebookFormat.CHARACTER_BOOK, name, notes, "data.character_book")
+    _note_remote_assets(values, notes)
+    ending = images.find_suffix(picture)
+    if picture and (not ending or images.find_problem(picture, ending)):
+        picture, ending = b"", ""
+        notes.add(NoteKind.SKIPPED, "picture")
+    return ImportedCard(persona, world, picture, ending, notes.notes)
+
+
+def is_card(values: JsonValue) -> bool:
+    """Return whether a JSON value is a character of a format that `build_card` reads."""
+    return isinstance(values, dict) and _find_converter(values) is not None
+
+
+def write_png(persona: Persona, world: World | None, picture: bytes, name: str) -> bytes:
+    """Return a PNG picture with the persona as a V2 and as a V3 card. `picture` must be a PNG. Raise FileError."""
+    book = write_character_book(world) if world is not None else None
+    cards = {
+        "chara": _encode(write_card(persona, book, V2)),
+        "ccv3": _encode(write_card(persona, book, V3)),
+    }
+    return png.write_cards(picture, cards, name)
+
+
+def write_json(persona: Persona, world: World | None) -> bytes:
+    """Return a persona as a V3 card in JSON."""
+    book = write_character_book(world) if world is not None else None
+    return json.dumps(write_card(persona, book), ensure_ascii=False, indent=2).encode()
+
+
+def _encode(card: JsonObject) -> bytes:
+    return json.dumps(card, ensure_ascii=False).encode()
+
+
+def _read_png(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
+    texts = png.read_texts(content, file_name)
+    errors: list[FileError] = []
+    for keyword in png.CARD_KEYWORDS:
+        if keyword in texts:
+            try:
+                return parse_json(png.decode_card(texts[keyword], file_name), file_name, notes)
+            except FileError as error:  # a damaged V3 card may have an intact V2 card beside it
+                errors.append(error)
+    if errors:
+        raise errors[0]
+    raise FileError(file_name, "is a picture without a character card")
+
+
+def _read_comment(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
+    comment = read_comment(content)
+    if comment is None:
+        raise FileError(file_name, "is a picture without a character card")
+    return parse_json(png.decode_card(comment.strip(b"\0 "), file_name), file_name, notes)
+
+
+def _read_archive(content: bytes, file_name: str, notes: ImportNotes) -> tuple[JsonValue, bytes]:
+    archive = Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
+    if CHARX_CARD in archive:
+        card = parse_json(archive.read_member(CHARX_CARD, MAX_BYTES), file_name, notes)
+        return card, _main_icon(card, archive)
+    if BYAF_MANIFEST in archive:
+        return _read_backyard(archive, file_name, notes)
+    raise FileError(file_name, "is an archive without a character")
+
+
+def _main_icon(card: JsonValue, archive: Archive) -> bytes:
+    """Return the picture that a CHARX card names as its icon; empty if there is none."""
+    data = FieldReader(card if isinstance(card, dict) else {}, ImportNotes()).mapping("data")
+    icons = [
+        reader
+        for one in FieldReader(data, ImportNotes()).items("assets")
+        if isinstance(one, dict) and (reader := FieldReader(one, ImportNotes())).text("type") == "icon"
+    ]
+    icons.sort(key=lambda icon: icon.text("name") != "main")
+    for icon in icons:
+        _, separator, path = icon.text("uri").partition("://")
+        if separator and path in archive:
+            return archive.read_member(path, images.MAX_BYTES)
+    return b""
+
+
+def _read_backyard(archive: Archive, file_name: str, notes: ImportNotes) -> tuple[JsonValue, bytes]:
+    """Return the first character of a BYAF archive as a card, with its first picture."""
+
+    def read(path: str) -> JsonObject:
+        values = parse_json(archive.read_member(path, MAX_BYTES), file_name, notes) if path in archive else None
+        return values if isinstance(values, dict) else {}
+
+    manifest = FieldReader(read(BYAF_MANIFEST), notes, BYAF_MANIFEST)
+    characters = manifest.texts("characters")
+    if not characters:
+        raise FileError(file_name, "contains no character", "characters")
+    character = read(characters[0])
+    pictures = [
+        FieldReader(one, ImportNotes()).text("path")
+        for one in FieldReader(character, ImportNotes()).items("images")
+        if isinstance(one, dict)
+    ]
+    folder = characters[0].rpartition("/")[0]
+    paths = [path for picture in pictures for path in (picture, f"{folder}/{picture}") if path in archive]
+    picture = archive.read_member(paths[0], images.MAX_BYTES) if paths else b""
+    return from_backyard(character, [read(path) for path in manifest.texts("scenarios")]), picture
+
+
+def _normalise(card: JsonValue, file_name: str) -> Mapping[str, JsonValue]:
+    if isinstance(card, dict):
+        converter = _find_converter(card)
+        if converter is not None:
+            return converter(card)
+    raise FileError(file_name, "is not a character card that Lethe knows")
+
+
+def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, JsonValue]], JsonObject] | None:
+    """Return the function that makes a V1, V2 or V3 card of a character's values; None if the format is not known."""
+    data = values.get("data")
+    if isinstance(data, dict) and ("spec" in values or "name" in data):
+        return dict
+    if "char_name" in values or ("name" in values and ("greeting" in values or "context" in values)):
+        return from_pygmalion
+    if "Name" in values and ("Bio" in values or "FirstMessage" in values):
+        return from_old_lethe
+    return dict if "name" in values and any(mark in values for mark in V1_MARKS) else None
+
+
+def _note_remote_assets(card: Mapping[str, JsonValue], notes: ImportNotes) -> None:
+    data = FieldReader(card, ImportNotes()).mapping("data")
+    for number, asset in enumerate(FieldReader(data, ImportNotes()).items("assets")):
+        uri = FieldReader(asset, ImportNotes()).text("uri") if isinstance(asset, dict) else ""
+        if uri.startswith(("http://", "https://")):
+            notes.add(NoteKind.REMOTE_ASSET, f"data.assets[{number}].uri", host=urlsplit(uri).hostname or "")

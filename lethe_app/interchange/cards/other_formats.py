@@ -1,0 +1,98 @@
+"""Characters of Pygmalion and text-generation-webui, of Backyard (BYAF) and of the original Lethe AI Chat, as V2 cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from lethe_app.interchange.field_reader import FieldReader
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.json_text import JsonObject
+
+PYGMALION_FIELDS = {
+    "char_persona": "description",
+    "context": "description",
+    "char_greeting": "first_mes",
+    "greeting": "first_mes",
+    "example_dialogue": "mes_example",
+    "world_scenario": "scenario",
+}
+"""Card fields by the names in Pygmalion's JSON and in the YAML of text-generation-webui."""
+_BACKYARD_MACROS = (
+    (re.compile(r"#?\{user\}", re.IGNORECASE), "{{user}}"),
+    (re.compile(r"#?\{character\}", re.IGNORECASE), "{{char}}"),
+)
+
+
+def from_pygmalion(values: Mapping[str, JsonValue]) -> JsonObject:
+    """Return a character of Pygmalion or text-generation-webui as a card."""
+    reader = FieldReader(values, ImportNotes())
+    data: JsonObject = {"name": reader.text("char_name") or reader.text("name")}
+    data |= {field: reader.text(name) for name, field in PYGMALION_FIELDS.items() if reader.text(name)}
+    return _with_rest(data, values, {"char_name", "name", *PYGMALION_FIELDS}, "pygmalion")
+
+
+def from_old_lethe(values: Mapping[str, JsonValue]) -> JsonObject:
+    """Return a persona of the original Lethe AI Chat as a card."""
+    reader = FieldReader(values, ImportNotes())
+    greetings = reader.texts("FirstMessage", "\0")
+    data: JsonObject = {
+        "name": reader.text("Name") or reader.text("UniqueName"),
+        "description": reader.text("Bio"),
+        "scenario": reader.text("Scenario"),
+        "first_mes": next(iter(greetings), ""),
+        "alternate_greetings": [*greetings[1:]],
+        "mes_example": "".join(f"<START>\n{line}\n" for line in reader.texts("ExampleDialogs", "\0")),
+        "system_prompt": reader.text("SystemPrompt"),
+    }
+    used = {"Name", "Bio", "Scenario", "FirstMessage", "ExampleDialogs", "SystemPrompt"}
+    return _with_rest(data, values, used, "lethe")
+
+
+def from_backyard(character: Mapping[str, JsonValue], scenarios: Sequence[Mapping[str, JsonValue]]) -> JsonObject:
+    """Return a character of a BYAF archive as a card. The openings of further scenarios become alternate greetings."""
+    reader = FieldReader(character, ImportNotes())
+    first = FieldReader(scenarios[0] if scenarios else {}, ImportNotes())
+    openings = [text for scenario in scenarios if (text := _first_message(scenario))]
+    examples = [
+        f"<START>\n{text}" for one in first.items("exampleMessages") if isinstance(one, dict) and (text := _text_of(one))
+    ]
+    lore: list[JsonValue] = [
+        {"keys": [*FieldReader(item, ImportNotes()).texts("key")], "content": _replace_macros(_text_of(item, "value"))}
+        for item in reader.items("loreItems")
+        if isinstance(item, dict)
+    ]
+    data: JsonObject = {
+        "name": reader.text("displayName") or reader.text("name"),
+        "description": _replace_macros(reader.text("persona")),
+        "scenario": _replace_macros(first.text("narrative")),
+        "system_prompt": _replace_macros(first.text("formattingInstructions")),
+        "first_mes": next(iter(openings), ""),
+        "alternate_greetings": [*openings[1:]],
+        "mes_example": _replace_macros("\n".join(examples)),
+    }
+    if lore:
+        data["character_book"] = {"entries": lore}
+    return _with_rest(data, character, {"name", "displayName", "persona", "loreItems"}, "backyard")
+
+
+def _first_message(scenario: Mapping[str, JsonValue]) -> str:
+    found = FieldReader(scenario, ImportNotes()).items("firstMessages")
+    return _replace_macros(_text_of(found[0])) if found and isinstance(found[0], dict) else ""
+
+
+def _text_of(values: Mapping[str, JsonValue], name: str = "text") -> str:
+    return FieldReader(values, ImportNotes()).text(name)
+
+
+def _replace_macros(text: str) -> str:
+    for macro, replacement in _BACKYARD_MACROS:
+        text = macro.sub(replacement, text)
+    return text
+
+
+def _with_rest(data: JsonObject, values: Mapping[str, JsonValue], used: set[str], program: str) -> JsonObject:
+    rest = {name: value for name, value in values.items() if name not in used}
+    return {"spec": "chara_card_v2", "spec_version": "2.0", "data": {**data, "extensions": {program: rest} if rest else {}}}

@@ -1,0 +1,93 @@
+"""Files of other programs: the kind is recognised by content, and read as personas, worlds, conversations or presets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import cast
+
+import yaml
+from pydantic import JsonValue
+
+from lethe_app.domain.import_notes import ImportNote
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.interchange.cards import png
+from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, read_card
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.json_text import decode_text, parse_json_text
+from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_lorebook
+from lethe_app.interchange.presets.preset import Preset, is_preset, read_presets
+from lethe_app.interchange.transcripts.other_formats import find_reader, is_open_web_ui, read_open_web_ui
+from lethe_app.interchange.transcripts.silly_tavern import read_chat
+from lethe_app.interchange.transcripts.transcript import ChatTranscript
+
+MAX_FILE_BYTES = 512 * 1024 * 1024
+"""Maximum size of a file: a CHARX archive with pictures and sounds."""
+MAX_YAML_BYTES = 1024 * 1024
+SUFFIXES = (".png", ".apng", ".webp", ".jpg", ".jpeg", ".json", ".jsonl", ".yaml", ".yml", ".charx", ".byaf", ".brain")
+"""Suffixes of files that are looked at when a folder is imported."""
+_PICTURE_STARTS = (png.SIGNATURE, b"RIFF", b"\xff\xd8")
+
+
+@dataclass(frozen=True)
+class ExternalContent:
+    """What one file contains. A saved story of KoboldAI Lite, for one, is a conversation with a world."""
+
+    cards: tuple[ImportedCard, ...] = ()
+    worlds: tuple[World, ...] = ()
+    transcripts: tuple[ChatTranscript, ...] = ()
+    presets: tuple[Preset, ...] = ()
+    notes: list[ImportNote] = field(default_factory=list)
+
+
+def read_external_file(content: bytes, file_name: str) -> ExternalContent:
+    """Read a file of another program. Raise FileError, naming the file and the field, if it is none that is known."""
+    if len(content) > MAX_FILE_BYTES:
+        raise FileError(file_name, f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MB")
+    if content.startswith(_PICTURE_STARTS) or b"PK\x05\x06" in content[-70_000:]:
+        card = read_card(content, file_name)
+        return ExternalContent(cards=(card,), notes=card.notes)
+    notes = ImportNotes()
+    title, suffix = PurePath(file_name).stem, PurePath(file_name).suffix.lower()
+    text = decode_text(content, file_name)
+    if suffix in (".yaml", ".yml"):
+        card = build_card(_parse_yaml(text, file_name), file_name, notes)
+        return ExternalContent(cards=(card,), notes=card.notes)
+    if suffix == ".jsonl":
+        return ExternalContent(transcripts=(read_chat(text, file_name, title, notes),), notes=notes.notes)
+    values = parse_json_text(text, file_name, notes)
+    return _recognise(values, text, file_name, notes)
+
+
+def _recognise(values: JsonValue, text: str, file_name: str, notes: ImportNotes) -> ExternalContent:
+    title = PurePath(file_name).stem
+    if is_card(values):
+        card = build_card(values, file_name, notes)
+        return ExternalContent(cards=(card,), notes=card.notes)
+    if is_open_web_ui(values) and isinstance(values, list):
+        return ExternalContent(transcripts=tuple(read_open_web_ui(values, title)), notes=notes.notes)
+    read = find_reader(values)
+    if read is not None and isinstance(values, dict):
+        has_book = find_format(values) is LorebookFormat.KOBOLD and values.get("worldinfo")
+        worlds = (read_lorebook(values, title, notes),) if has_book else ()
+        return ExternalContent(worlds=worlds, transcripts=tuple(read(values, title)), notes=notes.notes)
+    if find_format(values) is not None:
+        return ExternalContent(worlds=(read_lorebook(values, title, notes),), notes=notes.notes)
+    if is_preset(values) and isinstance(values, dict):
+        return ExternalContent(presets=tuple(read_presets(values, title, notes)), notes=notes.notes)
+    raise FileError(file_name, "is of no format that Lethe can import")
+
+
+def _parse_yaml(text: str, file_name: str) -> JsonValue:
+    """Parse YAML without aliases, with which a short text can stand for billions of values."""
+    if len(text) > MAX_YAML_BYTES:
+        raise FileError(file_name, f"is larger than {MAX_YAML_BYTES // 1024} KB")
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise FileError(file_name, "contains YAML aliases, which Lethe does not support")
+        # Through JSON, which makes texts of dates and of keys that are numbers.
+        return cast("JsonValue", json.loads(json.dumps(yaml.safe_load(text), default=str)))
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise FileError(file_name, "is not valid YAML") from error

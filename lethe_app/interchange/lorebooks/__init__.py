@@ -1,0 +1,1 @@
+"""Lorebooks of other programs: reading and writing."""

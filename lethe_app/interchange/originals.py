@@ -1,0 +1,81 @@
+"""Fields of a foreign record that Lethe cannot express: kept beside our record at import and written back on export.
+
+At export the record is first written from our fields. Then every original value is put back that reads as the same
+record: unknown fields always, known ones as long as nobody edited what they stand for. So an unedited record returns as it
+came, and an edited one loses nothing but what was edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from pydantic import JsonValue
+
+from lethe_app.interchange.json_text import JsonObject
+
+Path = tuple[str, ...]
+"""Keys that lead to a value through nested objects."""
+
+
+def keep_original(
+    original: Mapping[str, JsonValue], written: Mapping[str, JsonValue], read: Callable[[JsonObject], object]
+) -> JsonObject:
+    """Return the part of `original` that an export of the imported record, `written`, would not contain.
+
+    Where that part does not read as the same record together with what the export adds, the whole original is kept.
+    """
+    produced = dict(_leaves(written))
+    kept = _nested((path, value) for path, value in _leaves(original) if path not in produced or produced[path] != value)
+    if kept and read(_merge(written, kept)) != read(dict(original)):
+        return dict(original)
+    return kept
+
+
+def restore_original(
+    written: Mapping[str, JsonValue], original: Mapping[str, JsonValue], read: Callable[[JsonObject], object]
+) -> JsonObject:
+    """Return `written` with the values of `original` put back that leave the record returned by `read` the same.
+
+    All are tried at once first, with and without what our fields add. If the record was edited, they are tried one by one,
+    twice, because a value may be acceptable only after another one.
+    """
+    if not original:
+        return dict(written)
+    expected = read(dict(written))
+    for candidate in (_merge(written, original), dict(original)):
+        if read(candidate) == expected:
+            return candidate
+    merged = dict(_leaves(written))
+    for _ in range(2):
+        for path, value in _leaves(original):
+            changed = {**merged, path: value}
+            if read(_nested(changed.items())) == expected:
+                merged = changed
+    return _nested(merged.items())
+
+
+def _merge(written: Mapping[str, JsonValue], original: Mapping[str, JsonValue]) -> JsonObject:
+    return _nested([*_leaves(written), *_leaves(original)])
+
+
+def _leaves(values: Mapping[str, JsonValue], prefix: Path = ()) -> Iterator[tuple[Path, JsonValue]]:
+    """Yield every value that is not a non-empty object with its path."""
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, (*prefix, name))
+        else:
+            yield (*prefix, name), value
+
+
+def _nested(leaves: Iterable[tuple[Path, JsonValue]]) -> JsonObject:
+    """Return the objects that consist of these values; of two values for one path the last counts."""
+    root: JsonObject = {}
+    for path, value in leaves:
+        level = root
+        for name in path[:-1]:
+            inner = level.get(name)
+            if not isinstance(inner, dict):
+                inner = level[name] = {}
+            level = inner
+        level[path[-1]] = value
+    return root

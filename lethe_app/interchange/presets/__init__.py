@@ -1,0 +1,1 @@
+"""Presets of SillyTavern: reading and writing."""

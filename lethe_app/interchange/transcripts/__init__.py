@@ -1,0 +1,1 @@
+"""Chat transcripts of other programs: reading and writing."""

@@ -1,0 +1,222 @@
+"""Chats of Agnai, text-generation-webui, CAI Tools, KoboldAI Lite, RisuAI, Open WebUI and the original Lethe AI Chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from lethe_app.domain.chat import Role
+from lethe_app.interchange.field_reader import FieldReader
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.json_text import JsonObject
+from lethe_app.interchange.transcripts.dates import parse_date
+from lethe_app.interchange.transcripts.silly_tavern import build_transcript
+from lethe_app.interchange.transcripts.transcript import ChatTranscript, TranscriptMessage, TranscriptReply
+
+_KOBOLD_TURN = re.compile(r"\{\{\[(INPUT|OUTPUT)\]\}\}")
+_KOBOLD_NAMES = "||$||"
+_LETHE_ROLES = {"user": Role.USER, "0": Role.SYSTEM, "system": Role.SYSTEM, "bot": Role.ASSISTANT, "assistant": Role.ASSISTANT}
+_MAX_PATH = 200_000
+
+
+def _message(
+    role: Role,
+    name: str,
+    text: str,
+    values: Mapping[str, JsonValue] | None = None,
+    time: JsonValue = None,
+    thinking: str = "",
+) -> TranscriptMessage:
+    moment = parse_date(time)
+    return TranscriptMessage(role, name, (TranscriptReply(text, thinking, moment),), 0, moment, original=dict(values or {}))
+
+
+def _objects(values: Sequence[JsonValue]) -> Iterator[tuple[JsonObject, FieldReader]]:
+    for one in values:
+        if isinstance(one, dict):
+            yield one, FieldReader(one, ImportNotes())
+
+
+def read_agnai(values: JsonObject, title: str) -> list[ChatTranscript]:
+    """Read a chat of Agnai. A message with a `userId` is the user's."""
+    reader = FieldReader(values, ImportNotes())
+    messages = [
+        _message(
+            Role.USER if one.get("userId") else Role.ASSISTANT,
+            message.text("handle") or message.text("name"),
+            message.text("msg"),
+            one,
+            one.get("createdAt"),
+        )
+        for one, message in _objects(reader.items("messages"))
+        if message.text("msg")
+    ]
+    return [build_transcript({}, messages, reader.text("name") or title)]
+
+
+def read_text_generation_webui(values: JsonObject, title: str) -> list[ChatTranscript]:
+    """Read a chat of text-generation-webui: pairs of the user's and the character's text."""
+    reader = FieldReader(values, ImportNotes())
+    pairs = reader.items("data_visible") or reader.items("visible")
+    messages = [
+        _message(role, "", text)
+        for pair in pairs
+        if isinstance(pair, list)
+        for role, text in zip((Role.USER, Role.ASSISTANT), pair, strict=False)
+        if isinstance(text, str) and text.strip() and text != "<|BEGIN-VISIBLE-CHAT|>"
+    ]
+    return [build_transcript({}, messages, title)]
+
+
+def read_cai_tools(values: JsonObject, title: str) -> list[ChatTranscript]:
+    """Read a file of CAI Tools: several histories of one character."""
+    histories = FieldReader(FieldReader(values, ImportNotes()).mapping("histories"), ImportNotes()).items("histories")
+    histories = histories or FieldReader(values, ImportNotes()).items("histories")
+    transcripts = []
+    for number, (_, history) in enumerate(_objects(histories), start=1):
+        messages = []
+        for one, message in _objects(history.items("msgs")):
+            source = FieldReader(message.mapping("src"), ImportNotes())
+            role = Role.USER if source.flag("is_human") else Role.ASSISTANT
+            if message.text("text"):
+                messages.append(_message(role, source.text("name"), message.text("text"), one, one.get("created")))
+        if messages:
+            transcripts.append(build_transcript({}, messages, f"{title} {number}"))
+    return transcripts
+
+
+def read_kobold(values: JsonObject, title: str) -> list[ChatTranscript]:
+    """Read a saved story of KoboldAI Lite, whose turns are marked in one running text."""
+    reader = FieldReader(values, ImportNotes())
+    settings = FieldReader(reader.mapping("savedsettings"), ImportNotes())
+    user, opponents = settings.text("chatname"), settings.text("chatopponent").split(_KOBOLD_NAMES)
+    actions = [action for action in reader.items("actions") if isinstance(action, str)]
+    pieces = _KOBOLD_TURN.split("".join([reader.text("prompt"), *actions]))
+    messages = []
+    if pieces[0].strip():
+        messages.append(_message(Role.ASSISTANT, opponents[0], pieces[0].strip()))
+    for kind, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        if text.strip():
+            is_user = kind == "INPUT"
+            messages.append(_message(Role.USER if is_user else Role.ASSISTANT, user if is_user else opponents[0], text.strip()))
+    header: JsonObject = {name: value for name, value in values.items() if name not in {"actions", "prompt", "worldinfo"}}
+    return [build_transcript({"kobold": header}, messages, title)]
+
+
+def read_risu(values: JsonObject, title: str) -> list[ChatTranscript]:
+    """Read a chat of RisuAI, or all chats of a character."""
+    reader = FieldReader(values, ImportNotes())
+    found = reader.items("data") if reader.text("type") == "risuAllChats" else [reader.mapping("data")]
+    transcripts = []
+    for _, chat in _objects(found):
+        messages = [
+            _message(
+                Role.USER if message.text("role") == "user" else Role.ASSISTANT,
+                message.text("name") or message.text("saying"),
+                message.text("data"),
+                one,
+                one.get("time"),
+            )
+            for one, message in _objects(chat.items("message"))
+            if message.text("data") and not message.flag("isComment")
+        ]
+        if messages:
+            transcripts.append(build_transcript({}, messages, chat.text("name") or title))
+    return transcripts
+
+
+def read_open_web_ui(values: Sequence[JsonValue], title: str) -> list[ChatTranscript]:
+    """Read an export of Open WebUI. Of the tree of messages the branch in use is read, with its siblings as alternatives."""
+    transcripts = []
+    for _, exported in _objects(values):
+        chat = FieldReader(exported.mapping("chat"), ImportNotes())
+        history = FieldReader(chat.mapping("history"), ImportNotes())
+        messages = _branch(history.mapping("messages"), history.text("currentId"))
+        if messages:
+            transcripts.append(build_transcript({}, messages, chat.text("title") or title))
+    return transcripts
+
+
+def _branch(tree: JsonObject, leaf: str) -> list[TranscriptMessage]:
+    path: list[str] = []
+    while leaf in tree and leaf not in path[-1:] and len(path) < _MAX_PATH:
+        path.append(leaf)
+        node = tree[leaf]
+        parent = node.get("parentId") if isinstance(node, dict) else None
+        if not isinstance(parent, str) or parent == leaf:
+            break
+        leaf = parent
+    if len(set(path)) < len(path):  # a circle, which only a damaged or hostile file contains
+        path = list(dict.fromkeys(path))
+    return [message for guid in reversed(path) if (message := _with_siblings(tree, guid)) is not None]
+
+
+def _with_siblings(tree: JsonObject, guid: str) -> TranscriptMessage | None:
+    node = tree[guid]
+    if not isinstance(node, dict):
+        return None
+    parent = tree.get(str(node.get("parentId")))
+    siblings = FieldReader(parent, ImportNotes()).texts("childrenIds") if isinstance(parent, dict) else []
+    role = FieldReader(node, ImportNotes()).text("role")
+    same_role = [
+        (sibling, FieldReader(found, ImportNotes()))
+        for sibling in (siblings if guid in siblings else [guid])[:500]
+        if isinstance(found := tree.get(sibling), dict) and found.get("role") == role
+    ]
+    replies = [
+        TranscriptReply(reader.text("content"), "", parse_date(reader.optional_number("timestamp")), reader.text("model"))
+        for _, reader in same_role
+    ]
+    if not replies:
+        return None
+    shown = next((number for number, (sibling, _) in enumerate(same_role) if sibling == guid), 0)
+    ours = Role.USER if role == "user" else Role.SYSTEM if role == "system" else Role.ASSISTANT
+    return TranscriptMessage(ours, "", tuple(replies), shown, replies[shown].time, original=node)
+
+
+def read_old_lethe(values: JsonObject, title: str) -> list[ChatTranscript]:
+    """Read a chat log of the original Lethe AI Chat: sessions with messages."""
+    reader = FieldReader(values, ImportNotes())
+    sessions = reader.items("Sessions") or [values]
+    transcripts = []
+    for _, session in _objects(sessions):
+        messages = []
+        for one, message in _objects(session.items("Messages")):
+            role = _LETHE_ROLES.get(message.text("Role").casefold(), Role.ASSISTANT)
+            text = message.text("Message")
+            if text:
+                speaker = message.text("UserID") if role is Role.USER else message.text("CharID")
+                messages.append(_message(role, speaker, text, one, one.get("Date"), message.text("ThinkBlock")))
+        if messages:
+            transcripts.append(build_transcript({}, messages, session.text("Name") or title))
+    return transcripts
+
+
+Reader = Callable[[JsonObject, str], list[ChatTranscript]]
+
+
+def find_reader(values: JsonValue) -> Reader | None:
+    """Return the function that reads a chat in one JSON object; None if the format is not known."""
+    if not isinstance(values, dict):
+        return None
+    messages = values.get("messages")
+    if isinstance(messages, list) and any(isinstance(one, dict) and "msg" in one for one in messages[:10]):
+        return read_agnai
+    kind = values.get("type")
+    readers: tuple[tuple[bool, Reader], ...] = (
+        ("histories" in values, read_cai_tools),
+        ("data_visible" in values or ("visible" in values and "internal" in values), read_text_generation_webui),
+        (kind in ("risuChat", "risuAllChats"), read_risu),
+        ("savedsettings" in values and "actions" in values, read_kobold),
+        ("Messages" in values or "Sessions" in values, read_old_lethe),
+    )
+    return next((read for matches, read in readers if matches), None)
+
+
+def is_open_web_ui(values: JsonValue) -> bool:
+    """Return whether a JSON value is an export of Open WebUI."""
+    first = values[0] if isinstance(values, list) and values else None
+    chat = first.get("chat") if isinstance(first, dict) else None
+    return isinstance(chat, dict) and "history" in chat

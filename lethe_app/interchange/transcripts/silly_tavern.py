@@ -1,0 +1,174 @@
+"""Chats of SillyTavern: one JSON object per line, a header and then the messages; Chub writes a variant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from lethe_app.domain.chat import Alternative, Message, Role
+from lethe_app.domain.import_notes import NoteKind
+from lethe_app.errors import FileError
+from lethe_app.interchange.field_reader import FieldReader
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.json_text import JsonObject, parse_json_text
+from lethe_app.interchange.originals import keep_original, restore_original
+from lethe_app.interchange.transcripts.dates import parse_date
+from lethe_app.interchange.transcripts.transcript import ChatTranscript, TranscriptMessage, TranscriptReply
+
+HEADER_FIELDS = ("user_name", "character_name", "chat_metadata")
+MAX_MESSAGES, MAX_SWIPES = 200_000, 500
+UNUSED = "unused"
+"""What newer files hold in place of the names in the header."""
+NARRATOR_TYPE = "narrator"
+
+
+def read_chat(text: str, file_name: str, title: str, notes: ImportNotes) -> ChatTranscript:
+    """Read a chat. A line that cannot be read is left out with a note. Raise FileError if none can be read."""
+    header: JsonObject = {}
+    messages: list[TranscriptMessage] = []
+    lines = text.splitlines()
+    if len(lines) > MAX_MESSAGES:
+        raise FileError(file_name, f"contains more than {MAX_MESSAGES:,} messages")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"line {number}"
+        try:
+            values = parse_json_text(line, file_name, notes, place)
+        except FileError:
+            notes.add(NoteKind.SKIPPED, place)
+            continue
+        if not isinstance(values, dict):
+            notes.add(NoteKind.SKIPPED, place)
+        elif "mes" not in values and not messages and is_header(values):
+            header = values
+        elif (message := read_message(values, notes, place)) is not None:
+            messages.append(message)
+        else:
+            notes.add(NoteKind.SKIPPED, place)
+    if not messages and not header:
+        raise FileError(file_name, "contains no messages")
+    return build_transcript(header, messages, title)
+
+
+def is_header(values: Mapping[str, JsonValue]) -> bool:
+    """Return whether an object is the header of a chat."""
+    return any(name in values for name in HEADER_FIELDS)
+
+
+def build_transcript(header: JsonObject, messages: Sequence[TranscriptMessage], title: str) -> ChatTranscript:
+    """Return a transcript; who takes part is taken from the header, or else from the messages."""
+    reader = FieldReader(header, ImportNotes())
+    metadata = FieldReader(reader.mapping("chat_metadata"), ImportNotes())
+    speakers = list(dict.fromkeys(message.name for message in messages if message.role is Role.ASSISTANT and message.name))
+    users = [message.name for message in messages if message.role is Role.USER and message.name]
+    character, user = reader.text("character_name"), reader.text("user_name")
+    return ChatTranscript(
+        title=title,
+        character=character if character and character != UNUSED else next(iter(speakers), ""),
+        user=user if user and user != UNUSED else next(iter(users), ""),
+        messages=tuple(messages),
+        members=tuple(speakers) if len(speakers) > 1 else (),
+        world=metadata.text("world_info"),
+        original=header,
+    )
+
+
+def read_message(values: JsonObject, notes: ImportNotes, place: str) -> TranscriptMessage | None:
+    """Return the message of a line, or None if it has no text."""
+    reader = FieldReader(values, notes, place)
+    extra = FieldReader(reader.mapping("extra"), ImportNotes())
+    time = parse_date(values.get("send_date"))
+    if time is None and values.get("send_date"):
+        notes.add(NoteKind.WRONG_TYPE, reader.location_of("send_date"), found="date")
+    replies = _read_swipes(values, reader)
+    current = _text_of(values.get("mes"))
+    if current is None and not replies:
+        return None
+    shown = reader.number("swipe_id", 0, 0, max(0, len(replies) - 1))
+    if current is not None and (not replies or replies[shown].text != current):
+        # An edited text may be missing among the swipes.
+        texts = [reply.text for reply in replies]
+        shown = texts.index(current) if current in texts else len(replies)
+        if shown == len(replies):
+            replies.append(TranscriptReply(current, extra.text("reasoning"), time, extra.text("model")))
+    if reader.flag("is_system"):
+        notes.add(NoteKind.NO_EFFECT, "is_system")
+    is_narrator = extra.text("type") == NARRATOR_TYPE
+    role = Role.USER if reader.flag("is_user") else Role.SYSTEM if is_narrator else Role.ASSISTANT
+    return TranscriptMessage(role, reader.text("name").strip(), tuple(replies), shown, time, values)
+
+
+def _read_swipes(values: Mapping[str, JsonValue], reader: FieldReader) -> list[TranscriptReply]:
+    infos = reader.items("swipe_info")
+    shown = reader.number("swipe_id", 0)
+    replies = []
+    for number, swipe in enumerate(reader.items("swipes")[:MAX_SWIPES]):
+        text = _text_of(swipe)
+        if text is None:
+            continue
+        info = infos[number] if number < len(infos) and isinstance(infos[number], dict) else {}
+        info_reader = FieldReader(info if isinstance(info, dict) else {}, ImportNotes())
+        extra = info_reader.mapping("extra")
+        if not extra and number == shown:
+            extra = reader.mapping("extra")
+        of_swipe = FieldReader(extra, ImportNotes())
+        time = parse_date(info_reader.text("send_date")) or parse_date(values.get("send_date"))
+        replies.append(TranscriptReply(text, of_swipe.text("reasoning"), time, of_swipe.text("model")))
+    return replies
+
+
+def _text_of(value: JsonValue) -> str | None:
+    """Return the text of `mes` or of a swipe; Chub writes an object with the field `message`."""
+    if isinstance(value, dict):
+        value = value.get("message")
+    return FieldReader({"mes": value}, ImportNotes()).text("mes") if isinstance(value, str) else None
+
+
+def write_message(message: Message) -> JsonObject:
+    """Return a message as a line of a chat, from our fields alone."""
+    current = message.current
+    line: JsonObject = {
+        "name": message.speaker_name,
+        "is_user": message.role is Role.USER,
+        "is_system": False,
+        "send_date": message.time.isoformat(),
+        "mes": current.content,
+        "extra": _write_extra(current, NARRATOR_TYPE if message.role is Role.SYSTEM else ""),
+    }
+    if len(message.alternatives) > 1:
+        line["swipe_id"] = min(message.shown, len(message.alternatives) - 1)
+        line["swipes"] = [alternative.content for alternative in message.alternatives]
+        line["swipe_info"] = [
+            {"send_date": alternative.created.isoformat(), "extra": _write_extra(alternative)}
+            for alternative in message.alternatives
+        ]
+    return line
+
+
+def _write_extra(alternative: Alternative, kind: str = "") -> JsonObject:
+    values = {"reasoning": alternative.thinking, "model": alternative.model, "type": kind}
+    return {name: value for name, value in values.items() if value}
+
+
+def restore_message(message: Message, original: JsonObject) -> JsonObject:
+    """Return a message as a line of a chat, with the fields of the line it was imported from that still hold."""
+    return restore_original(write_message(message), original, _comparable)
+
+
+def keep_line(line: JsonObject, message: Message) -> JsonObject:
+    """Return the part of a line that an export of the message made of it would not contain."""
+    return keep_original(line, write_message(message), _comparable)
+
+
+def _comparable(line: JsonObject) -> object:
+    found = read_message(line, ImportNotes(), "")
+    return replace(found, original={}) if found is not None else None
+
+
+def write_chat(header: JsonObject, lines: Iterable[JsonObject]) -> str:
+    """Return a chat file: the header and the messages, one per line."""
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (header, *lines))

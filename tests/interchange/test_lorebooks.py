@@ -1,0 +1,237 @@
+"""Lorebooks of other programs become worlds, and worlds return to them with everything nobody edited."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.domain.chat import Role
+from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.memory import WordLink
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.errors import FileError
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.lorebooks.lorebook import read_lorebook, write_character_book, write_world_info
+from tests.interchange.external_files import book_entry, lost, world_info
+
+
+def read(values: object, notes: ImportNotes | None = None) -> World:
+    return read_lorebook(values, "Book", notes or ImportNotes())
+
+
+def only_entry(values: object) -> WorldEntry:
+    (entry,) = read(values).entries
+    return entry
+
+
+def test_every_field_of_an_entry_has_its_place():
+    entry = only_entry({"entries": [book_entry()]})
+
+    assert (entry.name, entry.content, entry.enabled, entry.sticky) == ("The lamp", "The lamp burns whale oil.", True, False)
+    assert (entry.keywords_main, entry.keywords_secondary, entry.word_link) == (
+        ["lamp", "/light(house)?/i"],
+        ["oil"],
+        WordLink.AND_ALL,
+    )
+    assert (entry.position_index, entry.role, entry.order, entry.trigger_chance) == (2, Role.ASSISTANT, 120, 0.6)
+    assert (entry.scan_depth, entry.case_sensitive, entry.whole_word, entry.do_embeds) == (2, True, True, True)
+    assert (entry.duration, entry.cooldown, entry.delay) == (2, 2, 5)
+    assert (entry.exclude_recursion, entry.prevent_recursion, entry.delay_until_recursion) == (True, True, 1)
+    assert (entry.groups, entry.group_override, entry.group_weight, entry.group_scoring) == (["light", "fire"], True, 40, None)
+    assert entry.ignore_budget
+
+
+@pytest.mark.parametrize(
+    ("number", "link"), [(0, WordLink.AND), (1, WordLink.NOT_ALL), (2, WordLink.NOT), (3, WordLink.AND_ALL)]
+)
+def test_selective_logic_is_taken_over_by_its_number(number: int, link: WordLink):
+    entry = only_entry({"entries": {"0": {"key": ["a"], "keysecondary": ["b"], "selectiveLogic": number}}})
+
+    assert (entry.word_link, entry.keywords_secondary) == (link, ["b"])
+
+
+def test_secondary_keys_count_only_for_a_selective_entry():
+    values = {"entries": {"0": {"key": ["a"], "keysecondary": ["b"], "selective": False}}}
+
+    assert only_entry(values).keywords_secondary == []
+    assert lost(values, write_world_info(read(values))) == []
+
+
+@pytest.mark.parametrize(("sticky", "turns"), [(None, 1), (0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_messages_of_stickiness_are_turns_of_two(sticky: int | None, turns: int):
+    values = {"entries": {"0": {"key": ["a"], "sticky": sticky}}}
+
+    assert only_entry(values).duration == turns
+    assert write_world_info(read(values))["entries"]["0"]["sticky"] == sticky
+
+
+def test_what_has_no_effect_is_kept_and_said_once():
+    notes = ImportNotes()
+    values = world_info()
+
+    world = read(values, notes)
+
+    assert [(note.kind, note.location) for note in notes.notes] == [
+        (NoteKind.NO_EFFECT, "characterFilter"),
+        (NoteKind.NO_EFFECT, "matchCharacterDescription"),
+    ]
+    assert lost(values, write_world_info(world)) == []
+
+
+def test_a_world_info_file_survives_the_way_through_a_card_and_back():
+    values = world_info()
+
+    book = write_character_book(read(values))
+    back = write_world_info(read({"spec": "lorebook_v3", "data": book}))
+
+    assert lost(values, back) == []
+
+
+def test_the_book_of_a_card_survives_the_way_through_world_info_and_back():
+    book = {"name": "B", "description": "d", "scan_depth": 0, "token_budget": 300, "recursive_scanning": True}
+    book |= {"extensions": {"mine": 1}, "entries": [book_entry(), book_entry(id="x", enabled=False, position="before_char")]}
+
+    back = write_character_book(read(write_world_info(read(book))))
+
+    assert lost(book, back) == []
+
+
+def test_an_edited_entry_keeps_what_nobody_edited():
+    book = {"name": "B", "entries": [book_entry(), book_entry(id=9)]}
+    world = read(book)
+    first = world.entries[0].model_copy(update={"content": "Electric now.", "keywords_main": ["bulb"], "duration": 1})
+
+    back = write_character_book(world.model_copy(update={"entries": [first, world.entries[1]]}))
+
+    assert {one.partition(":")[0] for one in lost(book, back)} == {
+        ".entries[0].content",
+        ".entries[0].keys",
+        ".entries[0].extensions.sticky",
+    }
+
+
+def test_patterns_of_v3_are_patterns_and_those_of_silly_tavern_are_plain_words():
+    v3 = {"keys": ["li.ht"], "content": "c", "use_regex": True, "secondary_keys": ["x"], "constant": True, "extensions": {}}
+    book = {"entries": [v3, book_entry(keys=["li.ht"])]}
+
+    world = read(book)
+
+    assert [entry.keywords_main for entry in world.entries] == [["/li.ht/"], ["li.ht"]]
+    assert (world.entries[0].keywords_secondary, world.entries[0].sticky) == ([], False)
+    assert lost(book, write_character_book(world)) == []
+
+
+OTHERS = {
+    "agnai": {
+        "kind": "memory",
+        "name": "B",
+        "entries": [{"name": "n", "entry": "c", "keywords": ["a*"], "weight": 7, "priority": 3}],
+    },
+    "risuai": {
+        "type": "risu",
+        "ver": 1,
+        "data": [
+            {
+                "key": "a, b",
+                "secondkey": "s",
+                "comment": "n",
+                "content": "c",
+                "selective": True,
+                "insertorder": 7,
+                "activationPercent": 50,
+            }
+        ],
+    },
+    "novelai": {
+        "lorebookVersion": 5,
+        "entries": [
+            {"text": "c", "keys": ["a"], "displayName": "n", "forceActivation": True, "contextConfig": {"budgetPriority": 7}}
+        ],
+    },
+    "kobold": [{"key": "a,b", "keysecondary": "", "keyanti": "s", "content": "c", "comment": "n"}],
+    "ai dungeon": [{"keys": "a, b", "value": "c"}],
+    "lethe": {
+        "Name": "B",
+        "ScanDepth": 3,
+        "Entries": [
+            {
+                "Name": "n",
+                "Content": "c",
+                "KeyWordsMain": ["a"],
+                "KeyWordsSecondary": ["s"],
+                "WordLink": "Or",
+                "Duration": 3,
+                "PositionIndex": 2,
+                "TriggerChance": 0.5,
+            }
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("program", OTHERS)
+def test_books_of_other_programs_are_read(program: str):
+    world = read(OTHERS[program])
+    (entry,) = world.entries
+
+    assert entry.content == "c"
+    expected = {
+        "agnai": (["/\\ba\\w*\\b/i"], 7, 3),
+        "risuai": (["a", "b"], 7, 1),
+        "novelai": (["a"], 7, 1),
+        "kobold": (["a", "b"], 100, 1),
+        "ai dungeon": (["a", "b"], 100, 1),
+        "lethe": (["a", "s"], 100, 1),
+    }
+    assert (entry.keywords_main, entry.order, entry.priority) == expected[program]
+    if program == "lethe":
+        assert (world.scan_depth, entry.duration, entry.position_index, entry.trigger_chance) == (3, 3, 2, 0.5)
+    if program == "risuai":
+        assert (entry.keywords_secondary, entry.trigger_chance) == (["s"], 0.5)
+    if program == "kobold":
+        assert (entry.keywords_secondary, entry.word_link) == (["s"], WordLink.NOT)
+    assert entry.sticky == (program == "novelai")
+
+
+def test_entries_that_are_none_are_left_out_with_a_note():
+    notes = ImportNotes()
+
+    world = read({"entries": {"0": {"key": "a, b", "content": 5}, "1": "text", "2": None}}, notes)
+
+    assert [(entry.keywords_main, entry.content) for entry in world.entries] == [(["a", "b"], "5")]
+    assert [note.location for note in notes.notes if note.kind is NoteKind.SKIPPED] == ["entries[1]", "entries[2]"]
+
+
+@pytest.mark.parametrize("values", [{}, [], [1], "text", {"name": "x"}, {"entries": 5}])
+def test_what_is_no_book_is_refused(values: object):
+    with pytest.raises(FileError, match="not a lorebook"):
+        read(values)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | texts, lambda inner: st.lists(inner, max_size=3), max_leaves=4
+)
+FIELDS = [*world_info()["entries"]["7"], "unknown"]  # type: ignore[index]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(FIELDS), values, max_size=6), min_size=1, max_size=3))  # type: ignore[misc]
+def test_whatever_entries_hold_returns(entries: list[dict[str, object]]):
+    # Without one of their own the number in the object is the id.
+    book = {"entries": {str(number): {"key": ["k"], **entry, "uid": number} for number, entry in enumerate(entries)}}
+
+    assert lost(book, write_world_info(read(book))) == []
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from([*book_entry(), "priority", "name", "unknown"]), values, max_size=6),
+        min_size=1,
+        max_size=3,
+    )
+)  # type: ignore[misc]
+def test_whatever_a_cards_book_holds_returns(entries: list[dict[str, object]]):
+    book = {"entries": [{"keys": ["k"], "insertion_order": 1, **entry} for entry in entries]}
+
+    assert lost(book, write_character_book(read(book))) == []

@@ -1,0 +1,141 @@
+"""Presets of SillyTavern keep their meaning here, and ours there."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.errors import FileError
+from lethe_app.interchange.external_file import read_external_file
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
+from lethe_app.interchange.presets.samplers import read_sampler, write_sampler
+from lethe_app.interchange.presets.system_prompt import read_system_prompt, write_system_prompt
+from tests.interchange.external_files import as_bytes
+
+CHATML = {
+    "name": "ChatML",
+    "input_sequence": "<|im_start|>user",
+    "output_sequence": "<|im_start|>assistant",
+    "system_sequence": "<|im_start|>system",
+    "input_suffix": "<|im_end|>\n",
+    "output_suffix": "<|im_end|>\n",
+    "system_suffix": "<|im_end|>\n",
+    "stop_sequence": "<|im_end|>",
+    "wrap": True,
+    "names_behavior": "always",
+}
+
+
+def test_an_instruct_preset_has_its_newlines_where_they_are_written():
+    preset = read_instruct(CHATML, "x", ImportNotes())
+
+    assert (preset.user_start, preset.user_end) == ("<|im_start|>user\n", "<|im_end|>\n")
+    assert (preset.bot_start, preset.system_start) == ("<|im_start|>assistant\n", "<|im_start|>system\n")
+    assert preset.stop_strings == ["<|im_end|>", "<|im_start|>user", "<|im_start|>system"]
+    assert (preset.add_names, preset.system_role, preset.reply_start) == (True, True, "")
+
+
+def test_an_instruct_preset_without_wrap_and_in_the_older_form():
+    values = {
+        "name": "Old",
+        "input_sequence": "### I:",
+        "output_sequence": "### R:",
+        "separator_sequence": "</s>",
+        "wrap": False,
+    }
+    values |= {"last_output_sequence": "### R (think):", "activation_regex": "llama", "system_same_as_user": True}
+    notes = ImportNotes()
+
+    preset = read_instruct(values, "x", notes)
+
+    assert (preset.user_start, preset.bot_end, preset.reply_start) == ("### I:", "</s>", "### R (think):")
+    assert preset.system_start == "### I:"
+    assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.NO_EFFECT, "activation_regex")]
+
+
+def test_our_instruct_presets_return_the_same():
+    preset = InstructPreset(
+        name="P",
+        user_start="<u>\n",
+        user_end="</u>",
+        bot_start="<b>",
+        bot_end="</b>\n",
+        system_start="<s>",
+        reply_start="<b t>",
+        stop_strings=["</b>", "<u>", "<s>"],
+        add_names=True,
+    )
+
+    assert read_instruct(write_instruct(preset), "x", ImportNotes()) == preset
+
+
+def test_samplers_are_taken_over_and_those_without_an_engine_are_named():
+    values = {
+        "temp": "1.15",
+        "top_p": 0.9,
+        "min_p": 0.05,
+        "rep_pen": 1.1,
+        "rep_pen_range": -1,
+        "dry_multiplier": 0.8,
+        "tfs": 0.95,
+        "top_a": 0,
+    }
+    values |= {"dry_sequence_breakers": '["\\n", ":"]', "xtc_probability": 5, "smoothing_factor": 0.2, "seed": -1}
+    notes = ImportNotes()
+
+    preset = read_sampler(values, "Mine", notes)
+
+    assert (preset.name, preset.temperature, preset.top_p, preset.min_p) == ("Mine", 1.15, 0.9, 0.05)
+    assert (preset.repetition_penalty, preset.repetition_range, preset.dry_breakers) == (1.1, -1, ["\n", ":"])
+    assert preset.xtc_probability == 1.0
+    assert {(note.kind, note.location) for note in notes.notes} == {
+        (NoteKind.NO_EFFECT, "tfs"),
+        (NoteKind.NO_EFFECT, "smoothing_factor"),
+        (NoteKind.OUT_OF_RANGE, "xtc_probability"),
+    }
+
+
+def test_dynamic_temperature_is_a_middle_and_a_range():
+    preset = read_sampler({"temp": 1, "dynatemp": True, "min_temp": 0.5, "max_temp": 1.5}, "x", ImportNotes())
+
+    assert (preset.temperature, preset.dynatemp_range) == (1.0, 0.5)
+    assert read_sampler(write_sampler(preset), "x", ImportNotes()) == preset
+
+
+def test_our_presets_return_the_same():
+    sampler = SamplerPreset(
+        name="S", temperature=0.8, top_k=40, min_p=0.02, mirostat=2, dry_multiplier=0.5, dry_breakers=['"', "é"]
+    )
+    system = SystemPreset(name="S", prompt="You are {{char}}.")
+
+    assert read_sampler(write_sampler(sampler), "S", ImportNotes()) == sampler
+    assert read_system_prompt(write_system_prompt(system), "x", ImportNotes()) == system
+
+
+def test_a_master_file_holds_several_presets():
+    master = {
+        "instruct": CHATML,
+        "sysprompt": {"name": "Tale", "content": "Tell."},
+        "preset": {"temp": 1, "top_p": 1, "top_k": 0},
+    }
+    master |= {
+        "context": {"name": "C", "story_string": "{{system}}"},
+        "reasoning": {"prefix": "<t>", "suffix": "</t>", "separator": ""},
+    }
+
+    found = read_external_file(as_bytes(master), "Master.json")
+
+    assert [(type(preset), preset.name) for preset in found.presets] == [
+        (InstructPreset, "ChatML"),
+        (SystemPreset, "Tale"),
+        (SamplerPreset, "Master"),
+    ]
+    assert {note.location for note in found.notes} == {"context", "reasoning"}
+
+
+@pytest.mark.parametrize("content", [b"{}", b'{"a": 1}', b"5", b"null", b'"text"', b'[{"a": 1}]', b""])
+def test_a_file_of_no_known_format_is_refused(content: bytes):
+    with pytest.raises(FileError, match=r"no format that Lethe can import|not valid JSON"):
+        read_external_file(content, "x.json")
