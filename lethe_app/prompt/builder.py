@@ -175,7 +175,9 @@ def _build_draft(request: PromptRequest) -> _Draft:
         turns.pop()
     tail_start = _newest_user_index(turns)
     # The notes of a group come from the first persona's memory, whoever speaks next.
-    memory_context = replace(request.macro_context, char=request.group[0].name) if request.group else request.macro_context
+    memory_context = (
+        replace(request.macro_context, char=request.group[0].spoken_name) if request.group else request.macro_context
+    )
     notes = (replace(note, text=request.control_filter(expand(note.text, memory_context)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
     title = request.control_filter(expand(request.system.memories_title, memory_context)).strip()

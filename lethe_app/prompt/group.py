@@ -50,7 +50,7 @@ def join_names(names: Sequence[str]) -> str:
 def _introduce(preset: SystemPreset, member: Persona, macro_context: MacroContext) -> str:
     """Return a persona's name and bio; its macros refer to that persona."""
     member_context = replace(
-        macro_context, char=member.name, texts={**macro_context.texts, **dict.fromkeys(_PERSONAL_MACROS, "")}
+        macro_context, char=member.spoken_name, texts={**macro_context.texts, **dict.fromkeys(_PERSONAL_MACROS, "")}
     )
-    text = expand(member.mini_bio.strip() or member.bio, member_context).strip()
+    text = expand(member.mini_bio.strip() or member.description, member_context).strip()
     return f"{preset.sub_category_separator} {member.name}\n{text}".strip()

@@ -112,7 +112,7 @@ def compile_system(
 def with_texts(macro_context: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
     """Return the macro context with the long texts that macros may include. Non-blank texts of `macro_context` win."""
     texts = {
-        "charbio": persona.bio,
+        "charbio": persona.description,
         "userbio": user.bio if user else "",
         "scenario": persona.scenario,
         "examples": "\n".join(f"- {line}" for line in persona.example_dialogs if line.strip()),

@@ -55,13 +55,21 @@ class Participants:
         """Return the macro values of this session at that moment; random macros are seeded by the session and so stay the
         same.
         """
-        texts = {"charbio": self.speaker.bio, "userbio": self.user.bio, "scenario": session.scenario or self.persona.scenario}
+        texts = {
+            "charbio": self.speaker.description,
+            "userbio": self.user.bio,
+            "scenario": session.scenario or self.persona.scenario,
+        }
         if self.group:
             others = [name for name in self.names if name != self.speaker.name]
             texts |= {"group": join_names([self.speaker.name, *others]), "mgroup": join_names(self.names)}
-            texts |= {"mchar": self.persona.name, "mcharbio": self.persona.bio}
+            texts |= {"mchar": self.persona.spoken_name, "mcharbio": self.persona.description}
         return MacroContext(
-            user=self.user.name, char=self.speaker.name, moment=moment, seed=session.guid.int & SEED_BITS, texts=texts
+            user=self.user.name,
+            char=self.speaker.spoken_name,
+            moment=moment,
+            seed=session.guid.int & SEED_BITS,
+            texts=texts,
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from lethe_app.brain.text.scan_window import is_visible_speech
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Prompt, PromptNote, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
@@ -38,6 +39,8 @@ is cut during prefill, while nobody waits.
 """
 DISPLAY_CONTEXT = 1_000_000
 """Context size in tokens of a prompt that is only displayed."""
+POST_HISTORY_ORDER = 2000
+"""Order of a persona's post-history instructions, after every other note at the end of the history."""
 MAX_CUTS = 3
 """Maximum number of cuts of one prompt's history: earlier sessions are cut first, then the current one."""
 
@@ -234,7 +237,7 @@ class PromptAssembler:
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
             extras=prefix.extras(system_texts, tools.note),
-            volatile=turn_notes(memory),
+            volatile=[*persona_notes(participants.speaker, macro_context), *turn_notes(memory)],
             layout=settings.layout,
             history_target=self._history_target(model),
             thinking=settings.thinking,
@@ -298,7 +301,8 @@ def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:
         getattr(system, name) for name in ("prompt", *(name for name in SystemPreset.model_fields if name.endswith("_title")))
     ]
     for persona in (participants.persona, participants.user, *participants.guests):
-        texts += [persona.bio, persona.scenario, persona.system_prompt, persona.self_edit_field, *persona.example_dialogs]
+        texts += [persona.description, persona.scenario, persona.system_prompt, persona.self_edit_field]
+        texts += [persona.depth_prompt, persona.post_history_instructions, *persona.example_dialogs]
     return texts
 
 
@@ -307,6 +311,18 @@ def to_prompt_turns(messages: Sequence[Message]) -> list[PromptTurn]:
     return [
         to_tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages
     ]
+
+
+def persona_notes(persona: Persona, macro_context: MacroContext) -> list[PromptNote]:
+    """Return what a persona wants to stand among or after the messages in every turn, the most important first."""
+    instructions = expand(persona.post_history_instructions, macro_context).strip()
+    note = expand(persona.depth_prompt, macro_context).strip()
+    notes = [
+        # After everything else, right before the reply.
+        PromptNote(instructions, order=POST_HISTORY_ORDER),
+        PromptNote(note, persona.depth_prompt_role.value, depth=persona.depth_prompt_depth),
+    ]
+    return [one for one in notes if one.text]
 
 
 def turn_notes(memory: TurnMemory) -> list[PromptNote]:

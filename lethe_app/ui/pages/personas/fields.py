@@ -15,7 +15,11 @@ AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "prefe
 TASKS, TOOLS = "agent_tasks", "tools"
 TEXT_AREAS = {
     "bio": (8, 32),
+    "personality": (2, 14),
     "mini_bio": (3, 14),
+    "post_history_instructions": (2, 14),
+    "depth_prompt": (2, 14),
+    "creator_notes": (2, 24),
     "scenario": (4, 24),
     "system_prompt": (3, 24),
     "self_edit_field": (3, 14),
@@ -53,14 +57,16 @@ def persona_sections() -> list[EditorSection]:
     memory = ("sense_of_time", "dates_in_session_summaries", "disable_bot_guidance", "self_edit_field", "self_edit_tokens")
     away = [*_specs("mood"), *_day_specs(), *_specs("schedule_prefix", "agent_mode", TASKS)]
     return [
-        EditorSection(_tr("Identity"), _specs("name", "tagline", "tags"), has_avatar=True),
-        EditorSection(_tr("Bio"), _specs("bio", "mini_bio"), bio),
+        EditorSection(_tr("Identity"), _specs("name", "nickname", "tagline", "tags"), has_avatar=True),
+        EditorSection(_tr("Bio"), _specs("bio", "personality", "mini_bio"), bio),
         EditorSection(_tr("Scenario and greetings"), _specs("scenario", "first_messages")),
-        EditorSection(_tr("Style"), _specs("example_dialogs", "system_prompt")),
+        EditorSection(_tr("Style"), _specs("example_dialogs", "system_prompt", "post_history_instructions")),
+        EditorSection(_tr("Character's note"), _specs("depth_prompt", "depth_prompt_depth", "depth_prompt_role")),
         EditorSection(_tr("Worlds (lorebooks)"), _specs(WORLDS)),
         EditorSection(_tr("Memory"), _specs(*memory)),
         EditorSection(_tr("While you are away"), away),
         EditorSection(_tr("Model and tools"), _specs(MODEL, SAMPLERS, "override_default_toolset", TOOLS), model),
+        EditorSection(_tr("About the card"), _specs("creator", "character_version", "creator_notes")),
     ]
 
 
