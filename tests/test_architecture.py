@@ -43,6 +43,7 @@ ALSO_NOT: dict[str, set[str]] = {
 """What a layer leaves to those between."""
 SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "services": (
+        "imports",
         "chat maintenance search worlds",
         "models notebooks tools",
         "personas web",
@@ -90,6 +91,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "llama_cpp": ("llm/native/", "llm/kv_cache/", "llm/engines/llama_embedding.py", "llm/engines/llama_sampling.py"),
     "hnswlib": ("retrieval/vectors/index.py",),
     "ahocorasick": ("brain/lore/keyword_matcher.py",),
+    "yaml": ("interchange/external_file.py",),
     "regex": ("brain/lore/keyword_matcher.py",),
     "numpy": ("retrieval/",),
     "tiktoken": ("llm/tokenizer/counter.py",),

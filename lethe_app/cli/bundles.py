@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import choose_persona
@@ -32,11 +33,9 @@ async def export(services: AppServices, options: argparse.Namespace) -> int:
     return 0
 
 
-async def import_bundle(services: AppServices, options: argparse.Namespace) -> int:
-    """Run `lethe import`: the whole bundle is imported, or nothing and an error is raised."""
-    bundle = await services.bundles.read_bundle(
-        options.file.expanduser(), build_progress_printer("Reading", quiet=options.json)
-    )
+async def import_bundle(services: AppServices, file: Path, options: argparse.Namespace) -> int:
+    """Run `lethe import` for a bundle: the whole bundle is imported, or nothing and an error is raised."""
+    bundle = await services.bundles.read_bundle(file, build_progress_printer("Reading", quiet=options.json))
     imported = await services.bundles.import_bundle(
         bundle, options.name, build_progress_printer("Importing", quiet=options.json)
     )

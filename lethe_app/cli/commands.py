@@ -29,12 +29,21 @@ def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     scope_options = export_parser.add_mutually_exclusive_group()
     scope_options.add_argument("--memories", action="store_true", help="include memories, facts and notebooks")
     scope_options.add_argument("--everything", action="store_true", help="include memories and all conversations")
-    import_parser = commands.add_parser("import", help="import a persona from an exported file")
-    import_parser.add_argument("file", type=Path, metavar="FILE.lethe")
-    import_parser.add_argument("--name", default="", help="name of the imported persona")
+    import_parser = commands.add_parser(
+        "import", help="import personas, worlds, chats and presets: .lethe files, and files and folders of other programs"
+    )
+    import_parser.add_argument("files", type=expanded_path, nargs="+", metavar="PATH")
+    import_parser.add_argument("--name", default="", help="name of the persona imported from a .lethe file")
+    import_parser.add_argument("--preview", action="store_true", help="show what would be imported, without storing anything")
+    import_parser.add_argument("--copies", action="store_true", help="import again what was imported before, as copies")
     for command in (export_parser, import_parser):
         command.add_argument("--json", action="store_true", help="print one JSON object")
     return [export_parser, import_parser]
+
+
+def expanded_path(text: str) -> Path:
+    """Return the absolute path of a command line argument, in which ~ stands for the home folder."""
+    return Path(text).expanduser().absolute()
 
 
 def extract_bundle_file(arguments: list[str]) -> Path | None:
@@ -211,10 +220,14 @@ async def run_export(options: argparse.Namespace, paths: Paths, build: Build) ->
 async def run_import(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe import`."""
     from lethe_app.cli.bundles import import_bundle
+    from lethe_app.cli.imports import import_files
 
+    bundles = [file for file in options.files if file.suffix.lower() == BUNDLE_SUFFIX]
+    others = [file for file in options.files if file not in bundles]
     services = await build(paths)
     try:
-        return await import_bundle(services, options)
+        codes = [await import_bundle(services, file, options) for file in bundles]
+        return max([*codes, await import_files(services, others, options) if others else 0])
     finally:
         await services.close()
 

@@ -20,6 +20,7 @@ from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.imports.service import ImportService
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import IndexingService
@@ -111,6 +112,7 @@ class AppServices:
     memory_lists: MemoryLists
     fact_lists: FactLists
     bundles: BundleService
+    imports: ImportService
     facts: FactService
     archive_queue: ArchiveQueue
     indexing: IndexingService

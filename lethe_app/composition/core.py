@@ -22,6 +22,7 @@ from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
+from lethe_app.services.imports.service import ImportService
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.passage_sources import PassageSources
@@ -289,6 +290,11 @@ class CoreServices:
     def bundles(self) -> BundleService:
         stores = (self.paths, self.database, self.library, self.app_state)
         return BundleService(*stores, self.indexing, self.preferences, self.sessions_changed)
+
+    @cached_property
+    def imports(self) -> ImportService:
+        services = (self.library, self.bundles, self.presets, self.sessions, self.archive_queue)
+        return ImportService(*services, self.app_state, self.preferences)
 
     @cached_property
     def search(self) -> SearchService:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from uuid import UUID
 
 from lethe_app.domain.bundle import (
     ENDING,
@@ -272,6 +273,28 @@ class BundleService:
         self._indexing.background.wake()
         renamed = bundle.persona.name if name != bundle.persona.name else ""
         return ImportedPersona(imported.persona, tuple(imported.new_worlds), renamed)
+
+    async def import_history(
+        self,
+        persona_id: str,
+        history: PersonaHistory,
+        worlds: Mapping[str, str],
+        on_progress: ProgressCallback = ignore_progress,
+    ) -> list[UUID]:
+        """Add records to a persona that exists, under new ids, in one transaction; return the ids of the new sessions.
+
+        Speakers are ids of personas here, and `worlds` are file names here by the names in the sessions. Raise StorageError.
+        """
+        token = CancelToken(on_progress)
+
+        def create_import() -> PersonaImport:
+            return PersonaImport(persona_id, history, {}, worlds, lambda speaker: speaker, {})
+
+        ids = await run_cancellable(self._importer.import_persona(create_import, token.report_progress), token)
+        self._sessions_changed.notify(persona_id)
+        self._indexing.background.wake()
+        sessions = [conversation.record.session.guid for conversation in history.conversations]
+        return [UUID(ids.new_id(guid)) for guid in sessions]
 
     async def revert_import(self, imported: ImportedPersona) -> None:
         """Move the imported persona and its new worlds to the trash; its sessions and memories stay stored but are not

@@ -14,7 +14,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.files.collection import FileCollection
 from lethe_app.storage.files.json_files import read_model, write_model
 
-T = TypeVar("T", InstructPreset, SamplerPreset, SystemPreset)
+T = TypeVar("T", bound=InstructPreset | SamplerPreset | SystemPreset)
 R = TypeVar("R")
 FOLDERS: dict[type[Any], str] = {SamplerPreset: "samplers", InstructPreset: "instruct", SystemPreset: "system"}
 

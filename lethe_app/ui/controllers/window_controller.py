@@ -13,8 +13,6 @@ from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import ActivityServices, BackgroundActivityController
-from lethe_app.ui.controllers.bundle_export import BundleExporter
-from lethe_app.ui.controllers.bundle_import import BundleDropTarget, BundleImporter, BundleInbox
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
 from lethe_app.ui.controllers.conversation.feedback import FeedbackController
 from lethe_app.ui.controllers.conversation.group import GroupController
@@ -43,6 +41,9 @@ from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sidebar import SidebarController
 from lethe_app.ui.controllers.starter_notice import StarterNotice
+from lethe_app.ui.controllers.transfers.bundle_export import BundleExporter
+from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, BundleInbox
+from lethe_app.ui.controllers.transfers.file_import import FileDropTarget, FileImporter
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
@@ -249,14 +250,19 @@ class WindowController(QObject):
         self.bundle_importer = BundleImporter(
             window, window.theme, window.notifier, services.bundles, self.file_transfers, self.tasks
         )
-        self.bundle_drop_target = BundleDropTarget(window, self.bundle_importer)
+        self.file_importer = FileImporter(
+            window, window.notifier, services.imports, self.bundle_importer, self.file_transfers, self.tasks
+        )
+        self.file_drop_target = FileDropTarget(window, self.file_importer)
         self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
-        window.window_actions.connect(meet=self.bundle_importer.choose_files)
+        window.window_actions.connect(meet=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder)
         window.sidebar.export_requested.connect(self._export_persona)
         window.window_actions.connect(export=self._export_current_persona)
         start_task = self.tasks.start_task
-        self.bundle_importer.imported.connect(lambda persona_id: start_task(self._go_to_persona(persona_id), key="find"))
-        self.bundle_importer.import_reverted.connect(lambda persona_id: start_task(self.pages.leave_persona(persona_id)))
+        for imported in (self.bundle_importer.imported, self.file_importer.imported):
+            imported.connect(lambda persona_id: start_task(self._go_to_persona(persona_id), key="find"))
+        for reverted in (self.bundle_importer.import_reverted, self.file_importer.reverted):
+            reverted.connect(lambda persona_id: start_task(self.pages.leave_persona(persona_id)))
 
     def _create_page_controllers(self) -> None:
         """Create the controller of the pages, and the export of personas, which they offer too."""
@@ -329,7 +335,7 @@ class WindowController(QObject):
         self.page_preload.close()
         self.pages.navigator.close_all_pages()
         self.bundle_inbox.close()
-        self.bundle_drop_target.close()
+        self.file_drop_target.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()
         self.session_follower.close()

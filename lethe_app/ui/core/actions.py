@@ -26,7 +26,8 @@ ACTION_SPECS = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Action", "New conversation")), ("Ctrl+N",)),
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
-    ActionSpec("meet", str(QT_TRANSLATE_NOOP("Action", "Import character")), ("Ctrl+O",)),
+    ActionSpec("meet", str(QT_TRANSLATE_NOOP("Action", "Import files…")), ("Ctrl+O",)),
+    ActionSpec("import_folder", str(QT_TRANSLATE_NOOP("Action", "Import SillyTavern folder…")), ("Ctrl+Alt+O",)),
     ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",)),
     ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Action", "User personas")), ("Ctrl+Shift+Y",)),
     ActionSpec("group", str(QT_TRANSLATE_NOOP("Action", "Add characters (group)")), ("Ctrl+G",)),
@@ -60,7 +61,7 @@ ACTION_SPECS = (
     ActionSpec("timeline", str(QT_TRANSLATE_NOOP("Action", "What do you remember about me?")), ("Ctrl+Shift+T",)),
     ActionSpec("mind", str(QT_TRANSLATE_NOOP("Action", "Mind (moods, plans, thoughts)")), ("Ctrl+Shift+D",)),
     ActionSpec("notebooks", str(QT_TRANSLATE_NOOP("Action", "Notebooks")), ("Ctrl+Shift+J",)),
-    ActionSpec("away", str(QT_TRANSLATE_NOOP("Action", "Activity while you were away")), ("Ctrl+Shift+A",)),
+    ActionSpec("away", str(QT_TRANSLATE_NOOP("Action", "Activity")), ("Ctrl+Shift+A",)),
     ActionSpec("dreams", str(QT_TRANSLATE_NOOP("Action", "Dreams")), ("Ctrl+D",)),
     ActionSpec("worlds", str(QT_TRANSLATE_NOOP("Action", "Worlds (lorebooks)")), ("Ctrl+Shift+W",)),
     ActionSpec("settings", str(QT_TRANSLATE_NOOP("Action", "Settings")), ("Ctrl+,",)),
@@ -105,7 +106,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
-        ("persona_editor", "new_persona", "meet", "export", "user_personas", "worlds"),
+        ("persona_editor", "new_persona", "meet", "import_folder", "export", "user_personas", "worlds"),
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Memory")),

@@ -20,9 +20,15 @@ from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
 import lethe_app.ui
 from lethe_app.domain.bundle import Bundle, BundleCounts, BundleScope, Manifest
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.paths import Paths
+from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.services.personas.bundles import ExportPreview
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
@@ -31,6 +37,7 @@ from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialo
 from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
 from lethe_app.ui.dialogs.group import GroupDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
+from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
@@ -72,6 +79,33 @@ def meeting(window: QWidget, theme: Theme) -> QDialog:
     return BundleImportDialog(window, theme, Bundle(manifest, MIRA), "Mira 2")
 
 
+def importing(window: QWidget, _theme: Theme) -> QDialog:
+    made = datetime(2026, 3, 17, 21, 12, tzinfo=UTC)
+    notes = [
+        ImportNote(NoteKind.NO_EFFECT, "characterFilter"),
+        ImportNote(NoteKind.OUT_OF_RANGE, "entries[3].probability", {"used": "100"}),
+        ImportNote(NoteKind.REMOTE_ASSET, "data.assets[1].uri", {"host": "example.org"}),
+        ImportNote(NoteKind.SKIPPED, "entries[7]"),
+    ]
+    vera = ImportedCard(Persona(name="Vera Lind"))
+
+    def item(kind: ItemKind, name: str, file: str, content: object, earlier: str = "") -> ImportItem:
+        action = ItemAction.SKIP if earlier else ItemAction.IMPORT
+        return ImportItem(kind, f"{kind} {name}", Path(file), content, name, made, notes[: len(name) % 5], earlier, action)  # type: ignore[arg-type]
+
+    items = [
+        item(ItemKind.WORLD, "Harbour of a town with a long name", "Harbour.json", World(name="Harbour")),
+        item(ItemKind.PERSONA, "Vera Lind", "Vera_Lind_spec_v2_and_a_very_long_file_name_from_a_hub.png", vera),
+        item(ItemKind.PERSONA, "Bo", "Bo.charx", vera, earlier="bo"),
+        item(ItemKind.PRESET, "ChatML", "ChatML.json", InstructPreset(name="ChatML")),
+    ]
+    errors = [
+        FileError("/home/ann/broken.json", "is not valid JSON (line 1, column 2)"),
+        FileError("x.png", "is empty", "data.name"),
+    ]
+    return ImportPreviewDialog(window, ImportPlan(items, errors, 12))
+
+
 DIALOGS: dict[str, Make] = {
     "question": lambda window, _theme: ConfirmDialog(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
@@ -84,6 +118,8 @@ DIALOGS: dict[str, Make] = {
     "remember": lambda window, theme: RememberDialog(window, theme, "The Needle", [MIRA], "mira"),
     "giving": giving,
     "meeting": meeting,
+    "importing": importing,
+    "nothing to import": lambda window, _theme: ImportPreviewDialog(window, ImportPlan()),
     "waiting": lambda window, _theme: TransferProgressDialog(window, "Exporting Mira…"),
     "journal entry": lambda window, _theme: EntryDialog(window, "Mira"),
     "notebook": lambda window, _theme: NotebookTitleDialog(window, "New notebook", "Create", "Harrow Light"),

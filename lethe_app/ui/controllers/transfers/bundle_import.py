@@ -1,4 +1,4 @@
-"""Import of persona bundles: chosen in a dialog, dropped on the window, or handed over by another start of the program."""
+"""Import of persona bundles, also of those handed over by another start of the program."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QStandardPaths, QTimer, Signal
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QFileSystemWatcher, QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
-from lethe_app.domain.bundle import ENDING
 from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.notifier import Notifier
-
-DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
-"""Events of a drag that the event filter handles."""
 
 
 class BundleImporter(QObject):
@@ -52,21 +47,9 @@ class BundleImporter(QObject):
         self._bundles, self._file_transfers, self._tasks = bundles, file_transfers, tasks
         self._import_lock = asyncio.Lock()
 
-    def choose_files(self) -> None:
-        """Let the user choose bundles to import."""
-        self._tasks.start_task(self._choose_and_import(), key="import")
-
     def import_bundle(self, file: Path) -> None:
         """Start the import of the bundle `file`; the user is asked first."""
         self._tasks.start_task(self._confirm_and_import(file))
-
-    async def _choose_and_import(self) -> None:
-        name_filter = self.tr("Personas (*{ending})").format(ending=ENDING)
-        dialog = QFileDialog(self._window, self.tr("Import character"), downloads_folder(), name_filter)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        if await run_dialog(dialog):
-            for name in dialog.selectedFiles():
-                self.import_bundle(Path(name))
 
     async def _confirm_and_import(self, file: Path) -> None:
         from lethe_app.ui.dialogs.bundle_import import BundleImportDialog  # noqa: PLC0415 - rarely needed
@@ -106,37 +89,6 @@ class BundleImporter(QObject):
         self.import_reverted.emit(received.persona.unique_name)
 
 
-class BundleDropTarget(QObject):
-    """Event filter that imports bundles dropped on the window, its input field included, which would else write the file's
-    address.
-    """
-
-    def __init__(self, window: MainWindow, importer: BundleImporter) -> None:
-        super().__init__(window)
-        self._importer = importer
-        draft_field = window.chat.composer.draft_field
-        self._targets: tuple[QWidget, ...] = (window, draft_field, draft_field.viewport())
-        window.setAcceptDrops(True)
-        for target in self._targets:
-            target.installEventFilter(self)
-
-    def close(self) -> None:
-        """Stop filtering events."""
-        for target in self._targets:
-            target.removeEventFilter(self)
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Accept drags that contain bundles, and import the bundles that are dropped."""
-        if event.type() in DRAG_EVENTS and isinstance(event, QDropEvent):
-            files = list_bundle_files(event)
-            if files:
-                event.acceptProposedAction()
-                for file in files if event.type() == QEvent.Type.Drop else []:
-                    self._importer.import_bundle(file)
-                return True
-        return False
-
-
 class BundleInbox(QObject):
     """Watcher of the folder in which another start of the program leaves files and requests as notes."""
 
@@ -166,12 +118,6 @@ class BundleInbox(QObject):
             for file in single_instance.take_requested_files(self._paths):
                 self._window.bring_to_front()
                 self._importer.import_bundle(file)
-
-
-def list_bundle_files(event: QDropEvent) -> list[Path]:
-    """Return the bundle files among the dragged URLs."""
-    files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-    return [file for file in files if file.suffix.lower() == ENDING]
 
 
 def downloads_folder() -> str:

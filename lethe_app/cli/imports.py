@@ -1,0 +1,75 @@
+"""`lethe import` for files and folders of other programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lethe_app.cli.bundles import build_progress_printer
+from lethe_app.services.imports.note_words import describe_note
+from lethe_app.services.imports.plan import ImportPlan, ImportResult, ItemAction, ItemKind
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import AppServices
+
+NAMES = {
+    ItemKind.PERSONA: ("persona", "personas"),
+    ItemKind.WORLD: ("world", "worlds"),
+    ItemKind.CONVERSATION: ("chat", "chats"),
+    ItemKind.PRESET: ("preset", "presets"),
+}
+"""Singular and plural of the kinds of items."""
+
+
+async def import_files(services: AppServices, paths: list[Path], options: argparse.Namespace) -> int:
+    """Read the files, import what was not imported before, and report it; with `--preview` nothing is stored."""
+    plan = await services.imports.read_plan(paths, build_progress_printer("Reading", quiet=options.json))
+    if options.copies:
+        plan = replace(plan, items=[replace(item, action=ItemAction.IMPORT) for item in plan.items])
+    result = ImportResult()
+    if not options.preview:
+        result = await services.imports.run(plan, build_progress_printer("Importing", quiet=options.json))
+    if options.json:
+        print(json.dumps(_as_json(plan, result), ensure_ascii=False))
+    else:
+        _print_report(plan, result, is_preview=options.preview)
+    return 1 if plan.errors or result.errors else 0
+
+
+def _print_report(plan: ImportPlan, result: ImportResult, *, is_preview: bool) -> None:
+    for item in plan.items:
+        done = "already imported" if item.action is ItemAction.SKIP else "would be imported" if is_preview else "imported"
+        print(f"{NAMES[item.kind][0]} {item.name}: {done} ({item.file.name})")
+        for note in item.notes:
+            print(f"    {describe_note(note)}.")
+    for error in (*plan.errors, *result.errors):
+        print(f"could not be imported: {error.message}")
+    if plan.ignored:
+        print(f"{plan.ignored} other files were left out.")
+    if not plan.items and not plan.errors:
+        print("Nothing to import was found.")
+
+
+def _as_json(plan: ImportPlan, result: ImportResult) -> dict[str, object]:
+    items = [
+        {
+            "kind": item.kind.value,
+            "name": item.name,
+            "file": str(item.file),
+            "action": item.action.value,
+            "notes": [describe_note(note) for note in item.notes],
+        }
+        for item in plan.items
+    ]
+    return {
+        "items": items,
+        "errors": [error.message for error in (*plan.errors, *result.errors)],
+        "ignored": plan.ignored,
+        "personas": result.personas,
+        "worlds": result.worlds,
+        "conversations": len(result.sessions),
+        "messages": result.messages,
+    }

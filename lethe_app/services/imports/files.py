@@ -1,0 +1,42 @@
+"""Files to be imported below the paths that the user chose or dropped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lethe_app.interchange.external_file import SUFFIXES
+
+MAX_FILES = 20_000
+"""Maximum number of files looked at: the user folder of somebody with years of history holds some thousands."""
+IGNORED_FOLDERS = frozenset(
+    {"thumbnails", "backups", "vectors", "extensions", "assets", "user", "themes", "backgrounds", "user avatars", "movingui"}
+    | {"novelai settings", "openai settings", "koboldai settings", "node_modules", "__pycache__", "quickreplies"}
+)
+"""Folders of SillyTavern's user folder, in lower case, that hold nothing Lethe has a place for."""
+IMPORTED_SUFFIXES = SUFFIXES
+"""Suffixes of files that may contain something to import."""
+IGNORED_FILES = frozenset({"settings.json", "secrets.json", "stats.json", "content.log", "package.json", "package-lock.json"})
+
+
+def list_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files among `paths`, and those below its folders whose suffix may be that of something to import.
+
+    A file that was named itself is returned whatever its suffix. Links to folders are not followed. Blocks on the disk.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        for file in _files_below(path) if path.is_dir() else [path]:
+            found.setdefault(file)
+            if len(found) >= MAX_FILES:
+                return list(found)
+    return list(found)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name.casefold() not in IGNORED_FOLDERS and not name.startswith("."))
+        for name in sorted(names):
+            if Path(name).suffix.lower() in IMPORTED_SUFFIXES and name.casefold() not in IGNORED_FILES:
+                yield Path(root) / name

@@ -1,0 +1,85 @@
+"""Plan of an import: what would be made of the chosen files, what was imported before, and what cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from uuid import UUID
+
+from lethe_app.domain.import_notes import ImportNote
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.interchange.cards.card import ImportedCard
+from lethe_app.interchange.presets.preset import Preset
+from lethe_app.interchange.transcripts.transcript import ChatTranscript
+
+Content = ImportedCard | World | ChatTranscript | Preset
+
+
+class ItemKind(StrEnum):
+    """Kind of an item; items are imported in this order, so that what others refer to exists."""
+
+    WORLD = "world"
+    PERSONA = "persona"
+    CONVERSATION = "conversation"
+    PRESET = "preset"
+
+
+class ItemAction(StrEnum):
+    """What is done with an item."""
+
+    IMPORT = "import"
+    """Store it as a new record; if its content was imported before, as a copy."""
+    UPDATE = "update"
+    """Overwrite the record of the earlier import, whose file goes to the trash."""
+    SKIP = "skip"
+
+
+@dataclass(frozen=True)
+class ImportItem:
+    """One record to be made. `key` identifies content and kind: it is the same whenever the same file is read."""
+
+    kind: ItemKind
+    key: str
+    file: Path
+    content: Content
+    name: str
+    file_time: datetime
+    notes: Sequence[ImportNote] = ()
+    earlier: str = ""
+    """Id of the record that an earlier import of the same content made and that still exists."""
+    action: ItemAction = ItemAction.IMPORT
+
+
+@dataclass(frozen=True)
+class ImportPlan:
+    """Items in the order in which they are imported, and the files that cannot be read."""
+
+    items: Sequence[ImportItem] = ()
+    errors: Sequence[FileError] = ()
+    ignored: int = 0
+    """Number of files found in folders that are of no known format."""
+
+    def count(self, kind: ItemKind) -> int:
+        """Return the number of items of a kind that are not skipped."""
+        return sum(item.kind is kind and item.action is not ItemAction.SKIP for item in self.items)
+
+
+@dataclass
+class ImportResult:
+    """What an import has made, for the report and for its undo; filled step by step."""
+
+    personas: list[str] = field(default_factory=list)
+    """Ids of new personas."""
+    worlds: list[str] = field(default_factory=list)
+    sessions: list[UUID] = field(default_factory=list)
+    presets: list[tuple[type[Preset], str]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    """Keys of the imported items."""
+    errors: list[FileError] = field(default_factory=list)
+    chats: int = 0
+    """Number of files with conversations, each of which may have become several sessions."""
+    messages: int = 0

@@ -1,0 +1,199 @@
+"""Import of personas, worlds, conversations and presets of other programs: preview, storing with rollback, and undo."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from lethe_app.domain.bundle import Bundle, Manifest, PersonaHistory
+from lethe_app.domain.clock import now
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError, LetheError
+from lethe_app.interchange.cards.card import ImportedCard
+from lethe_app.interchange.cards.card_fields import linked_world_name
+from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
+from lethe_app.interchange.transcripts.transcript import ChatTranscript
+from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
+from lethe_app.services.imports.reader import read_plan
+from lethe_app.services.library import Library
+from lethe_app.services.personas.bundle_files import free_name
+from lethe_app.services.personas.bundles import BundleService
+from lethe_app.services.personas.presets import PresetService
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.sessions.service import SessionService
+from lethe_app.storage.key_value import AppState
+
+EARLIER = "imports"
+"""Scope of the app state with the ids of imported records by the key of their item."""
+BOOK = "book"
+"""Name by which an imported persona refers to its book within a bundle."""
+
+
+class ImportService:
+    """Import of files of other programs. A cancelled import leaves nothing behind."""
+
+    def __init__(
+        self,
+        library: Library,
+        bundles: BundleService,
+        presets: PresetService,
+        sessions: SessionService,
+        archive_queue: ArchiveQueue,
+        app_state: AppState,
+        preferences: Preferences,
+    ) -> None:
+        self._library, self._bundles, self._presets, self._sessions = library, bundles, presets, sessions
+        self._archive_queue, self._app_state, self._preferences = archive_queue, app_state, preferences
+
+    # Preview
+
+    async def read_plan(self, paths: Sequence[Path], on_progress: ProgressCallback = ignore_progress) -> ImportPlan:
+        """Read the files and folders, and return what would be imported; what was imported before is marked to be skipped.
+
+        Nothing is stored. `on_progress` receives the progress from 0 to 1.
+        """
+        token = CancelToken(on_progress)
+        plan = await run_cancellable(asyncio.to_thread(read_plan, paths, token.report_progress), token)
+        if token.is_cancelled:
+            raise asyncio.CancelledError
+        earlier = await self._app_state.values_of(EARLIER)
+        present = {persona.unique_name for persona in await self._library.personas()} | (await self._library.worlds()).keys()
+        items = [self._mark_earlier(item, earlier, present) for item in plan.items]
+        return replace(plan, items=items)
+
+    @staticmethod
+    def _mark_earlier(item: ImportItem, earlier: Mapping[str, object], present: set[str]) -> ImportItem:
+        found = str(earlier.get(item.key, ""))
+        exists = found in present if item.kind in (ItemKind.PERSONA, ItemKind.WORLD) else bool(found)
+        return replace(item, earlier=found, action=ItemAction.SKIP) if exists else item
+
+    # Storing
+
+    async def run(self, plan: ImportPlan, on_progress: ProgressCallback = ignore_progress) -> ImportResult:
+        """Import the items of a plan. An item that fails is reported in the result and does not stop the others; if the task
+        is cancelled, everything that was made is taken back.
+        """
+        result = ImportResult()
+        items = [item for item in plan.items if item.action is not ItemAction.SKIP]
+        try:
+            for number, item in enumerate(items):
+                on_progress(number / len(items))
+                try:
+                    await self._import_item(item, result)
+                except FileError as error:
+                    result.errors.append(error)
+                except LetheError as error:
+                    result.errors.append(FileError(item.file, error.message))
+        except BaseException:
+            await asyncio.shield(self.revert(result))
+            raise
+        on_progress(1.0)
+        self._archive_queue.background.wake()
+        return result
+
+    async def _import_item(self, item: ImportItem, result: ImportResult) -> None:
+        match item.content:
+            case ImportedCard():
+                made = await self._import_card(item, item.content, result)
+            case World():
+                made = await self._import_world(item, item.content, result)
+            case ChatTranscript():
+                made = await self._import_transcript(item, item.content, result)
+            case InstructPreset() | SamplerPreset() | SystemPreset():
+                made = await self._import_preset(item.content, result)
+        result.keys.append(item.key)
+        await self._app_state.set(EARLIER, item.key, made)
+
+    async def _import_card(self, item: ImportItem, card: ImportedCard, result: ImportResult) -> str:
+        if item.action is ItemAction.UPDATE and item.earlier:
+            return await self._update_persona(item, card)
+        world = await self._find_linked_world(card.persona) or card.world
+        worlds = {BOOK: world} if world is not None else {}
+        persona = card.persona.model_copy(update={"worlds": [*worlds]})
+        return await self._store_persona(persona, result, picture=card.picture, ending=card.picture_ending, worlds=worlds)
+
+    async def _find_linked_world(self, persona: Persona) -> World | None:
+        """Return the world that a card of SillyTavern names as its character's, if there is one of that name."""
+        name = linked_world_name(persona)
+        worlds = (await self._library.worlds()).values()
+        return next((world for world in worlds if name and world.name.casefold() == name.casefold()), None)
+
+    async def _store_persona(
+        self,
+        persona: Persona,
+        result: ImportResult,
+        *,
+        picture: bytes = b"",
+        ending: str = "",
+        worlds: Mapping[str, World] | None = None,
+    ) -> str:
+        manifest = Manifest(made=now(), name=persona.name[:200])
+        imported = await self._bundles.import_bundle(Bundle(manifest, persona, picture, ending, worlds or {}))
+        result.personas.append(imported.persona.unique_name)
+        result.worlds += [world.unique_name for world in imported.new_worlds]
+        return imported.persona.unique_name
+
+    async def _update_persona(self, item: ImportItem, card: ImportedCard) -> str:
+        """Replace the texts of the persona of an earlier import; its name, picture, worlds and settings here remain."""
+        present = await self._library.persona(item.earlier)
+        fields = card.persona.model_dump(exclude_defaults=True, exclude={"name", "unique_name", "worlds", "avatar"})
+        await self._library.save_persona(present.model_copy(update=fields), trash_existing=True)
+        return item.earlier
+
+    async def _import_world(self, item: ImportItem, world: World, result: ImportResult) -> str:
+        if item.action is ItemAction.UPDATE and item.earlier:
+            await self._library.save_world(world.model_copy(update={"unique_name": item.earlier}))
+            return item.earlier
+        names = {known.name for known in (await self._library.worlds()).values()}
+        entries = [entry.model_copy(update={"guid": uuid4()}) for entry in world.entries]
+        new = world.model_copy(update={"name": free_name(world.name, names), "entries": entries, "unique_name": ""})
+        saved = await self._library.save_world(new)
+        self._library.changed.notify(None)
+        result.worlds.append(saved.unique_name)
+        return saved.unique_name
+
+    async def _import_transcript(self, item: ImportItem, transcript: ChatTranscript, result: ImportResult) -> str:
+        """Store a conversation as archived sessions of the persona of that name, which is created if there is none."""
+        personas = {persona.name.casefold(): persona.unique_name for persona in reversed(await self._library.personas())}
+        persona_id = personas.get(item.name.casefold()) or await self._store_persona(Persona(name=item.name[:200]), result)
+        speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
+        conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)
+        worlds = {world.name: world.unique_name for world in (await self._library.worlds()).values()}
+        history = PersonaHistory(conversations=conversations)
+        result.sessions += await self._bundles.import_history(persona_id, history, worlds)
+        result.chats += 1
+        result.messages += len(transcript.messages)
+        return persona_id
+
+    async def _import_preset(self, preset: InstructPreset | SamplerPreset | SystemPreset, result: ImportResult) -> str:
+        names = {stored.value.name for stored in await self._presets.list_presets(type(preset))}
+        key = await self._presets.save(preset.model_copy(update={"name": free_name(preset.name, names)}))
+        result.presets.append((type(preset), key))
+        return key
+
+    # Undo
+
+    async def revert(self, result: ImportResult) -> None:
+        """Move everything that an import made to the trash."""
+        for guid in result.sessions:
+            with suppress(LetheError):  # deleted already
+                await self._sessions.delete(guid)
+        for persona in result.personas:
+            with suppress(LetheError):
+                await self._library.delete_persona(persona)
+        for world in result.worlds:
+            with suppress(LetheError):
+                await self._library.delete_world(world)
+        for kind, key in result.presets:
+            with suppress(LetheError):
+                await self._presets.delete(kind, key)
+        for item_key in result.keys:
+            await self._app_state.set(EARLIER, item_key, None)

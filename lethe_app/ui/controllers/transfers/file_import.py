@@ -1,0 +1,167 @@
+"""Import of files and folders of other programs: chosen in a dialog or dropped on the window."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from lethe_app.domain.bundle import ENDING
+from lethe_app.services.imports.files import IMPORTED_SUFFIXES
+from lethe_app.services.imports.plan import ImportResult, ItemKind
+from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, downloads_folder
+from lethe_app.ui.core.formatting import join_with_and
+from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
+from lethe_app.ui.dialogs.dialogs import run_dialog
+
+if TYPE_CHECKING:
+    from lethe_app.services.imports.service import ImportService
+    from lethe_app.ui.core.file_transfers import FileTransfers
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.notifier import Notifier
+
+DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
+"""Events of a drag that the event filter handles."""
+
+
+class FileImporter(QObject):
+    """Imports files batch by batch, so that only one dialog is open at a time; bundles have a dialog of their own."""
+
+    imported = Signal(str)
+    """Emitted with the id of the persona, if exactly one was imported and the user has waited for it."""
+    reverted = Signal(str)
+    """Emitted with the id of each persona whose import was undone."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        notifier: Notifier,
+        imports: ImportService,
+        bundle_importer: BundleImporter,
+        file_transfers: FileTransfers,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._notifier, self._imports = window, notifier, imports
+        self._bundle_importer, self._file_transfers, self._tasks = bundle_importer, file_transfers, tasks
+        self._import_lock = asyncio.Lock()
+
+    def choose_files(self) -> None:
+        """Let the user choose files to import."""
+        self._tasks.start_task(self._choose_files(), key="import")
+
+    def choose_folder(self) -> None:
+        """Let the user choose a folder to import, such as the user folder of SillyTavern."""
+        self._tasks.start_task(self._choose_folder(), key="import")
+
+    def import_paths(self, paths: Sequence[Path]) -> None:
+        """Start the import of files and folders; the user is asked first."""
+        for bundle in (path for path in paths if path.suffix.lower() == ENDING):
+            self._bundle_importer.import_bundle(bundle)
+        others = [path for path in paths if path.suffix.lower() != ENDING]
+        if others:
+            self._tasks.start_task(self._confirm_and_import(others))
+
+    async def _choose_files(self) -> None:
+        patterns = " ".join(f"*{suffix}" for suffix in (ENDING, *IMPORTED_SUFFIXES))
+        name_filter = self.tr("Characters, worlds, chats and presets ({patterns})").format(patterns=patterns)
+        everything = self.tr("All files (*)")
+        dialog = QFileDialog(self._window, self.tr("Import files"), downloads_folder(), f"{name_filter};;{everything}")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        if await run_dialog(dialog):
+            self.import_paths([Path(name) for name in dialog.selectedFiles()])
+
+    async def _choose_folder(self) -> None:
+        dialog = QFileDialog(self._window, self.tr("Import a folder"), downloads_folder())
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        if await run_dialog(dialog):
+            self.import_paths([Path(name) for name in dialog.selectedFiles()])
+
+    async def _confirm_and_import(self, paths: Sequence[Path]) -> None:
+        from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog  # noqa: PLC0415 - rarely needed
+
+        imports, transfers = self._imports, self._file_transfers
+        async with self._import_lock:
+            reading_dialog = TransferProgressDialog(self._window, self.tr("Reading files…"))
+            plan = await run_with_progress(reading_dialog, transfers, lambda report: imports.read_plan(paths, report))
+            if plan is None:
+                return
+            dialog = ImportPreviewDialog(self._window, plan)
+            if not await run_dialog(dialog):
+                return
+            chosen = dialog.plan
+            import_dialog = TransferProgressDialog(self._window, self.tr("Importing files…"))
+            result = await run_with_progress(import_dialog, transfers, lambda report: imports.run(chosen, report))
+        if result is not None:
+            self._announce(result, is_awaited=not import_dialog.is_in_background)
+
+    def _announce(self, result: ImportResult, *, is_awaited: bool) -> None:
+        """Show what was imported, with Undo, and what failed; open the persona if there is exactly one."""
+        from lethe_app.ui.dialogs.import_preview import describe_count  # noqa: PLC0415 - rarely needed
+
+        counts = {
+            ItemKind.PERSONA: len(result.personas),
+            ItemKind.WORLD: len(result.worlds),
+            ItemKind.CONVERSATION: result.chats,
+            ItemKind.PRESET: len(result.presets),
+        }
+        made = [describe_count(kind, count) for kind, count in counts.items() if count]
+        for error in result.errors[:3]:
+            self._notifier.report_error(error)
+        if is_awaited and len(result.personas) == 1:
+            self.imported.emit(result.personas[0])
+        if made:
+            self._notifier.notify(
+                self.tr("Imported: {things}.").format(things=join_with_and(made)),
+                button=self.tr("Undo"),
+                action=self._tasks.create_callback(self._revert, result),
+            )
+
+    async def _revert(self, result: ImportResult) -> None:
+        await self._imports.revert(result)
+        for persona_id in result.personas:
+            self.reverted.emit(persona_id)
+
+
+class FileDropTarget(QObject):
+    """Event filter that imports files and folders dropped on the window, its input field included, which would else write the
+    file's address.
+    """
+
+    def __init__(self, window: MainWindow, importer: FileImporter) -> None:
+        super().__init__(window)
+        self._importer = importer
+        draft_field = window.chat.composer.draft_field
+        self._targets: tuple[QWidget, ...] = (window, draft_field, draft_field.viewport())
+        window.setAcceptDrops(True)
+        for target in self._targets:
+            target.installEventFilter(self)
+
+    def close(self) -> None:
+        """Stop filtering events."""
+        for target in self._targets:
+            target.removeEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Accept drags that contain files to import, and import those that are dropped."""
+        if event.type() in DRAG_EVENTS and isinstance(event, QDropEvent):
+            paths = list_importable_paths(event)
+            if paths:
+                event.acceptProposedAction()
+                if event.type() == QEvent.Type.Drop:
+                    self._importer.import_paths(paths)
+                return True
+        return False
+
+
+def list_importable_paths(event: QDropEvent) -> list[Path]:
+    """Return the folders, and the files with the suffix of something to import, among the dragged URLs."""
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    return [path for path in paths if path.suffix.lower() in (ENDING, *IMPORTED_SUFFIXES) or path.is_dir()]

@@ -1,0 +1,158 @@
+"""Dialog that shows what would be imported from files of other programs, and what of it has no effect here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from lethe_app.domain.import_notes import ImportNote
+from lethe_app.services.imports.note_words import TEMPLATES, fill_note
+from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
+from lethe_app.ui.core.formatting import format_count, shorten_text
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_6
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
+from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
+from lethe_app.ui.widgets.fields import NoWheelComboBox
+from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
+
+MAX_ROWS, MAX_NOTES, MAX_ERRORS = 60, 3, 20
+"""Maximum rows of a kind, notes of a row, and errors shown; the others are counted."""
+WIDTH_IN_CHARACTERS = 76
+MAX_HEIGHT = 640
+"""Maximum height in pixels; more is scrolled."""
+
+
+class ImportPreviewDialog(QuestionDialog):
+    """List of the items of a plan by kind. Afterwards `plan` says what is to be done with each."""
+
+    def __init__(self, parent: QWidget, plan: ImportPlan) -> None:
+        self._plan = plan
+        self._rows: list[ImportItemRow] = []
+        title = QCoreApplication.translate("ImportPreviewDialog", "Import files")
+        super().__init__(parent, title, QCoreApplication.translate("ImportPreviewDialog", "Import"))
+        for kind in ItemKind:
+            self._add_kind(kind, [item for item in plan.items if item.kind is kind])
+        self._add_errors()
+        self._update_button()
+
+    @property
+    def plan(self) -> ImportPlan:
+        """Return the plan with the actions that the user chose."""
+        chosen = {row.item.key: row.action for row in self._rows}
+        return replace(self._plan, items=[replace(item, action=chosen.get(item.key, item.action)) for item in self._plan.items])
+
+    def fit_to_content(self) -> None:
+        """Set a readable width and the height that the content then needs."""
+        self.ensurePolished()
+        width = min(self.fontMetrics().averageCharWidth() * WIDTH_IN_CHARACTERS + 2 * SPACE_6, max_dialog_size(self).width())
+        self.resize(width, min(fitting_height(self, self._scroll_area, width), MAX_HEIGHT))
+
+    def _add_kind(self, kind: ItemKind, items: list[ImportItem]) -> None:
+        if not items:
+            return
+        self.column.addWidget(build_heading(describe_count(kind, len(items))))
+        for item in items[:MAX_ROWS]:
+            row = ImportItemRow(item)
+            row.action_changed.connect(self._update_button)
+            self._rows.append(row)
+            self.column.addWidget(row)
+        if len(items) > MAX_ROWS:
+            self.column.addWidget(build_small_label(self.tr("And {n} more.").format(n=len(items) - MAX_ROWS)))
+
+    def _add_errors(self) -> None:
+        plan = self._plan
+        if plan.errors:
+            self.column.addWidget(build_heading(self.tr("Cannot be imported")))
+        for error in plan.errors[:MAX_ERRORS]:
+            place = self.tr("{file}, field “{field}”") if error.field else "{file}"
+            name = place.format(file=error.path.name, field=shorten_text(error.field, 60))
+            self.column.addWidget(create_text_label(f"{name}: {error.problem}"))
+        if len(plan.errors) > MAX_ERRORS:
+            self.column.addWidget(build_small_label(self.tr("And {n} more.").format(n=len(plan.errors) - MAX_ERRORS)))
+        if plan.ignored:
+            text = format_count(plan.ignored, self.tr("{n} other file is left out."), self.tr("{n} other files are left out."))
+            self.column.addWidget(build_small_label(text))
+        if not plan.items and not plan.errors:
+            self.column.addWidget(create_text_label(self.tr("No characters, worlds, chats or presets were found.")))
+
+    def _update_button(self) -> None:
+        """Enable the button if something is to be imported."""
+        plan = self.plan
+        self.primary.setEnabled(any(item.action is not ItemAction.SKIP for item in plan.items))
+
+
+class ImportItemRow(QWidget):
+    """Row of one item: a check box, or a choice if it was imported before, and its notes."""
+
+    action_changed = Signal()
+
+    def __init__(self, item: ImportItem) -> None:
+        super().__init__()
+        self.item = item
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_1)
+        head = QHBoxLayout()
+        head.setSpacing(SPACE_2)
+        name = shorten_text(item.name, 60)
+        self.box = QCheckBox(name.replace("&", "&&"))
+        self.box.setChecked(item.action is not ItemAction.SKIP)
+        self.box.setAccessibleDescription(item.file.name)
+        self.box.toggled.connect(self._on_toggled)
+        head.addWidget(self.box)
+        head.addStretch(1)
+        self.action_box: QComboBox | None = self._build_action_box() if item.earlier else None
+        if self.action_box is not None:
+            head.addWidget(self.action_box)
+        column.addLayout(head)
+        column.addWidget(build_small_label(self._describe_details()))
+
+    @property
+    def action(self) -> ItemAction:
+        """Return what is to be done with the item."""
+        if not self.box.isChecked():
+            return ItemAction.SKIP
+        return self.action_box.currentData() if self.action_box is not None else ItemAction.IMPORT
+
+    def _build_action_box(self) -> QComboBox:
+        box = NoWheelComboBox()
+        box.addItem(self.tr("Import a copy"), ItemAction.IMPORT)
+        if self.item.kind in (ItemKind.PERSONA, ItemKind.WORLD):
+            box.addItem(self.tr("Overwrite the earlier import"), ItemAction.UPDATE)
+        box.setAccessibleName(self.tr("What to do with {name}").format(name=self.item.name))
+        box.setEnabled(self.box.isChecked())
+        return box
+
+    def _describe_details(self) -> str:
+        """Return file name, earlier import and notes, one per line."""
+        item = self.item
+        lines = [self.tr("{file} · imported before").format(file=item.file.name) if item.earlier else item.file.name]
+        lines += [translate_note(note) for note in item.notes[:MAX_NOTES]]
+        if len(item.notes) > MAX_NOTES:
+            rest = len(item.notes) - MAX_NOTES
+            lines.append(format_count(rest, self.tr("And {n} more remark."), self.tr("And {n} more remarks.")))
+        return "\n".join(shorten_text(line, 200) for line in lines)
+
+    def _on_toggled(self) -> None:
+        if self.action_box is not None:
+            self.action_box.setEnabled(self.box.isChecked())
+        self.action_changed.emit()
+
+
+def translate_note(note: ImportNote) -> str:
+    """Return an import note as a sentence."""
+    return fill_note(QCoreApplication.translate("ImportNote", TEMPLATES[note.kind]), note) + "."
+
+
+def describe_count(kind: ItemKind, count: int) -> str:
+    """Return the heading of a kind, such as “3 personas”."""
+    tr = QCoreApplication.translate
+    singular, plural = {
+        ItemKind.PERSONA: (tr("ImportPreviewDialog", "{n} persona"), tr("ImportPreviewDialog", "{n} personas")),
+        ItemKind.WORLD: (tr("ImportPreviewDialog", "{n} world"), tr("ImportPreviewDialog", "{n} worlds")),
+        ItemKind.CONVERSATION: (tr("ImportPreviewDialog", "{n} chat"), tr("ImportPreviewDialog", "{n} chats")),
+        ItemKind.PRESET: (tr("ImportPreviewDialog", "{n} preset"), tr("ImportPreviewDialog", "{n} presets")),
+    }[kind]
+    return format_count(count, singular, plural)
