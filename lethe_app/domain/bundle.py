@@ -21,11 +21,16 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.worldinfo import World
 
 ENDING = ".lethe"
-VERSION, WITHOUT_SESSIONS, WITHOUT_A_MIND = 3, 2, 1
+VERSION, WITHOUT_CARD_FIELDS, WITHOUT_SESSIONS, WITHOUT_A_MIND = 4, 3, 2, 1
 """Versions of the format. Lethe refuses bundles of a newer version than its own and reads all older ones. A bundle
-without sessions, or without notebooks and mood as well, is written as an older version, so that older versions can open it. In
-version 3 the reasons of what was recalled are data and no longer sentences.
+without fields of a character card, without sessions, or without notebooks and mood as well, is written as an older version, so
+that older versions can open it. In version 3 the reasons of what was recalled are data and no longer sentences.
 """
+CARD_FIELDS = frozenset(
+    {"personality", "nickname", "group_greetings", "post_history_instructions", "talkativeness", "original"}
+    | {"depth_prompt", "depth_prompt_depth", "depth_prompt_role", "creator", "character_version", "creator_notes"}
+)
+"""Fields of version 4, which are written only where they are not at their defaults."""
 
 
 class BundleScope(StrEnum):

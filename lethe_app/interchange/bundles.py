@@ -6,13 +6,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from lethe_app.domain.bundle import (
+    CARD_FIELDS,
     VERSION,
     Bundle,
     BundledConversation,
@@ -223,6 +226,8 @@ class BundleWriter:
     def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
         self._packer = BundlePacker(file, limits)
         self._conversations = 0
+        self.has_card_fields = False
+        """True once a record was written with fields that only version 4 knows."""
 
     def write_persona(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
         """Write the persona, its portrait if it is a valid image, and its worlds."""
@@ -260,7 +265,14 @@ class BundleWriter:
         self._packer.finish()
 
     def _write_records(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
-        self._packer.add_member(member, _encode_records(records, indent))
+        self._packer.add_member(member, self._encode_records(records, indent))
+
+    def _encode_records(self, records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
+        for record in records:
+            values = record.model_dump(mode="json", exclude={"unique_name"} if isinstance(record, Persona | World) else None)
+            for one in (values, *(values.get("entries") or ())):
+                self.has_card_fields |= _drop_unused_card_fields(one, type(record))
+            yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
 
 
 def _convert_reasons(message: dict[str, object]) -> None:
@@ -286,10 +298,19 @@ def _find_out_of_range(record: BaseModel) -> str:
     return ""
 
 
-def _encode_records(records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
-    for record in records:
-        values = record.model_dump(mode="json", exclude={"unique_name"} if isinstance(record, Persona | World) else None)
-        yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
+def _drop_unused_card_fields(values: dict[str, object], kind: type[BaseModel]) -> bool:
+    """Remove the card fields that are at their defaults from a record's values; return whether any are left."""
+    defaults = _card_field_defaults(kind)
+    for name, default in defaults.items():
+        if values.get(name) == default:
+            values.pop(name, None)
+    return any(name in values for name in defaults)
+
+
+@cache
+def _card_field_defaults(kind: type[BaseModel]) -> dict[str, object]:
+    fields = {name: field for name, field in kind.model_fields.items() if name in CARD_FIELDS}
+    return {name: to_jsonable_python(field.get_default(call_default_factory=True)) for name, field in fields.items()}
 
 
 def _replace_surrogates(text: str) -> str:

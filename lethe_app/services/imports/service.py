@@ -162,7 +162,9 @@ class ImportService:
 
     async def _import_transcript(self, item: ImportItem, transcript: ChatTranscript, result: ImportResult) -> str:
         """Store a conversation as archived sessions of the persona of that name, which is created if there is none."""
-        personas = {persona.name.casefold(): persona.unique_name for persona in reversed(await self._library.personas())}
+        # Of two personas of one name the user's own counts, not the one that ships with Lethe.
+        present = sorted(await self._library.personas(), key=lambda persona: self._library.is_own(persona.unique_name))
+        personas = {persona.name.casefold(): persona.unique_name for persona in present}
         persona_id = personas.get(item.name.casefold()) or await self._store_persona(Persona(name=item.name[:200]), result)
         speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
         conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)

@@ -16,6 +16,7 @@ from lethe_app.domain.bundle import (
     ENDING,
     VERSION,
     WITHOUT_A_MIND,
+    WITHOUT_CARD_FIELDS,
     WITHOUT_SESSIONS,
     Bundle,
     BundleCounts,
@@ -169,7 +170,7 @@ class BundleService:
                     session_count, message_count = session_count + 1, message_count + len(session.messages)
                     await run_in_thread(partial(writer.write_conversation, session))
             manifest = Manifest(
-                version=VERSION if session_count else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND,
+                version=_format_version(writer, has_sessions=bool(session_count), has_mind=has_mind),
                 made_by=f"Lethe {_program_version()}".strip(),
                 made=now(),
                 giver=giver[:200],
@@ -316,6 +317,13 @@ def _prepare_for_export(persona: Persona, scope: BundleScope) -> Persona:
     if scope is BundleScope.PERSONA:
         changes |= {"self_edit_field": "", "point_value": 0}
     return persona.model_copy(update=changes)
+
+
+def _format_version(writer: BundleWriter, *, has_sessions: bool, has_mind: bool) -> int:
+    """Return the oldest version of the format that has a place for everything written."""
+    if writer.has_card_fields:
+        return VERSION
+    return WITHOUT_CARD_FIELDS if has_sessions else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND
 
 
 def _replace_target(draft: Path, target: Path) -> None:

@@ -29,7 +29,7 @@ class ImportPreviewDialog(QuestionDialog):
 
     def __init__(self, parent: QWidget, plan: ImportPlan) -> None:
         self._plan = plan
-        self._rows: list[ImportItemRow] = []
+        self.rows: list[ImportItemRow] = []
         title = QCoreApplication.translate("ImportPreviewDialog", "Import files")
         super().__init__(parent, title, QCoreApplication.translate("ImportPreviewDialog", "Import"))
         for kind in ItemKind:
@@ -40,7 +40,7 @@ class ImportPreviewDialog(QuestionDialog):
     @property
     def plan(self) -> ImportPlan:
         """Return the plan with the actions that the user chose."""
-        chosen = {row.item.key: row.action for row in self._rows}
+        chosen = {row.item.key: row.action for row in self.rows}
         return replace(self._plan, items=[replace(item, action=chosen.get(item.key, item.action)) for item in self._plan.items])
 
     def fit_to_content(self) -> None:
@@ -56,7 +56,7 @@ class ImportPreviewDialog(QuestionDialog):
         for item in items[:MAX_ROWS]:
             row = ImportItemRow(item)
             row.action_changed.connect(self._update_button)
-            self._rows.append(row)
+            self.rows.append(row)
             self.column.addWidget(row)
         if len(items) > MAX_ROWS:
             self.column.addWidget(build_small_label(self.tr("And {n} more.").format(n=len(items) - MAX_ROWS)))

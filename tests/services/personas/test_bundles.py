@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from lethe_app.app import build
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.bundle import VERSION, WITHOUT_SESSIONS, BundleCounts, BundleScope
+from lethe_app.domain.bundle import WITHOUT_CARD_FIELDS, WITHOUT_SESSIONS, BundleCounts, BundleScope
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
@@ -190,7 +190,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
         plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
         talks = {one.guid for one in await away.sessions.list(her)}
 
-    version = VERSION if scope is EVERYTHING else WITHOUT_SESSIONS
+    version = WITHOUT_CARD_FIELDS if scope is EVERYTHING else WITHOUT_SESSIONS
     assert (bundle.manifest.version, bundle.holds.notebooks) == (version, 2)
     assert her != MIRA
     assert "Ada Holm built it." in texts["The lighthouse"]

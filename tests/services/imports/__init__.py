@@ -1,0 +1,1 @@
+"""Import of files of other programs."""

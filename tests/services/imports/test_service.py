@@ -1,0 +1,189 @@
+"""A user folder of another program moves in whole, twice without harm, and out again; what fails leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.bundle import VERSION, BundleScope
+from lethe_app.domain.chat import Role
+from lethe_app.domain.import_notes import ImportNote, NoteKind
+from lethe_app.interchange.cards import png
+from lethe_app.services.imports.note_words import TEMPLATES, describe_note
+from lethe_app.services.imports.plan import ImportItem, ItemAction, ItemKind
+from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
+from tests.services.turns import MIRA
+
+CONTENTS = [ItemKind.WORLD, ItemKind.PERSONA, ItemKind.CONVERSATION, ItemKind.PRESET]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The user folder of somebody with one character, her book, a chat with her and a preset."""
+    user = tmp_path / "default-user"
+    files = {
+        "characters/Vera Lind.png": png.write_cards(picture(), {"chara": as_bytes(v2_card())}, "x"),
+        "worlds/Harbour.json": as_bytes(world_info()),
+        "chats/Vera Lind/2023-6-19.jsonl": chat_file(),
+        "TextGen Settings/Mine.json": as_bytes({"temp": 1, "top_p": 0.9, "top_k": 0, "rep_pen": 1.1}),
+        "settings.json": b"{}",
+        "secrets.json": b"{}",
+        "thumbnails/avatar/Vera Lind.png": picture(),
+        "groups/1.json": as_bytes({"id": "1", "members": []}),
+        "user.css": b"x",
+    }
+    for name, content in files.items():
+        (user / name).parent.mkdir(parents=True, exist_ok=True)
+        (user / name).write_bytes(content)
+    return user
+
+
+async def stored(services: AppServices) -> dict[str, object]:
+    """Everything an import may add."""
+    return {
+        "personas": sorted(persona.name for persona in await services.library.personas()),
+        "worlds": sorted(world.name for world in (await services.library.worlds()).values()),
+        "presets": sorted(preset.name for preset in (await services.library.samplers()).values()),
+        "sessions": len(await services.core.session_store.sessions()),
+    }
+
+
+async def test_a_whole_user_folder_moves_in(services: AppServices, folder: Path):
+    plan = await services.imports.read_plan([folder])
+    assert [item.kind for item in plan.items] == CONTENTS
+    assert (plan.errors, plan.ignored) == ([], 1)
+
+    result = await services.imports.run(plan)
+
+    assert result.errors == []
+    persona = await services.library.persona(result.personas[0])
+    world = (await services.library.worlds())[result.worlds[0]]
+    assert (persona.name, persona.worlds, world.name) == ("Vera Lind", [world.unique_name], "Harbour")
+    assert services.library.avatar(persona) is not None
+    (session,) = result.sessions
+    messages = await services.sessions.page(session, 0, 99)
+    assert [(message.role, message.speaker, message.content) for message in messages] == [
+        (Role.ASSISTANT, persona.unique_name, "Come in."),
+        (Role.USER, "tomas", "How is it?"),
+        (Role.ASSISTANT, persona.unique_name, "Wet."),
+    ]
+    assert "Mine" in [preset.name for preset in (await services.library.samplers()).values()]
+
+
+async def test_an_imported_conversation_is_archived_in_the_background(services: AppServices, folder: Path):
+    result = await services.imports.run(await services.imports.read_plan([folder]))
+
+    await services.archive_queue.finish()
+
+    session = await services.core.session_store.session(result.sessions[0])
+    assert session.archived
+    assert session.name
+
+
+async def test_the_same_files_are_skipped_the_second_time_and_copied_or_updated_on_request(services: AppServices, folder: Path):
+    first = await services.imports.run(await services.imports.read_plan([folder]))
+    before = await stored(services)
+
+    again = await services.imports.read_plan([folder])
+    assert {item.action for item in again.items} == {ItemAction.SKIP}
+    await services.imports.run(again)
+    assert await stored(services) == before
+
+    persona = await services.library.persona(first.personas[0])
+    await services.library.save_persona(persona.model_copy(update={"bio": "Edited.", "tagline": "mine"}))
+    await services.imports.run(replace(again, items=[replace(one_of(again.items, ItemKind.PERSONA), action=ItemAction.UPDATE)]))
+    persona = await services.library.persona(first.personas[0])
+    assert (persona.bio, persona.tagline) == (v2_card()["description"], "mine")
+    assert await stored(services) == before
+
+    copies = [replace(item, action=ItemAction.IMPORT) for item in again.items if item.kind is ItemKind.PERSONA]
+    await services.imports.run(replace(again, items=copies))
+    assert "Vera Lind 2" in (await stored(services))["personas"]  # type: ignore[operator]
+
+
+async def test_an_undone_import_leaves_nothing_and_may_be_repeated(services: AppServices, folder: Path):
+    before = await stored(services)
+    result = await services.imports.run(await services.imports.read_plan([folder]))
+    assert await stored(services) != before
+
+    await services.imports.revert(result)
+
+    assert await stored(services) == before
+    assert {item.action for item in (await services.imports.read_plan([folder])).items} == {ItemAction.IMPORT}
+
+
+async def test_a_cancelled_import_leaves_nothing(services: AppServices, folder: Path):
+    before, plan = await stored(services), await services.imports.read_plan([folder])
+
+    def cancel_in_the_middle(fraction: float) -> None:
+        if fraction > 0.4:
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await services.imports.run(plan, cancel_in_the_middle)
+
+    assert await stored(services) == before
+
+
+async def test_a_file_that_cannot_be_read_is_named_and_stops_no_other(services: AppServices, folder: Path, tmp_path: Path):
+    broken = tmp_path / "broken.json"
+    broken.write_bytes(b"{nope")
+
+    plan = await services.imports.read_plan([broken, folder, tmp_path / "missing.png"])
+
+    assert [item.kind for item in plan.items] == CONTENTS
+    assert [error.path.name for error in plan.errors] == ["broken.json", "missing.png"]
+    assert "line 1" in plan.errors[0].problem
+
+
+async def test_a_chat_joins_the_persona_of_its_name_or_makes_one(services: AppServices, tmp_path: Path):
+    lines = [{"name": "MIRA", "mes": "Late again.", "is_user": False}, {"name": "Sam", "mes": "Yes.", "is_user": True}]
+    known, unknown = tmp_path / "known.jsonl", tmp_path / "unknown.jsonl"
+    known.write_bytes(b"\n".join(map(as_bytes, lines)))
+    unknown.write_bytes(as_bytes(lines[0] | {"name": "Nobody yet"}))
+
+    result = await services.imports.run(await services.imports.read_plan([known, unknown]))
+
+    sessions = [await services.core.session_store.session(guid) for guid in result.sessions]
+    assert [session.persona_id for session in sessions] == [MIRA, result.personas[0]]
+    assert (await services.library.persona(result.personas[0])).name == "Nobody yet"
+
+
+async def test_an_imported_card_is_shared_with_everything_it_had(services: AppServices, tmp_path: Path):
+    """Fields nobody knows survive the import, a bundle, and the import of that."""
+    card = v3_card(character_book={"name": "Rock", "entries": [book_entry()]})
+    (tmp_path / "vera.json").write_bytes(as_bytes(card))
+    result = await services.imports.run(await services.imports.read_plan([tmp_path / "vera.json"]))
+    target = tmp_path / "vera.lethe"
+
+    await services.bundles.export(result.personas[0], BundleScope.PERSONA, target)
+    bundle = await services.bundles.read_bundle(target)
+
+    assert bundle.manifest.version == VERSION
+    original = await services.library.persona(result.personas[0])
+    assert lost(original.model_dump(exclude={"unique_name", "avatar", "worlds"}), bundle.persona.model_dump()) == []
+    (world,) = bundle.worlds.values()
+    assert world.entries[0].original["extensions"]["someone_else"] == {"deep": [1, 2]}  # type: ignore[index]
+
+
+async def test_a_bundle_without_card_fields_has_none_of_them(services: AppServices, tmp_path: Path):
+    target = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "mira.lethe")
+
+    manifest = (await services.bundles.read_bundle(target)).manifest
+
+    assert manifest.version == 1
+    assert b'"original"' not in target.read_bytes()
+
+
+def one_of(items: object, kind: ItemKind) -> ImportItem:
+    return next(item for item in items if item.kind is kind)  # type: ignore[attr-defined]
+
+
+def test_notes_are_worded():
+    values = {"found": "string", "used": "1", "limit": 5, "name": "x", "version": "4", "host": "h", "count": 3}
+    assert set(TEMPLATES) == set(NoteKind)
+    assert all("{" not in describe_note(ImportNote(kind, "data.tags", values)) for kind in NoteKind)

@@ -1,0 +1,103 @@
+"""Characters of other programs move in through the window: dropped, looked at, let in, spoken with, and taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from lethe_app.interchange.cards import png
+from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
+from tests.interchange.external_files import as_bytes, picture, v2_card
+from tests.ui.controllers.test_bundles import dropped, shown, visible
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("styled_app")
+
+
+def vera(folder: Path) -> Path:
+    """A card with a book that knows about the lamp."""
+    book = {"name": "Rock", "entries": [{"keys": ["lamp"], "content": "The lamp burns whale oil.", "insertion_order": 1}]}
+    card = v2_card(first_mes="Come in, {{user}}.", alternate_greetings=[], character_book=book, extensions={})
+    file = folder / "vera.png"
+    file.write_bytes(png.write_cards(picture(), {"chara": as_bytes(card)}, "x"))
+    return file
+
+
+async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        assert dropped(scene.draft.viewport(), vera(tmp_path))
+        dialog = await shown(scene, ImportPreviewDialog)
+        assert scene.draft.toPlainText() == "", "the file's address is not written into the field"
+        headings = [label.text() for label in dialog.findChildren(QLabel)]
+        assert "1 persona" in headings
+
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+        await until(lambda: scene.window.windowTitle().startswith("Vera Lind"))
+        await until(lambda: scene.words and scene.words[0].startswith("Come in"))
+        session = scene.session
+        assert session is not None
+        events = [event async for event in scene.services.chat.send(session.guid, "Who lit the lamp?")]
+
+    recalled = [one.text for event in events if hasattr(event, "memory") for one in event.memory.recalled]
+    assert any("whale oil" in text for text in recalled)
+
+
+async def test_nothing_is_imported_by_cancel_and_everything_goes_by_undo(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        library = scene.services.library
+
+        async def names() -> list[str]:
+            return [persona.name for persona in await library.personas()]
+
+        before = await names()
+        file = vera(tmp_path)
+        assert dropped(scene.window, file)
+        dialog = await shown(scene, ImportPreviewDialog)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        await until(lambda: not visible(scene, ImportPreviewDialog))
+        assert await names() == before
+
+        scene.controller.file_importer.import_paths([file])
+        dialog = await shown(scene, ImportPreviewDialog)
+        dialog.accept()
+        await until(lambda: scene.window.windowTitle().startswith("Vera Lind"))
+        undo = next(button for button in scene.window.findChildren(QPushButton) if button.text() == "Undo")
+        undo.click()
+        await until(lambda: not scene.window.windowTitle().startswith("Vera Lind"))
+        assert await names() == before
+        assert "Rock" not in [world.name for world in (await library.worlds()).values()]
+
+
+async def test_what_was_imported_before_is_left_out_until_a_copy_is_asked_for(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        file = vera(tmp_path)
+        await scene.services.imports.run(await scene.services.imports.read_plan([file]))
+
+        scene.controller.file_importer.import_paths([file])
+        dialog = await shown(scene, ImportPreviewDialog)
+
+        assert isinstance(dialog, ImportPreviewDialog)
+        assert not dialog.primary.isEnabled()
+        (row,) = dialog.rows
+        QTest.mouseClick(row.box, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+        assert dialog.primary.isEnabled()
+        dialog.accept()
+        await until(lambda: scene.window.windowTitle().startswith("Vera Lind 2"))
+
+
+async def test_a_file_of_no_known_format_is_named(tmp_path: Path):
+    file = tmp_path / "notes.json"
+    file.write_text("{}", encoding="utf-8")
+    async with opened(tmp_path / "home") as scene:
+        scene.controller.file_importer.import_paths([file])
+        dialog = await shown(scene, ImportPreviewDialog)
+
+        texts = [label.text() for label in dialog.findChildren(QLabel)]
+        assert "notes.json: is of no format that Lethe can import" in texts
+        assert isinstance(dialog, ImportPreviewDialog)
+        assert not dialog.primary.isEnabled()
+        dialog.reject()
