@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,10 @@ def vera(folder: Path) -> Path:
     return file
 
 
-async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(tmp_path: Path):
-    async with opened(tmp_path / "home") as scene:
+async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path / "home", echo_model("I did.")) as scene:
         assert dropped(scene.draft.viewport(), vera(tmp_path))
         dialog = await shown(scene, ImportPreviewDialog)
         assert scene.draft.toPlainText() == "", "the file's address is not written into the field"
