@@ -124,6 +124,8 @@ class BlockReason(StrEnum):
     """rounds: limit of rounds; or round: the first one in which it may be activated"""
     CROWDED_OUT = "crowded out"
     """most; rank"""
+    DECORATOR = "decorator"
+    """name: the decorator of the entry whose condition is not met"""
     UNWANTED = "not relevant"
     """The user objected to it."""
 

@@ -12,7 +12,6 @@ from typing import BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
-from pydantic_core import to_jsonable_python
 
 from lethe_app.domain.bundle import (
     CARD_FIELDS,
@@ -310,7 +309,7 @@ def _drop_unused_card_fields(values: dict[str, object], kind: type[BaseModel]) -
 @cache
 def _card_field_defaults(kind: type[BaseModel]) -> dict[str, object]:
     fields = {name: field for name, field in kind.model_fields.items() if name in CARD_FIELDS}
-    return {name: to_jsonable_python(field.get_default(call_default_factory=True)) for name, field in fields.items()}
+    return {name: json.loads(json.dumps(field.get_default(call_default_factory=True))) for name, field in fields.items()}
 
 
 def _replace_surrogates(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from lethe_app.brain.lore.decorators import read_decorators
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.participants import Participants
 
@@ -24,7 +25,7 @@ class SessionWorlds:
         for world in self.worlds.values():
             for entry in world.entries:
                 if entry.guid == guid:
-                    return world, entry
+                    return world, read_decorators(entry).entry
         return None
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from lethe_app.brain.lore.decorators import EntryDecorators, read_decorators
 from lethe_app.brain.lore.keyword_logic import activating_keywords
 from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher
 from lethe_app.brain.vocabulary.normalize import normalize_text
@@ -33,6 +34,10 @@ class CompiledEntry:
     world: World
     main: tuple[int, ...]
     secondary: tuple[int, ...]
+    decorators: EntryDecorators
+    required: tuple[tuple[int, ...], ...] = ()
+    """Numbers of the keywords of its decorators; of each list at least one must match, and of `excluded` none."""
+    excluded: tuple[int, ...] = ()
 
     @property
     def scan_depth(self) -> int:
@@ -125,9 +130,13 @@ class LoreIndex:
         if entry.guid in self._index_by_guid or entry.insertion is not MemoryInsertion.TRIGGER:
             return
         index = self._index_by_guid[entry.guid] = len(self.compiled_entries)
+        decorators = read_decorators(entry)
+        entry = decorators.entry
         main = self._number_keywords(entry, entry.keywords_main, expand)
         secondary = self._number_keywords(entry, entry.keywords_secondary, expand)
-        self.compiled_entries.append(CompiledEntry(entry, world, main, secondary))
+        required = tuple(self._number_keywords(entry, keys, expand) for keys in decorators.required_keys)
+        excluded = self._number_keywords(entry, decorators.excluded_keys, expand)
+        self.compiled_entries.append(CompiledEntry(entry, world, main, secondary, decorators, required, excluded))
         activating = activating_keywords(main, secondary, entry.word_link)
         for key in set(activating):
             self._entries_by_key[key].append(index)

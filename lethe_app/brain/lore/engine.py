@@ -48,6 +48,7 @@ class _EvaluationRun:
         self._turn = turn
         self._limits = limits
         self._scanned = ScannedText(lore, window)
+        self._greeting = turn.greeting if turn.greeting is not None else state.greeting
         self._budget = LoreBudget(limits)
         current = {guid: record for guid, record in state.entries.items() if record.is_relevant_in(turn.number)}
         self._states = _unedited_states_by_index(lore, current)
@@ -153,7 +154,7 @@ class _EvaluationRun:
         unavailable = _check_availability(compiled.entry, self._turn.moment)
         if unavailable is not None or active:
             return unavailable
-        too_early = self._check_timing(index, round_number)
+        too_early = self._check_timing(index, round_number) or self._check_decorators(compiled)
         if too_early is not None:
             return too_early
         if verdict is KeywordVerdict.CONDITION_UNMET and not compiled.entry.sticky:
@@ -172,6 +173,21 @@ class _EvaluationRun:
                 self._delayed.add(index)
             return BlockReason.RECURSION, {"round": entry.delay_until_recursion}
         return None
+
+    def _check_decorators(self, compiled: CompiledEntry) -> Obstacle | None:
+        """Return the decorator whose condition is not met."""
+        conditions, replies = compiled.decorators, self._turn.reply_count
+        unmet = {
+            "activate_only_after": replies < conditions.after,
+            "activate_only_every": conditions.every > 0 and replies % conditions.every != 0,
+            "is_greeting": conditions.greeting is not None and conditions.greeting != self._greeting,
+        }
+        if compiled.required or compiled.excluded:
+            matches = self._scanned.matches_for(compiled)
+            unmet["additional_keys"] = any(not any(key in matches for key in keys) for keys in compiled.required)
+            unmet["exclude_keys"] = any(key in matches for key in compiled.excluded)
+        name = next((name for name, is_unmet in unmet.items() if is_unmet), None)
+        return (BlockReason.DECORATOR, {"name": name}) if name is not None else None
 
     def _check_chance(self, compiled: CompiledEntry) -> Obstacle | None:
         chance = compiled.entry.trigger_chance
@@ -241,7 +257,10 @@ class _EvaluationRun:
         activated_in_order = sorted(self._activated.values(), key=_insertion_order)
         blocked = [blocked for index, blocked in sorted(self._blocked.items()) if index not in self._activated]
         return Evaluation(
-            activated_in_order, blocked, LoreState(entries=entries), sum(activated.tokens for activated in activated_in_order)
+            activated_in_order,
+            blocked,
+            LoreState(entries=entries, greeting=self._greeting),
+            sum(activated.tokens for activated in activated_in_order),
         )
 
 

@@ -40,10 +40,17 @@ class EvaluationTurn:
     message_count: int
     """Number of messages of the session including the one being sent; unit of delays."""
     moment: datetime
+    greeting: int | None = None
+    """Number of the greeting with which the session began, from 0; None if it is not known in this turn."""
     seed: str = ""
     """Random seed of the session, so that chances differ between sessions."""
     expand: Expand = return_unchanged
     """Macro expansion of entry texts, used before they are scanned or their tokens counted."""
+
+    @property
+    def reply_count(self) -> int:
+        """Return the number of replies of the session, its greeting included."""
+        return max(0, self.message_count - self.number)
 
 
 def estimate_tokens(text: str) -> int:

@@ -77,7 +77,8 @@ class ScannedText:
         matches = {}
         allows_recursion = is_activated_by_entries(compiled)
         depth = min(compiled.max_scan_depth, max(compiled.scan_depth, self._depths.get(id(compiled.world), 0)))
-        for key in (*compiled.main, *compiled.secondary):
+        conditions = (key for keys in (*compiled.required, compiled.excluded) for key in keys)
+        for key in (*compiled.main, *compiled.secondary, *conditions):
             nearest = self._message_matches.get(key)
             if nearest is not None and nearest.distance <= depth:
                 matches[key] = nearest

@@ -48,6 +48,8 @@ class LoreState(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     entries: dict[UUID, EntryState] = Field(default_factory=dict)
+    greeting: int | None = None
+    """Number of the greeting with which the session began; known only while that is among the messages loaded."""
 
 
 def build_entry_state(entry: WorldEntry, turn: int) -> EntryState | None:

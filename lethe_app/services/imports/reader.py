@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lethe_app.brain.lore.decorators import read_decorators
 from lethe_app.domain.clock import now
+from lethe_app.domain.import_notes import ImportNote, NoteKind
+from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent, read_external_file
 from lethe_app.services.imports.files import list_files
@@ -15,6 +18,8 @@ from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemKind
 from lethe_app.services.scheduling.offload import ProgressCallback
 
 KIND_ORDER = tuple(ItemKind)
+MAX_DECORATORS = 20
+"""Maximum number of notes about decorators."""
 NOT_KNOWN = "of no format that Lethe can import"
 """Words of the error for a file of no known format."""
 
@@ -61,9 +66,11 @@ def read_items(file: Path) -> list[ImportItem]:
 def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -> Iterator[ImportItem]:
     for number, card in enumerate(found.cards):
         key = f"{ItemKind.PERSONA} {digest} {number}"
-        yield ImportItem(ItemKind.PERSONA, key, file, card, card.persona.name, changed, card.notes)
+        notes = [*card.notes, *_decorator_notes(card.world)]
+        yield ImportItem(ItemKind.PERSONA, key, file, card, card.persona.name, changed, notes)
     for number, world in enumerate(found.worlds):
-        yield ImportItem(ItemKind.WORLD, f"{ItemKind.WORLD} {digest} {number}", file, world, world.name, changed, found.notes)
+        notes = [*found.notes, *_decorator_notes(world)]
+        yield ImportItem(ItemKind.WORLD, f"{ItemKind.WORLD} {digest} {number}", file, world, world.name, changed, notes)
     for number, transcript in enumerate(found.transcripts):
         if transcript.messages:
             key = f"{ItemKind.CONVERSATION} {digest} {number}"
@@ -73,3 +80,11 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
     for number, preset in enumerate(found.presets):
         key = f"{ItemKind.PRESET} {digest} {number}"
         yield ImportItem(ItemKind.PRESET, key, file, preset, preset.name, changed, found.notes)
+
+
+def _decorator_notes(world: World | None) -> list[ImportNote]:
+    """Return a note for each decorator in a world's entries that has no effect here."""
+    names = dict.fromkeys(
+        name for entry in (world.entries if world is not None else ()) for name in read_decorators(entry).unknown if name
+    )
+    return [ImportNote(NoteKind.UNKNOWN_DECORATOR, values={"name": f"@@{name[:40]}"}) for name in names][:MAX_DECORATORS]

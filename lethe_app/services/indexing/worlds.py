@@ -10,6 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lethe_app.brain.lore.decorators import read_decorators
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -149,7 +150,7 @@ def worlds_by_entry(worlds: Mapping[str, World], guids: Mapping[UUID, None]) -> 
 def entry_passages(name: str, entry: WorldEntry) -> list[Passage]:
     """Return the passages of an entry in the world of that file name."""
     return passage_builder.memory_passages(
-        PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added
+        PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, read_decorators(entry).entry.content, entry.added
     )
 
 

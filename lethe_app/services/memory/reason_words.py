@@ -61,6 +61,7 @@ BLOCKS = {
     BlockReason.BUDGET: "{cost} tokens needed, {left} left in the budget",
     BlockReason.DISABLED: "disabled",
     BlockReason.CROWDED_OUT: "at most {most} are recalled, and others rank higher than {rank}",
+    BlockReason.DECORATOR: "the condition @@{name} is not met",
     BlockReason.UNWANTED: "marked as irrelevant to such messages",
 }
 GROUP_BY_KEYS = "“{winner}” was chosen from the group “{group}”: {more} of its keys matched, {fewer} of this one"

@@ -15,7 +15,8 @@ from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.prompt.macros import expand
+from lethe_app.domain.persona import Persona
+from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory.cache import MemoryCache
@@ -125,7 +126,12 @@ class RecallContexts:
             text=question.content,
             moment=question.time,
             turn=_build_evaluation_turn(
-                turn.participants, turn.session, question, turn_position.messages, turn_position.user_messages
+                turn.participants,
+                turn.session,
+                question,
+                turn_position.messages,
+                turn_position.user_messages,
+                turn.messages,
             ),
             window=ScanWindow.from_history(history, question),
             history=history,
@@ -213,7 +219,12 @@ def _build_unsent_message(session_id: UUID, text: str) -> Message:
 
 
 def _build_evaluation_turn(
-    participants: Participants, session: ChatSession, question: Message, message_count: int, user_message_count: int
+    participants: Participants,
+    session: ChatSession,
+    question: Message,
+    message_count: int,
+    user_message_count: int,
+    messages: Sequence[Message] = (),
 ) -> EvaluationTurn:
     macro_context = participants.build_macro_context(session, session.added)
     return EvaluationTurn(
@@ -221,6 +232,16 @@ def _build_evaluation_turn(
         number=user_message_count,
         message_count=message_count,
         moment=question.time,
+        greeting=_find_greeting(participants.persona, messages, macro_context),
         seed=str(session.guid),
         expand=lambda text: expand(text, macro_context),
     )
+
+
+def _find_greeting(persona: Persona, messages: Sequence[Message], macro_context: MacroContext) -> int | None:
+    """Return the number of the greeting with which the session began; None if its first message is not among `messages`."""
+    first = messages[0] if messages and messages[0].parent_id is None else None
+    if first is None or first.role is not Role.ASSISTANT:
+        return None
+    greetings = [expand(text, macro_context) for text in persona.first_messages]
+    return greetings.index(first.content) if first.content in greetings else None

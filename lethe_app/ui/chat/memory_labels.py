@@ -237,6 +237,7 @@ def format_block_label(blocked_memory: BlockedMemory) -> str:
         BlockReason.DELAY: tr("Delayed until the conversation is longer."),
         BlockReason.GROUP: tr("Another entry of its group was chosen."),
         BlockReason.BUDGET: tr("The token budget was used up."),
+        BlockReason.DECORATOR: tr("A condition of its decorators is not met."),
         BlockReason.DISABLED: tr("Disabled."),
         BlockReason.NOT_DUE: tr("Not due yet, or expired."),
         BlockReason.RECURSION: tr("The recursion limit was reached."),

@@ -187,3 +187,12 @@ def test_notes_are_worded():
     values = {"found": "string", "used": "1", "limit": 5, "name": "x", "version": "4", "host": "h", "count": 3}
     assert set(TEMPLATES) == set(NoteKind)
     assert all("{" not in describe_note(ImportNote(kind, "data.tags", values)) for kind in NoteKind)
+
+
+async def test_decorators_without_effect_are_named(services: AppServices, tmp_path: Path):
+    entries = {"0": {"key": ["a"], "content": "@@instruct_depth 4\n@@depth 2\nText."}}
+    (tmp_path / "book.json").write_bytes(as_bytes({"entries": entries}))
+
+    (item,) = (await services.imports.read_plan([tmp_path / "book.json"])).items
+
+    assert [(note.kind, note.values) for note in item.notes] == [(NoteKind.UNKNOWN_DECORATOR, {"name": "@@instruct_depth"})]
