@@ -20,6 +20,8 @@ class NoteKind(StrEnum):
     """A text was longer than `limit` characters and was cut."""
     NO_EFFECT = "no_effect"
     """A value is kept for export, but Lethe does not act on it (`value`)."""
+    UNSUPPORTED = "unsupported"
+    """A value has no counterpart and was left out."""
     SKIPPED = "skipped"
     """A record could not be read and was left out."""
     NAME_MISSING = "name_missing"

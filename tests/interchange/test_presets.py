@@ -52,7 +52,7 @@ def test_an_instruct_preset_without_wrap_and_in_the_older_form():
 
     assert (preset.user_start, preset.bot_end, preset.reply_start) == ("### I:", "</s>", "### R (think):")
     assert preset.system_start == "### I:"
-    assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.NO_EFFECT, "activation_regex")]
+    assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.UNSUPPORTED, "activation_regex")]
 
 
 def test_our_instruct_presets_return_the_same():
@@ -91,8 +91,8 @@ def test_samplers_are_taken_over_and_those_without_an_engine_are_named():
     assert (preset.repetition_penalty, preset.repetition_range, preset.dry_breakers) == (1.1, -1, ["\n", ":"])
     assert preset.xtc_probability == 1.0
     assert {(note.kind, note.location) for note in notes.notes} == {
-        (NoteKind.NO_EFFECT, "tfs"),
-        (NoteKind.NO_EFFECT, "smoothing_factor"),
+        (NoteKind.UNSUPPORTED, "tfs"),
+        (NoteKind.UNSUPPORTED, "smoothing_factor"),
         (NoteKind.OUT_OF_RANGE, "xtc_probability"),
     }
 

@@ -42,7 +42,7 @@ def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Ite
         case "system":
             yield read_system_prompt(values, name, notes)
         case kind:
-            notes.add(NoteKind.NO_EFFECT, kind)
+            notes.add(NoteKind.UNSUPPORTED, kind)
 
 
 def _find_kind(values: Mapping[str, JsonValue]) -> str:

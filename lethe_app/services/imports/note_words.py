@@ -10,6 +10,7 @@ TEMPLATES = {
     NoteKind.OUT_OF_RANGE: "{field} was limited to {used}",
     NoteKind.TRUNCATED: "{field} was cut at {limit} characters",
     NoteKind.NO_EFFECT: "{field} is kept for export, but has no effect",
+    NoteKind.UNSUPPORTED: "{field} has no counterpart here and was left out",
     NoteKind.SKIPPED: "{field} could not be read and was left out",
     NoteKind.NAME_MISSING: "The name was missing; it is called {name}",
     NoteKind.DUPLICATE_KEY: "{field} occurred twice; the last value was used",

@@ -33,8 +33,8 @@ from lethe_app.storage.key_value import AppState
 
 EARLIER = "imports"
 """Scope of the app state with the ids of imported records by the key of their item."""
-BOOK = "book"
-"""Name by which an imported persona refers to its book within a bundle."""
+BOOK, LINKED = "book", "linked"
+"""Names by which an imported persona refers to its own book, and to the one it names, within a bundle."""
 
 
 class ImportService:
@@ -115,8 +115,11 @@ class ImportService:
     async def _import_card(self, item: ImportItem, card: ImportedCard, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
             return await self._update_persona(item, card)
-        world = await self._find_linked_world(card.persona) or card.world
-        worlds = {BOOK: world} if world is not None else {}
+        linked = await self._find_linked_world(card.persona)
+        worlds = {LINKED: linked} if linked is not None else {}
+        # SillyTavern writes the linked book into the card as well, under the same name.
+        if card.world is not None and (linked is None or linked.name.casefold() != card.world.name.casefold()):
+            worlds[BOOK] = card.world
         persona = card.persona.model_copy(update={"worlds": [*worlds]})
         return await self._store_persona(persona, result, picture=card.picture, ending=card.picture_ending, worlds=worlds)
 
