@@ -18,15 +18,19 @@ Path = tuple[str, ...]
 
 
 def keep_original(
-    original: Mapping[str, JsonValue], written: Mapping[str, JsonValue], read: Callable[[JsonObject], object]
+    original: Mapping[str, JsonValue],
+    written: Mapping[str, JsonValue],
+    read: Callable[[JsonObject], object],
+    expected: object,
 ) -> JsonObject:
-    """Return the part of `original` that an export of the imported record, `written`, would not contain.
+    """Return the part of `original` that an export of the imported record, `written`, would not contain. `expected` is what
+    `read` returns for `original`.
 
     Where that part does not read as the same record together with what the export adds, the whole original is kept.
     """
     produced = dict(_leaves(written))
     kept = _nested((path, value) for path, value in _leaves(original) if path not in produced or produced[path] != value)
-    if kept and read(_merge(written, kept)) != read(dict(original)):
+    if not kept.keys().isdisjoint(written) and read(_merge(written, kept)) != expected:
         return dict(original)
     return kept
 

@@ -31,7 +31,7 @@ class Library:
         trash = paths.trash
         presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
-        self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, trash / "personas")
+        self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, trash / "personas", caches_values=True)
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", caches_values=True)
         self._instruct_presets = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
         self._samplers = FileCollection(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")

@@ -35,7 +35,8 @@ def read_card_fields(card: Mapping[str, JsonValue], name: str, notes: ImportNote
     `card` is a V1 object or one with `spec` and `data`. Its book is not read.
     """
     persona = read_persona(card, name, notes)
-    kept = keep_original(without_book(card), write_persona(persona), _reader(name))
+    original, read = without_book(card), _reader(name)
+    kept = keep_original(original, write_persona(persona), read, read(original))
     return persona.model_copy(update={"original": {CARD: kept} if kept else {}})
 
 

@@ -72,7 +72,7 @@ KEYS_ARE_PATTERNS = "useRegex"
 def to_world_info(entry: Mapping[str, JsonValue]) -> JsonObject:
     """Return a card's entry as World Info fields; what these cannot express is kept in the field `cardEntry`."""
     fields = _to_world_info_fields(entry)
-    kept = keep_original(entry, _to_card_entry_fields(fields), _comparable)
+    kept = keep_original(entry, _to_card_entry_fields(fields), _comparable, comparable_entry(fields, 0))
     return {**fields, CARD_ENTRY: kept} if kept else fields
 
 

@@ -18,6 +18,8 @@ from lethe_app.interchange.lorebooks.other_formats import CONVERTERS
 from lethe_app.interchange.lorebooks.world_info import read_entry, write_entry
 from lethe_app.interchange.originals import keep_original, restore_original
 
+MAX_ENTRIES = 20_000
+"""Maximum number of entries: several times the largest lorebook that is shared."""
 DEFAULT_SCAN_DEPTH = 2
 """SillyTavern's default, in which the message being sent counts."""
 
@@ -110,14 +112,17 @@ def _keep_settings(book: Mapping[str, JsonValue], entries_field: str, kind: Lore
     kept: JsonObject = {other.value: extensions.pop(other.value) for other in LorebookFormat if other.value in extensions}
     fields = {field: value for field, value in book.items() if field not in (entries_field, "extensions")}
     original = {**fields, "extensions": extensions} if extensions else fields
-    own = keep_original(original, _write_settings(world), _settings_reader(world.name))
+    read = _settings_reader(world.name)
+    own = keep_original(original, _write_settings(world), read, read(original))
     return {**kept, kind.value: own} if own else kept
 
 
 def _read_entries(found: Sequence[JsonValue], kind: LorebookFormat, notes: ImportNotes, location: str) -> list[WorldEntry]:
+    if len(found) > MAX_ENTRIES:
+        notes.add(NoteKind.OUT_OF_RANGE, location, used=MAX_ENTRIES)
     convert = to_world_info if kind is LorebookFormat.CHARACTER_BOOK else CONVERTERS.get(kind.value, dict)
     entries = []
-    for number, values in enumerate(found):
+    for number, values in enumerate(found[:MAX_ENTRIES]):
         place = f"{location}[{number}]"
         if not isinstance(values, dict):
             notes.add(NoteKind.SKIPPED, place)

@@ -43,13 +43,14 @@ _IDS = UUID("3ad8f2c1-6d0e-49b3-8f57-0c9b1a64e2d7")
 
 def read_entry(values: Mapping[str, JsonValue], notes: ImportNotes, location: str, number: int) -> WorldEntry:
     """Return the entry of these World Info fields, with what it cannot express as its `original`."""
-    entry = read_entry_fields(values, notes, location, number)
-    kept = keep_original(values, write_entry_fields(entry, number), lambda fields: comparable_entry(fields, number))
+    fields = read_entry_fields(values, notes, location, number)
+    entry = WorldEntry.model_validate({**fields, "guid": uuid5(_IDS, f"{location}\0{number}\0{fields['content']}")})
+    kept = keep_original(values, write_entry_fields(entry, number), lambda values: comparable_entry(values, number), fields)
     return entry.model_copy(update={"original": kept})
 
 
-def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, location: str, number: int) -> WorldEntry:
-    """Return the entry of these World Info fields without its `original`."""
+def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, location: str, number: int) -> dict[str, object]:
+    """Return the values of an entry's fields. They are compared as such, because building a record takes far longer."""
     fields = FieldReader(values, notes, location)
     keys, content = fields.texts("key"), fields.text("content")
     is_selective = fields.flag("selective", default=True)
@@ -61,37 +62,36 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
     for name in WITHOUT_EFFECT:
         if values.get(name):
             notes.add(NoteKind.NO_EFFECT, name)
-    return WorldEntry(
-        guid=uuid5(_IDS, f"{location}\0{number}\0{content}"),
-        name=fields.text("comment").strip() or (keys[0] if keys else f"Entry {number + 1}"),
-        content=content,
-        keywords_main=keys,
-        keywords_secondary=fields.texts("keysecondary") if is_selective else [],
-        word_link=LOGIC[fields.number("selectiveLogic", 0, 0, 3)],
-        sticky=fields.flag("constant"),
-        enabled=not fields.flag("disable"),
-        trigger_chance=chance / 100,
-        position_index=depth if at_depth else -1,
-        role=ROLES[fields.number("role", 0, 0, 2)] if at_depth else Role.SYSTEM,
-        order=fields.number("order", DEFAULT_ORDER, -1_000_000, 1_000_000),
-        priority=fields.number("priority", DEFAULT_PRIORITY, -1_000_000, 1_000_000),
-        case_sensitive=fields.flag("caseSensitive"),
-        whole_word=fields.flag("matchWholeWords"),
+    return {
+        "name": fields.text("comment").strip() or (keys[0] if keys else f"Entry {number + 1}"),
+        "content": content,
+        "keywords_main": keys,
+        "keywords_secondary": fields.texts("keysecondary") if is_selective else [],
+        "word_link": LOGIC[fields.number("selectiveLogic", 0, 0, 3)],
+        "sticky": fields.flag("constant"),
+        "enabled": not fields.flag("disable"),
+        "trigger_chance": chance / 100,
+        "position_index": depth if at_depth else -1,
+        "role": ROLES[fields.number("role", 0, 0, 2)] if at_depth else Role.SYSTEM,
+        "order": fields.number("order", DEFAULT_ORDER, -1_000_000, 1_000_000),
+        "priority": fields.number("priority", DEFAULT_PRIORITY, -1_000_000, 1_000_000),
+        "case_sensitive": fields.flag("caseSensitive"),
+        "whole_word": fields.flag("matchWholeWords"),
         # The message being sent counts in SillyTavern's scan depth, but not in ours.
-        scan_depth=None if scan_depth is None else max(0, scan_depth - 1),
-        duration=max(1, math.ceil(sticky / 2)),  # messages there, turns of two messages here
-        cooldown=math.ceil(fields.number("cooldown", 0, 0, 2000) / 2),
-        delay=fields.number("delay", 0, 0, 10_000),
-        exclude_recursion=fields.flag("excludeRecursion"),
-        prevent_recursion=fields.flag("preventRecursion"),
-        delay_until_recursion=fields.number("delayUntilRecursion", 0, 0, 10),
-        groups=fields.texts("group"),
-        group_override=fields.flag("groupOverride"),
-        group_weight=fields.number("groupWeight", DEFAULT_WEIGHT, 0, 100_000),
-        group_scoring=fields.optional_flag("useGroupScoring"),
-        ignore_budget=fields.flag("ignoreBudget"),
-        do_embeds=True if fields.flag("vectorized") else None,
-    )
+        "scan_depth": None if scan_depth is None else max(0, scan_depth - 1),
+        "duration": max(1, math.ceil(sticky / 2)),  # messages there, turns of two messages here
+        "cooldown": math.ceil(fields.number("cooldown", 0, 0, 2000) / 2),
+        "delay": fields.number("delay", 0, 0, 10_000),
+        "exclude_recursion": fields.flag("excludeRecursion"),
+        "prevent_recursion": fields.flag("preventRecursion"),
+        "delay_until_recursion": fields.number("delayUntilRecursion", 0, 0, 10),
+        "groups": fields.texts("group"),
+        "group_override": fields.flag("groupOverride"),
+        "group_weight": fields.number("groupWeight", DEFAULT_WEIGHT, 0, 100_000),
+        "group_scoring": fields.optional_flag("useGroupScoring"),
+        "ignore_budget": fields.flag("ignoreBudget"),
+        "do_embeds": True if fields.flag("vectorized") else None,
+    }
 
 
 def write_entry(entry: WorldEntry, number: int) -> JsonObject:
@@ -100,8 +100,8 @@ def write_entry(entry: WorldEntry, number: int) -> JsonObject:
 
 
 def comparable_entry(fields: JsonObject, number: int) -> object:
-    """Return what is compared of two entries; their ids and times are made by every reading anew."""
-    return read_entry_fields(fields, ImportNotes(), "", number).model_dump(exclude={"guid", "added", "last_trigger"})
+    """Return what is compared of two entries."""
+    return read_entry_fields(fields, ImportNotes(), "", number)
 
 
 def write_entry_fields(entry: WorldEntry, number: int) -> JsonObject:

@@ -120,7 +120,7 @@ def _build_messages(session: ChatSession, part: Dated, speakers: Speakers) -> li
             shown=message.shown,
         )
         # Of a line of SillyTavern only what an export would not write by itself.
-        kept = keep_line(message.original, built) if "mes" in message.original else message.original
+        kept = keep_line(message, built) if "mes" in message.original else message.original
         messages.append(built.model_copy(update={"original": kept}))
     return messages
 

@@ -159,9 +159,9 @@ def restore_message(message: Message, original: JsonObject) -> JsonObject:
     return restore_original(write_message(message), original, _comparable)
 
 
-def keep_line(line: JsonObject, message: Message) -> JsonObject:
-    """Return the part of a line that an export of the message made of it would not contain."""
-    return keep_original(line, write_message(message), _comparable)
+def keep_line(found: TranscriptMessage, message: Message) -> JsonObject:
+    """Return the part of the line read as `found` that an export of the message made of it would not contain."""
+    return keep_original(found.original, write_message(message), _comparable, replace(found, original={}))
 
 
 def _comparable(line: JsonObject) -> object:

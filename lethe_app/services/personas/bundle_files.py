@@ -50,7 +50,7 @@ class BundleFileWriter:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
-        self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
+        self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo", caches_values=True)
 
     def write_files(self, imported: ImportedFiles, bundle: Bundle, name: str) -> None:
         """Write worlds, avatar and persona, in this order, so that the persona appears only when everything it refers to

@@ -57,7 +57,7 @@ def persona_sections() -> list[EditorSection]:
     memory = ("sense_of_time", "dates_in_session_summaries", "disable_bot_guidance", "self_edit_field", "self_edit_tokens")
     away = [*_specs("mood"), *_day_specs(), *_specs("schedule_prefix", "agent_mode", TASKS)]
     return [
-        EditorSection(_tr("Identity"), _specs("name", "nickname", "tagline", "tags"), has_avatar=True),
+        EditorSection(_tr("Identity"), _specs("name", "tagline", "nickname", "tags"), has_avatar=True),
         EditorSection(_tr("Bio"), _specs("bio", "personality", "mini_bio"), bio),
         EditorSection(_tr("Scenario and greetings"), _specs("scenario", "first_messages")),
         EditorSection(_tr("Style"), _specs("example_dialogs", "system_prompt", "post_history_instructions")),

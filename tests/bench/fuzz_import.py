@@ -1,0 +1,248 @@
+"""Files of other programs, changed at random, are read and imported for as long as asked: nothing crashes, hangs or escapes.
+
+Valid files of every format are changed in bytes, in JSON values, in structure and in the packing around them. Every file is
+read; each hundredth is imported into a real home too. `crashes` are exceptions other than a FileError, `hangs` are files that
+took more than a second, `escapes` are files outside the home that were written or changed, `peak_mb` is the largest growth of
+the process over its size at the beginning, in MB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import random
+import struct
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from lethe_app.app import build
+from lethe_app.composition.app_services import AppServices
+from lethe_app.errors import FileError
+from lethe_app.interchange.cards import png
+from lethe_app.interchange.external_file import read_external_file
+from lethe_app.paths import Paths
+from tests.bench.report import arguments, show
+from tests.interchange import external_files as files
+from tests.interchange.test_lorebooks import OTHERS as BOOKS
+from tests.interchange.test_presets import CHATML
+from tests.interchange.test_transcripts import OTHERS as CHATS
+
+MAX_SECONDS, IMPORT_EVERY = 1.0, 100
+ODD: tuple[object, ...] = (
+    *(
+        None,
+        True,
+        -1,
+        0,
+        1e308,
+        2**70,
+        "",
+        "\0",
+        "\ud800",
+        "a" * 5000,
+        "{{char}}" * 500,
+        "@@" * 300,
+        "/(a+)+$/",
+        "../../etc/passwd",
+    ),
+    *([], {}, [[]], [None] * 50, {"": {"": {}}}, "1e400", "٣", "<script>", "=cmd()", -(2**63)),
+)
+"""Values put in the place of others."""
+
+
+def originals() -> list[tuple[str, bytes]]:
+    """A valid file of every format, by name."""
+    book = {"name": "B", "entries": [files.book_entry(), files.book_entry(id=5, content="@@depth 2\n@@@role user\nText")]}
+    cards = [
+        files.v2_card(character_book=book),
+        files.v3_card(character_book=book),
+        {"name": "A", "description": "x", "first_mes": "y"},
+    ]
+    found = [(f"card{number}.json", files.as_bytes(card)) for number, card in enumerate(cards)]
+    found += [
+        (f"card{number}.png", png.write_cards(files.picture(), {"chara": files.as_bytes(card)}, "x"))
+        for number, card in enumerate(cards)
+    ]
+    found += [("card.webp", files.webp_with_comment(base64.b64encode(files.as_bytes(cards[0]))))]
+    found += [
+        ("card.charx", files.archive({"card.json": files.as_bytes(cards[1]), "assets/icon/images/a.png": files.picture()}))
+    ]
+    found += [("card.yaml", b"name: Bo\ncontext: |\n  tall\ngreeting: hey\n")]
+    found += [
+        ("world.json", files.as_bytes(files.world_info())),
+        ("v3.json", files.as_bytes({"spec": "lorebook_v3", "data": book})),
+    ]
+    found += [(f"{name}.json", files.as_bytes(value)) for name, value in (BOOKS | CHATS).items()]
+    found += [("chat.jsonl", files.chat_file()), ("instruct.json", files.as_bytes(CHATML))]
+    found += [("sampler.json", files.as_bytes({"temp": 1, "top_p": 1, "top_k": 0, "dry_sequence_breakers": '["a"]'}))]
+    return found
+
+
+def change_bytes(content: bytes, dice: random.Random) -> bytes:
+    """Flip, cut, repeat or insert a few bytes."""
+    changed = bytearray(content)
+    for _ in range(dice.randint(1, 6)):
+        place = dice.randrange(len(changed) + 1)
+        match dice.randrange(4):
+            case 0 if changed:
+                changed[place % len(changed)] = dice.randrange(256)
+            case 1:
+                del changed[place : place + dice.randint(1, 40)]
+            case 2:
+                changed[place:place] = changed[place : place + dice.randint(1, 200)] * dice.randint(1, 5)
+            case _:
+                changed[place:place] = dice.randbytes(dice.randint(1, 12))
+    return bytes(changed)
+
+
+def change_value(value: object, dice: random.Random) -> object:
+    """Replace, drop, double or rename something within a JSON value."""
+    if isinstance(value, dict) and value and dice.random() < 0.85:
+        name = dice.choice(list(value))
+        changed = dict(value)
+        match dice.randrange(6):
+            case 0:
+                changed[name] = dice.choice(ODD)
+            case 1:
+                del changed[name]
+            case 2:
+                changed[dice.choice(list(value))] = changed.pop(name)
+            case _:
+                changed[name] = change_value(value[name], dice)
+        return changed
+    if isinstance(value, list) and value and dice.random() < 0.85:
+        place = dice.randrange(len(value))
+        doubled = value * dice.choice((1, 1, 1, 5))
+        return [*doubled[:place], change_value(value[place], dice), *doubled[place + 1 :]]
+    return dice.choice(ODD)
+
+
+def change(name: str, content: bytes, dice: random.Random) -> bytes:
+    """Change a file in its values where these are known, or else in its bytes."""
+    if dice.random() < 0.4:
+        return change_bytes(content, dice)
+    if name.endswith(".json"):
+        value: object = json.loads(content)
+        for _ in range(dice.randint(1, 4)):
+            value = change_value(value, dice)
+        return json.dumps(value).encode()
+    if name.endswith(".jsonl"):
+        lines = content.splitlines()
+        place = dice.randrange(len(lines))
+        lines[place] = json.dumps(change_value(json.loads(lines[place]), dice)).encode()
+        return b"\n".join(lines * dice.choice((1, 1, 1, 30)))
+    if name.endswith(".png"):
+        card = change_value(json.loads(png.decode_card(png.read_texts(content, name)["chara"], name)), dice)
+        packed = base64.b64encode(json.dumps(card).encode())
+        kind, data = dice.choice(((b"tEXt", b"ccv3\0" + packed), (b"zTXt", b"chara\0\0" + zlib.compress(packed))))
+        length = dice.choice((len(data), len(data), 2**31, 0))
+        chunk = struct.pack(">I", length) + kind + data + struct.pack(">I", 0)
+        return content[:33] + chunk + content[33:]
+    return change_bytes(content, dice)
+
+
+class Fuzzing:
+    """Counts of one run."""
+
+    def __init__(self, home: Path, services: AppServices, seed: int) -> None:
+        self.home, self.services, self.dice = home, services, random.Random(seed)
+        self.counts: Counter[str] = Counter()
+        self.slowest = 0.0
+        self.peak = 0
+        self.size = psutil.Process().memory_info().rss
+        self.first_crash = ""
+
+    def attempt(self, what: Callable[[], object]) -> None:
+        """Run one reading, and count how it ended."""
+        began = time.perf_counter()
+        try:
+            what()
+            self.counts["read"] += 1
+        except FileError:
+            self.counts["refused"] += 1
+        except Exception:
+            self.counts["crashes"] += 1
+            self.first_crash = self.first_crash or traceback.format_exc()
+        took = time.perf_counter() - began
+        self.slowest = max(self.slowest, took)
+        self.counts["hangs"] += took > MAX_SECONDS
+        self.peak = max(self.peak, psutil.Process().memory_info().rss - self.size)
+
+    async def import_file(self, name: str, content: bytes) -> None:
+        """Import a file into the home, and take it back."""
+        file = self.home.parent / "inbox" / name
+        file.write_bytes(content)
+        began = time.perf_counter()
+        try:
+            result = await self.services.imports.run(await self.services.imports.read_plan([file]))
+            await self.services.imports.revert(result)
+            self.counts["imported"] += 1
+        except FileError:
+            self.counts["refused"] += 1
+        except Exception:
+            self.counts["crashes"] += 1
+            self.first_crash = self.first_crash or traceback.format_exc()
+        self.counts["slow imports"] += time.perf_counter() - began > 5 * MAX_SECONDS
+
+
+async def run(seconds: float, seed: int) -> tuple[Fuzzing, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        home, inbox = Path(folder) / "home", Path(folder) / "inbox"
+        inbox.mkdir()
+        services = await build(Paths.standard(home), engine="echo")
+        fuzzing, valid = Fuzzing(home, services, seed), originals()
+        before = outside(Path(folder))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            name, content = fuzzing.dice.choice(valid)
+            changed = change(name, content, fuzzing.dice)
+            fuzzing.counts["inputs"] += 1
+            fuzzing.attempt(lambda name=name, changed=changed: read_external_file(changed, name))  # type: ignore[misc]
+            if fuzzing.counts["inputs"] % IMPORT_EVERY == 0:
+                await fuzzing.import_file(name, changed)
+                await asyncio.sleep(0)
+        escapes = len(outside(Path(folder)) ^ before)
+        await services.close()
+        return fuzzing, escapes
+
+
+def outside(folder: Path) -> set[str]:
+    """Everything in the folder that holds home and inbox, but those two."""
+    return {str(path) for path in folder.iterdir() if path.name not in {"home", "inbox"}}
+
+
+def main() -> None:
+    wanted = arguments(
+        __doc__,
+        ("--seconds", {"type": float, "default": 20.0, "help": "how long to go on"}),
+        ("--seed", {"type": int, "default": 7, "help": "another seed gives other files"}),
+    )
+    fuzzing, escapes = asyncio.run(run(wanted.seconds, wanted.seed))
+    counts = fuzzing.counts
+    figures = {
+        "inputs": counts["inputs"],
+        "crashes": counts["crashes"],
+        "hangs": counts["hangs"] + counts["slow imports"],
+        "escapes": escapes,
+        "read": counts["read"],
+        "refused": counts["refused"],
+        "imported": counts["imported"],
+        "slowest_ms": fuzzing.slowest * 1000,
+        "peak_mb": fuzzing.peak / 1e6,
+    }
+    if fuzzing.first_crash:
+        print(fuzzing.first_crash, file=sys.stderr)
+    show(list(figures.items()), figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()
