@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from lethe_app.domain.chat import Role
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.ui.core.labels import fields
 from lethe_app.ui.pages.personas.draft import DAY_PREFIX
@@ -98,6 +99,9 @@ def _specs(*names: str) -> list[FieldSpec]:
 
 
 def _build_spec(name: str) -> FieldSpec:
+    if name == "depth_prompt_role":
+        roles = [(Role.SYSTEM, _tr("System")), (Role.USER, _tr("User")), (Role.ASSISTANT, _tr("Assistant"))]
+        return build_field_spec(Persona, name, roles)
     spec = build_field_spec(Persona, name)
     lists = {
         WORLDS: _tr("No worlds yet."),
