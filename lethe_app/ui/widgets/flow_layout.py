@@ -24,7 +24,7 @@ class FlowLayout(QLayout):
         """Insert `widget` at index `index`."""
         self.addChildWidget(widget)
         self._items.insert(index, QWidgetItem(widget))
-        self.update()  # `invalidate` alone arranges nothing while the widget keeps its size
+        self.invalidate()
 
     def count(self) -> int:
         return len(self._items)

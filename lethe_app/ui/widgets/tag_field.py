@@ -96,6 +96,8 @@ class TagField(QFrame):
         for index, word in enumerate(self._words):
             self._flow.insert_widget(index, self._create_chip(word))
         self._adjust_height()
+        # Showing a chip arranges the ones before it, after which Qt takes the layout for done while the field keeps its size.
+        self._flow.setGeometry(self.contentsRect())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Focus the line edit, because the whole frame looks like one text field."""

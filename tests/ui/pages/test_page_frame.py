@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -258,20 +257,3 @@ def test_typing_and_taking_back_finds_what_a_look_at_everything_would(seed: int)
             typed = typed[:-1] if dice.random() < 0.45 else typed + dice.choice("ab ")
         rows.set_filter(typed)
         assert rows.visible_rows == [row for row in everyone if all(word in row[0] for word in typed.split())]
-
-
-def test_chips_that_come_later_lie_beside_each_other(qtbot):
-    field = TagField("Tags")
-    qtbot.addWidget(field)
-    field.resize(500, 40)
-    field.show()
-    qtbot.wait(20)
-
-    field.set_words(["sea", "night"])
-
-    def places() -> list[tuple[int, int]]:
-        children = [*field.findChildren(QPushButton), field.focusProxy()]
-        return sorted((child.geometry().left(), child.geometry().right()) for child in children)
-
-    qtbot.waitUntil(lambda: all(left > right for (_, right), (left, _) in pairwise(places())))
-    assert len(places()) == 3
