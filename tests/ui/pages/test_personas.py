@@ -23,7 +23,6 @@ from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import read_picture
-from lethe_app.ui.widgets.tag_field import TagField
 from tests.ui.form_fields import error_below, note_beside
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
@@ -761,18 +760,3 @@ async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
             if button.isVisible() and not button.property("chip"):
                 assert button.width() >= button.sizeHint().width(), button.text()
         page.discard_unsaved()
-
-
-async def test_the_tags_of_a_persona_lie_beside_each_other(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        tagged = await scene.services.library.save_persona(Persona(name="Ada", tags=["sea", "night"]))
-        scene.controller.pages.navigator.open(PersonaRoute(tagged.unique_name))
-        await until(lambda: scene.page is not None)
-        page = scene.page
-        assert page is not None
-        await until(lambda: any(field.words == ["sea", "night"] for field in page.findChildren(TagField)))
-        (field,) = (field for field in page.findChildren(TagField) if field.words == ["sea", "night"])
-        await until(lambda: field.isVisible() and field.width() > 200)
-
-        first, second = sorted(field.findChildren(QPushButton), key=lambda chip: chip.x())
-        assert first.geometry().right() < second.x()
