@@ -21,8 +21,12 @@ ACCEPT_TIMEOUT_SECONDS = 5.0
 
 def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
     """Add `lethe export` and `lethe import` to the parser; the caller sets the functions they run."""
-    export_parser = commands.add_parser("export", help="export a persona to one file")
-    export_parser.add_argument("file", type=Path, metavar="FILE.lethe")
+    export_parser = commands.add_parser(
+        "export",
+        help="export a persona to a .lethe file, to a character card (.png, .json, .charx), or its conversations to .jsonl",
+    )
+    export_parser.add_argument("file", type=expanded_path, metavar="FILE")
+    export_parser.add_argument("--world", metavar="NAME", help="export this world as World Info instead")
     export_parser.add_argument(
         "--persona", help="name or file name of the persona (default: the last one used, otherwise the first)"
     )
@@ -209,10 +213,11 @@ async def run_archive(options: argparse.Namespace, paths: Paths, build: Build) -
 async def run_export(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe export`."""
     from lethe_app.cli.bundles import export
+    from lethe_app.cli.card_export import export_for_others, is_for_others
 
     services = await build(paths)
     try:
-        return await export(services, options)
+        return await (export_for_others if is_for_others(options) else export)(services, options)
     finally:
         await services.close()
 

@@ -41,6 +41,7 @@ from lethe_app.services.notebooks.recall import NotebookSelector
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.writer import NotebookWriter
 from lethe_app.services.personas.bundles import BundleService
+from lethe_app.services.personas.card_export import CardExport
 from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.goals import GoalService
 from lethe_app.services.personas.inner_life import InnerLife
@@ -113,6 +114,7 @@ class AppServices:
     fact_lists: FactLists
     bundles: BundleService
     imports: ImportService
+    card_export: CardExport
     facts: FactService
     archive_queue: ArchiveQueue
     indexing: IndexingService

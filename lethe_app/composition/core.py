@@ -62,6 +62,7 @@ from lethe_app.services.notebooks.recall import NotebookRecaller, NotebookSelect
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.personas.bundles import BundleService
+from lethe_app.services.personas.card_export import CardExport
 from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences
@@ -290,6 +291,10 @@ class CoreServices:
     def bundles(self) -> BundleService:
         stores = (self.paths, self.database, self.library, self.app_state)
         return BundleService(*stores, self.indexing, self.preferences, self.sessions_changed)
+
+    @cached_property
+    def card_export(self) -> CardExport:
+        return CardExport(self.database, self.library)
 
     @cached_property
     def imports(self) -> ImportService:

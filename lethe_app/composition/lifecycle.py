@@ -56,6 +56,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         fact_lists=core.fact_lists,
         bundles=core.bundles,
         imports=core.imports,
+        card_export=core.card_export,
         facts=core.facts,
         archive_queue=core.archive_queue,
         indexing=core.indexing,

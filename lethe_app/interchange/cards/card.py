@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -94,6 +95,27 @@ def write_json(persona: Persona, world: World | None) -> bytes:
     """Return a persona as a V3 card in JSON."""
     book = write_character_book(world) if world is not None else None
     return json.dumps(write_card(persona, book), ensure_ascii=False, indent=2).encode()
+
+
+def write_charx(persona: Persona, world: World | None, picture: bytes) -> bytes:
+    """Return a persona as a CHARX archive: a V3 card, with its picture beside it as the icon."""
+    book = write_character_book(world) if world is not None else None
+    card, suffix = write_card(persona, book), images.find_suffix(picture)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        if suffix:
+            path = f"assets/icon/images/main{suffix}"
+            data = FieldReader(card, ImportNotes()).mapping("data")
+            others = [one for one in FieldReader(data, ImportNotes()).items("assets") if not _is_main_icon(one)]
+            icon: JsonObject = {"type": "icon", "uri": f"embeded://{path}", "name": "main", "ext": suffix[1:]}
+            card = {**card, "data": {**data, "assets": [icon, *others]}}
+            archive.writestr(path, picture)
+        archive.writestr(CHARX_CARD, json.dumps(card, ensure_ascii=False, indent=2))
+    return packed.getvalue()
+
+
+def _is_main_icon(asset: JsonValue) -> bool:
+    return isinstance(asset, dict) and asset.get("type") == "icon" and asset.get("name") == "main"
 
 
 def _encode(card: JsonObject) -> bytes:

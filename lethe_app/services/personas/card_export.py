@@ -1,0 +1,108 @@
+"""Export of a persona as a character card, of a world as World Info, and of conversations as a chat of SillyTavern."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from uuid import UUID
+
+from lethe_app.domain.bundle import BundledConversation, BundledMessage
+from lethe_app.domain.chat import Role
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.interchange.cards.card import write_charx, write_json, write_png
+from lethe_app.interchange.lorebooks.lorebook import write_world_info
+from lethe_app.interchange.transcripts.silly_tavern import restore_message, write_chat
+from lethe_app.services.library import Library
+from lethe_app.storage.atomic import write_atomically
+from lethe_app.storage.bundles.export import PersonaExport
+from lethe_app.storage.database import Database
+
+CARD_SUFFIXES = (".png", ".json", ".charx")
+CHAT_SUFFIX = ".jsonl"
+
+
+class CardExport:
+    """Writer of files for other programs. A file is replaced only after the new one is complete."""
+
+    def __init__(self, database: Database, library: Library) -> None:
+        self._library, self._exporter = library, PersonaExport(database)
+
+    async def export_card(self, persona_id: str, target: Path) -> Path:
+        """Write a persona with its worlds as a V3 card; the suffix of `target` says in which form. Raise FileError and
+        StorageError.
+
+        A picture carries the card as V2 too, for programs that do not know V3.
+        """
+        persona = await self._library.persona(persona_id)
+        all_worlds = await self._library.worlds()
+        world = join_worlds([all_worlds[name] for name in persona.worlds if name in all_worlds])
+        file = self._library.avatar(persona)
+        picture = await asyncio.to_thread(file.read_bytes) if file is not None else b""
+        content = await asyncio.to_thread(_pack_card, persona, world, picture, target)
+        await asyncio.to_thread(write_atomically, target, content)
+        return target
+
+    async def export_world(self, unique_name: str, target: Path) -> Path:
+        """Write a world as a World Info file. Raise FileError if there is none of that name, StorageError."""
+        worlds = await self._library.worlds()
+        if unique_name not in worlds:
+            raise FileError(unique_name, "is not a world")
+        text = await asyncio.to_thread(lambda: json.dumps(write_world_info(worlds[unique_name]), ensure_ascii=False, indent=4))
+        await asyncio.to_thread(write_atomically, target, text.encode())
+        return target
+
+    async def export_chat(self, persona_id: str, target: Path) -> int:
+        """Write all conversations of a persona, the oldest first, as one chat; return the number of messages. Of each the
+        branch on display is written, with all alternatives. Raise FileError, StorageError.
+        """
+        persona = await self._library.persona(persona_id)
+        header: dict[str, object] = {}
+        messages: list[BundledMessage] = []
+        for guid in await self._exporter.session_ids_of(persona_id):
+            conversation = await self._exporter.conversation(guid)
+            if conversation is not None:
+                header = header or dict(conversation.record.original)
+                messages += displayed_branch(conversation)
+        user = next((one.speaker_name for one in messages if one.role is Role.USER and one.speaker_name), "You")
+        header = {"user_name": user, "character_name": persona.name, "chat_metadata": {}} | header
+        lines = await asyncio.to_thread(lambda: [restore_message(message, message.original) for message in messages])
+        text = write_chat(header, lines)  # type: ignore[arg-type]
+        await asyncio.to_thread(write_atomically, target, text.encode())
+        return len(messages)
+
+
+def join_worlds(worlds: list[World]) -> World | None:
+    """Return all worlds as one, because a card has a single book; None if there are none."""
+    if not worlds:
+        return None
+    return worlds[0].model_copy(update={"entries": [entry for world in worlds for entry in world.entries]})
+
+
+def displayed_branch(conversation: BundledConversation) -> list[BundledMessage]:
+    """Return the spoken messages of the branch on display, oldest first, without hidden ones and those of tools."""
+    by_id = {message.id: message for message in conversation.messages}
+    branch: list[BundledMessage] = []
+    place: UUID | None = conversation.record.session.leaf_id
+    while place in by_id:
+        message = by_id.pop(place)
+        branch.append(message)
+        place = message.parent_id
+    return [message for message in reversed(branch) if not message.hidden and message.role is not Role.TOOL]
+
+
+def _pack_card(persona: Persona, world: World | None, picture: bytes, target: Path) -> bytes:
+    match target.suffix.lower():
+        case ".json":
+            return write_json(persona, world)
+        case ".charx":
+            return write_charx(persona, world, picture)
+        case ".png":
+            if not picture.startswith(b"\x89PNG"):
+                raise FileError(
+                    persona.name, "has no picture in PNG format", remedy="Export to a .json or .charx file instead."
+                )
+            return write_png(persona, world, picture, persona.name)
+    raise FileError(target, "has an ending that is none of a card", remedy="Use .png, .json or .charx.")
