@@ -22,6 +22,7 @@ from lethe_app.storage.database import Database
 
 CARD_SUFFIXES = (".png", ".json", ".charx")
 CHAT_SUFFIX = ".jsonl"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class CardExport:
@@ -30,18 +31,19 @@ class CardExport:
     def __init__(self, database: Database, library: Library) -> None:
         self._library, self._exporter = library, PersonaExport(database)
 
-    async def export_card(self, persona_id: str, target: Path) -> Path:
+    async def export_card(self, persona_id: str, target: Path, substitute: bytes = b"") -> Path:
         """Write a persona with its worlds as a V3 card; the suffix of `target` says in which form. Raise FileError and
         StorageError.
 
-        A picture carries the card as V2 too, for programs that do not know V3.
+        A picture carries the card as V2 too, for programs that do not know V3. `substitute` is a PNG that is used if the
+        persona's own picture is none.
         """
         persona = await self._library.persona(persona_id)
         all_worlds = await self._library.worlds()
         world = join_worlds([all_worlds[name] for name in persona.worlds if name in all_worlds])
         file = self._library.avatar(persona)
         picture = await asyncio.to_thread(file.read_bytes) if file is not None else b""
-        content = await asyncio.to_thread(_pack_card, persona, world, picture, target)
+        content = await asyncio.to_thread(_pack_card, persona, world, picture, substitute, target)
         await asyncio.to_thread(write_atomically, target, content)
         return target
 
@@ -93,14 +95,15 @@ def displayed_branch(conversation: BundledConversation) -> list[BundledMessage]:
     return [message for message in reversed(branch) if not message.hidden and message.role is not Role.TOOL]
 
 
-def _pack_card(persona: Persona, world: World | None, picture: bytes, target: Path) -> bytes:
+def _pack_card(persona: Persona, world: World | None, picture: bytes, substitute: bytes, target: Path) -> bytes:
     match target.suffix.lower():
         case ".json":
             return write_json(persona, world)
         case ".charx":
             return write_charx(persona, world, picture)
         case ".png":
-            if not picture.startswith(b"\x89PNG"):
+            picture = picture if picture.startswith(PNG_SIGNATURE) else substitute
+            if not picture:
                 raise FileError(
                     persona.name, "has no picture in PNG format", remedy="Export to a .json or .charx file instead."
                 )

@@ -268,7 +268,14 @@ class WindowController(QObject):
         """Create the controller of the pages, and the export of personas, which they offer too."""
         window, services = self._window, self._services
         self.bundle_exporter = BundleExporter(
-            window, window.theme, window.notifier, self.directory, services.bundles, self.file_transfers, self.tasks
+            window,
+            window.theme,
+            window.notifier,
+            self.directory,
+            services.bundles,
+            services.card_export,
+            self.file_transfers,
+            self.tasks,
         )
         self.pages = PageController(window, services, self.view, self.sessions, self.tasks, self.bundle_exporter.export_persona)
 

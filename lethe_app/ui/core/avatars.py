@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QImageReader, QPainter, QPainterPath, QPixmap
+from PySide6.QtGui import QColor, QFont, QImage, QImageReader, QImageWriter, QPainter, QPainterPath, QPixmap
 
 from lethe_app.ui.core.palette import Palette
 
@@ -34,6 +34,15 @@ def render_portrait(content: bytes, name: str, size: int, palette: Palette, devi
     buffer.setData(QByteArray(content))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
     return _render_disc(QImageReader(buffer) if content else None, name, name, size, palette, device_pixel_ratio)
+
+
+def encode_png(image: QImage) -> bytes:
+    """Return an image as the content of a PNG file."""
+    content = QByteArray()
+    buffer = QBuffer(content)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return bytes(content.data())
 
 
 def _render_disc(

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from lethe_app.interchange.cards import png
+from lethe_app.interchange.cards.card import read_card
 from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
 from tests.interchange.external_files import as_bytes, picture, v2_card
 from tests.ui.controllers.test_bundles import dropped, shown, visible
@@ -104,3 +106,15 @@ async def test_a_file_of_no_known_format_is_named(tmp_path: Path):
         assert isinstance(dialog, ImportPreviewDialog)
         assert not dialog.primary.isEnabled()
         dialog.reject()
+
+
+async def test_a_persona_without_a_png_leaves_as_the_picture_of_a_card(tmp_path: Path):
+    target = tmp_path / "mira.png"
+    async with opened(tmp_path / "home") as scene:
+        mira = await scene.services.library.persona("mira")
+
+        await scene.controller.bundle_exporter.write_card(mira, target)
+
+        back = read_card(target.read_bytes(), "mira.png")
+    assert (back.persona.name, back.persona.bio, back.persona.first_messages) == (mira.name, mira.bio, mira.first_messages)
+    assert QImage.fromData(target.read_bytes()).width() == 512

@@ -12,17 +12,24 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lethe_app.domain.bundle import ENDING, BundleScope
+from lethe_app.services.personas.card_export import CARD_SUFFIXES
+from lethe_app.ui.core.avatars import encode_png
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, format_bytes, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
     from lethe_app.services.personas.bundles import BundleService
+    from lethe_app.services.personas.card_export import CardExport
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.notifier import Notifier
+
+
+CARD_PICTURE_SIZE = 512
+"""Side in pixels of the picture of a card, if the persona's own is no PNG."""
 
 
 class BundleExporter(QObject):
@@ -35,12 +42,14 @@ class BundleExporter(QObject):
         notifier: Notifier,
         directory: PersonaDirectory,
         bundles: BundleService,
+        card_export: CardExport,
         file_transfers: FileTransfers,
         tasks: TaskRunner,
     ) -> None:
         super().__init__(window)
         self._window, self._theme, self._notifier, self._directory = window, theme, notifier, directory
-        self._bundles, self._file_transfers, self._tasks = bundles, file_transfers, tasks
+        self._bundles, self._card_export = bundles, card_export
+        self._file_transfers, self._tasks = file_transfers, tasks
 
     async def export_persona(self, persona_id: str, scope: BundleScope) -> None:
         """Ask for scope and target file, then start the export of a persona."""
@@ -51,9 +60,20 @@ class BundleExporter(QObject):
         dialog = BundleExportDialog(self._window, self._theme, offer, avatar, scope)
         if not await run_dialog(dialog):
             return
-        chosen_scope, target = dialog.scope, await self._ask_for_target_file(offer.persona.name)
-        if target is not None:  # a task without key, so that the export of another persona does not cancel it
+        chosen_scope, target = dialog.scope, await self._ask_for_target_file(offer.persona.name, dialog.scope)
+        if target is None:
+            return
+        # A task without key, so that the export of another persona does not cancel it.
+        if target.suffix.lower() in CARD_SUFFIXES:
+            self._tasks.start_task(self.write_card(offer.persona, target))
+        else:
             self._tasks.start_task(self.write_bundle(offer.persona, chosen_scope, target))
+
+    async def write_card(self, persona: Persona, target: Path) -> None:
+        """Write a persona as a character card, and show a notification with its size and folder."""
+        picture = encode_png(self._directory.render_avatar(persona, CARD_PICTURE_SIZE).toImage())
+        file = await self._card_export.export_card(persona.unique_name, target, picture)
+        await self._announce(persona.name, file)
 
     async def write_bundle(self, persona: Persona, scope: BundleScope, target: Path) -> None:
         """Write the bundle of a persona, and show a notification with its size and folder. The user can cancel it."""
@@ -65,27 +85,37 @@ class BundleExporter(QObject):
             lambda report: self._bundles.export(persona.unique_name, scope, target, report),
         )
         if file is not None:
-            folder = QUrl.fromLocalFile(str(file.parent))
-            size = await asyncio.to_thread(lambda: file.stat().st_size)
-            self._notifier.notify(
-                self.tr("{name} was exported to “{file}”.").format(name=name, file=file.name),
-                format_bytes(size),
-                self.tr("Show in folder"),
-                partial(open_folder, folder),
-            )
+            await self._announce(name, file)
 
-    async def _ask_for_target_file(self, name: str) -> Path | None:
-        """Ask for the target file of an export; None if the user cancels. In the suggested file name, other characters than
-        letters, digits, spaces and - _ ' are replaced.
+    async def _announce(self, name: str, file: Path) -> None:
+        folder = QUrl.fromLocalFile(str(file.parent))
+        size = await asyncio.to_thread(lambda: file.stat().st_size)
+        self._notifier.notify(
+            self.tr("{name} was exported to “{file}”.").format(name=name, file=file.name),
+            format_bytes(size),
+            self.tr("Show in folder"),
+            partial(open_folder, folder),
+        )
+
+    async def _ask_for_target_file(self, name: str, scope: BundleScope) -> Path | None:
+        """Ask for the target file of an export; None if the user cancels. A persona without history may also become a
+        character card. In the suggested file name, other characters than letters, digits, spaces and - _ ' are replaced.
         """
         stem = "".join(letter if letter.isalnum() or letter in " -_'" else "-" for letter in name).strip(" -") or "Persona"
         file_name = f"{stem[:80]}{ENDING}"
-        name_filter = self.tr("Personas (*{ending})").format(ending=ENDING)
+        filters = [self.tr("Lethe (*{ending})").format(ending=ENDING)]
+        if scope is BundleScope.PERSONA:
+            filters += [
+                self.tr("Character card, picture (*.png)"),
+                self.tr("Character card, text (*.json)"),
+                self.tr("Character card, archive (*.charx)"),
+            ]
         folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
         title = self.tr("Export {name}").format(name=name)
-        dialog = QFileDialog(self._window, title, str(Path(folder) / file_name), name_filter)
+        dialog = QFileDialog(self._window, title, str(Path(folder) / file_name), ";;".join(filters))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(ENDING.removeprefix("."))
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.rpartition("*.")[2].rstrip(")")))
         dialog.selectFile(file_name)
         return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
 
