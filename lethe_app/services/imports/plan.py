@@ -49,6 +49,8 @@ class ImportItem:
     name: str
     file_time: datetime
     notes: Sequence[ImportNote] = ()
+    size: int = 0
+    """Number of entries of a world, or of the world that comes with a persona, and of messages of a conversation."""
     earlier: str = ""
     """Id of the record that an earlier import of the same content made and that still exists."""
     action: ItemAction = ItemAction.IMPORT

@@ -67,16 +67,19 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
     for number, card in enumerate(found.cards):
         key = f"{ItemKind.PERSONA} {digest} {number}"
         notes = [*card.notes, *_decorator_notes(card.world)]
-        yield ImportItem(ItemKind.PERSONA, key, file, card, card.persona.name, changed, notes)
+        size = len(card.world.entries) if card.world is not None else 0
+        yield ImportItem(ItemKind.PERSONA, key, file, card, card.persona.name, changed, notes, size)
     for number, world in enumerate(found.worlds):
         notes = [*found.notes, *_decorator_notes(world)]
-        yield ImportItem(ItemKind.WORLD, f"{ItemKind.WORLD} {digest} {number}", file, world, world.name, changed, notes)
+        key = f"{ItemKind.WORLD} {digest} {number}"
+        yield ImportItem(ItemKind.WORLD, key, file, world, world.name, changed, notes, len(world.entries))
     for number, transcript in enumerate(found.transcripts):
         if transcript.messages:
             key = f"{ItemKind.CONVERSATION} {digest} {number}"
             # SillyTavern keeps the chats of a character in a folder of the character's name.
             name = transcript.character or (file.parent.name if file.suffix.lower() == ".jsonl" else "") or transcript.title
-            yield ImportItem(ItemKind.CONVERSATION, key, file, transcript, name, changed, found.notes)
+            size = len(transcript.messages)
+            yield ImportItem(ItemKind.CONVERSATION, key, file, transcript, name, changed, found.notes, size)
     for number, preset in enumerate(found.presets):
         key = f"{ItemKind.PRESET} {digest} {number}"
         yield ImportItem(ItemKind.PRESET, key, file, preset, preset.name, changed, found.notes)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QW
 from lethe_app.domain.import_notes import ImportNote
 from lethe_app.services.imports.note_words import TEMPLATES, fill_note
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
-from lethe_app.ui.core.formatting import format_count, shorten_text
+from lethe_app.ui.core.formatting import format_count, format_message_count, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_6
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
@@ -128,7 +128,8 @@ class ImportItemRow(QWidget):
     def _describe_details(self) -> str:
         """Return file name, earlier import and notes, one per line."""
         item = self.item
-        lines = [self.tr("{file} · imported before").format(file=item.file.name) if item.earlier else item.file.name]
+        earlier = self.tr("imported before") if item.earlier else ""
+        lines = [" · ".join(filter(None, (item.file.name, describe_size(item), earlier)))]
         lines += [translate_note(note) for note in item.notes[:MAX_NOTES]]
         if len(item.notes) > MAX_NOTES:
             rest = len(item.notes) - MAX_NOTES
@@ -139,6 +140,17 @@ class ImportItemRow(QWidget):
         if self.action_box is not None:
             self.action_box.setEnabled(self.box.isChecked())
         self.action_changed.emit()
+
+
+def describe_size(item: ImportItem) -> str:
+    """Return how large an item is, such as “with a world of 3 entries”; empty if there is nothing to count."""
+    tr = QCoreApplication.translate
+    if not item.size:
+        return ""
+    if item.kind is ItemKind.CONVERSATION:
+        return format_message_count(item.size)
+    entries = format_count(item.size, tr("ImportPreviewDialog", "{n} entry"), tr("ImportPreviewDialog", "{n} entries"))
+    return tr("ImportPreviewDialog", "with a world of {n}").format(n=entries) if item.kind is ItemKind.PERSONA else entries
 
 
 def translate_note(note: ImportNote) -> str:

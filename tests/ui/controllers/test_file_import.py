@@ -38,7 +38,7 @@ async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(
         dialog = await shown(scene, ImportPreviewDialog)
         assert scene.draft.toPlainText() == "", "the file's address is not written into the field"
         headings = [label.text() for label in dialog.findChildren(QLabel)]
-        assert "1 persona" in headings
+        assert {"1 persona", "vera.png · with a world of 1 entry"} <= set(headings)
 
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.window.windowTitle().startswith("Vera Lind"))

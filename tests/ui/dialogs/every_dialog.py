@@ -91,7 +91,7 @@ def importing(window: QWidget, _theme: Theme) -> QDialog:
 
     def item(kind: ItemKind, name: str, file: str, content: object, earlier: str = "") -> ImportItem:
         action = ItemAction.SKIP if earlier else ItemAction.IMPORT
-        return ImportItem(kind, f"{kind} {name}", Path(file), content, name, made, notes[: len(name) % 5], earlier, action)  # type: ignore[arg-type]
+        return ImportItem(kind, f"{kind} {name}", Path(file), content, name, made, notes[: len(name) % 5], 3, earlier, action)  # type: ignore[arg-type]
 
     items = [
         item(ItemKind.WORLD, "Harbour of a town with a long name", "Harbour.json", World(name="Harbour")),
