@@ -7,8 +7,10 @@ import json
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import choose_persona
+from lethe_app.domain.bundle import CARD_SUFFIXES
 from lethe_app.errors import FileError
-from lethe_app.services.personas.card_export import CARD_SUFFIXES, CHAT_SUFFIX
+
+CHAT_SUFFIX = ".jsonl"
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lethe_app.composition.core import CoreServices
 from lethe_app.paths import Paths
@@ -20,7 +21,6 @@ from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.qualification import Qualification
-from lethe_app.services.imports.service import ImportService
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import IndexingService
@@ -41,7 +41,6 @@ from lethe_app.services.notebooks.recall import NotebookSelector
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.writer import NotebookWriter
 from lethe_app.services.personas.bundles import BundleService
-from lethe_app.services.personas.card_export import CardExport
 from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.goals import GoalService
 from lethe_app.services.personas.inner_life import InnerLife
@@ -68,6 +67,10 @@ from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.services.worlds.service import WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
+
+if TYPE_CHECKING:
+    from lethe_app.services.imports.service import ImportService
+    from lethe_app.services.personas.card_export import CardExport
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
 """Delays of the background services after the start in seconds, so that they do not slow down the start and the first reply."""
@@ -113,8 +116,6 @@ class AppServices:
     memory_lists: MemoryLists
     fact_lists: FactLists
     bundles: BundleService
-    imports: ImportService
-    card_export: CardExport
     facts: FactService
     archive_queue: ArchiveQueue
     indexing: IndexingService
@@ -148,6 +149,16 @@ class AppServices:
     core: CoreServices
     """Services that the others are built on; for tests and benchmarks."""
     _close_functions: tuple[Callable[[], Awaitable[None]], ...]
+
+    @property
+    def imports(self) -> ImportService:
+        """Import of files of other programs, built at its first use."""
+        return self.core.imports
+
+    @property
+    def card_export(self) -> CardExport:
+        """Export of files for other programs, built at its first use."""
+        return self.core.card_export
 
     @property
     def fact_extraction(self) -> FactExtraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lethe_app.agents.budget import DailyBudget
 from lethe_app.domain.model import EngineCheck, LoadedModel
@@ -22,7 +23,6 @@ from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
-from lethe_app.services.imports.service import ImportService
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.passage_sources import PassageSources
@@ -62,7 +62,6 @@ from lethe_app.services.notebooks.recall import NotebookRecaller, NotebookSelect
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.personas.bundles import BundleService
-from lethe_app.services.personas.card_export import CardExport
 from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences
@@ -102,6 +101,10 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.storage.memory.world_usage import WorldUsage
+
+if TYPE_CHECKING:
+    from lethe_app.services.imports.service import ImportService
+    from lethe_app.services.personas.card_export import CardExport
 
 
 class CoreServices:
@@ -294,10 +297,15 @@ class CoreServices:
 
     @cached_property
     def card_export(self) -> CardExport:
+        from lethe_app.services.personas.card_export import CardExport  # noqa: PLC0415 - see `imports`
+
         return CardExport(self.database, self.library)
 
     @cached_property
     def imports(self) -> ImportService:
+        # The readers of foreign formats take a tenth of a second to load, and are rarely needed.
+        from lethe_app.services.imports.service import ImportService  # noqa: PLC0415
+
         services = (self.library, self.bundles, self.presets, self.sessions, self.archive_queue)
         return ImportService(*services, self.app_state, self.preferences)
 

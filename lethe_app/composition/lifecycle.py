@@ -55,8 +55,6 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,
         bundles=core.bundles,
-        imports=core.imports,
-        card_export=core.card_export,
         facts=core.facts,
         archive_queue=core.archive_queue,
         indexing=core.indexing,

@@ -21,6 +21,8 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.worldinfo import World
 
 ENDING = ".lethe"
+CARD_SUFFIXES = (".png", ".json", ".charx")
+"""Suffixes of character cards, as which a persona can be exported too."""
 VERSION, WITHOUT_CARD_FIELDS, WITHOUT_SESSIONS, WITHOUT_A_MIND = 4, 3, 2, 1
 """Versions of the format. Lethe refuses bundles of a newer version than its own and reads all older ones. A bundle
 without fields of a character card, without sessions, or without notebooks and mood as well, is written as an older version, so

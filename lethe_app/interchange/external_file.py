@@ -26,8 +26,6 @@ from lethe_app.interchange.transcripts.transcript import ChatTranscript
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Maximum size of a file: a CHARX archive with pictures and sounds."""
 MAX_YAML_BYTES = 1024 * 1024
-SUFFIXES = (".png", ".apng", ".webp", ".jpg", ".jpeg", ".json", ".jsonl", ".yaml", ".yml", ".charx", ".byaf", ".brain")
-"""Suffixes of files that are looked at when a folder is imported."""
 _PICTURE_STARTS = (png.SIGNATURE, b"RIFF", b"\xff\xd8")
 
 

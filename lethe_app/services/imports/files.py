@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lethe_app.interchange.external_file import SUFFIXES
-
 MAX_FILES = 20_000
 """Maximum number of files looked at: the user folder of somebody with years of history holds some thousands."""
 IGNORED_FOLDERS = frozenset(
@@ -15,7 +13,9 @@ IGNORED_FOLDERS = frozenset(
     | {"novelai settings", "openai settings", "koboldai settings", "node_modules", "__pycache__", "quickreplies"}
 )
 """Folders of SillyTavern's user folder, in lower case, that hold nothing Lethe has a place for."""
-IMPORTED_SUFFIXES = SUFFIXES
+IMPORTED_SUFFIXES = (
+    *(".png", ".apng", ".webp", ".jpg", ".jpeg", ".json", ".jsonl", ".yaml", ".yml", ".charx", ".byaf", ".brain"),
+)
 """Suffixes of files that may contain something to import."""
 IGNORED_FILES = frozenset({"settings.json", "secrets.json", "stats.json", "content.log", "package.json", "package-lock.json"})
 

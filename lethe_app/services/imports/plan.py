@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.domain.import_notes import ImportNote
-from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
-from lethe_app.interchange.cards.card import ImportedCard
-from lethe_app.interchange.presets.preset import Preset
-from lethe_app.interchange.transcripts.transcript import ChatTranscript
 
-Content = ImportedCard | World | ChatTranscript | Preset
+if TYPE_CHECKING:  # the readers take a tenth of a second to load, which the start of the program must not
+    from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+    from lethe_app.domain.worldinfo import World
+    from lethe_app.interchange.cards.card import ImportedCard
+    from lethe_app.interchange.transcripts.transcript import ChatTranscript
+
+    Preset = InstructPreset | SamplerPreset | SystemPreset
+    Content = ImportedCard | World | ChatTranscript | Preset
 
 
 class ItemKind(StrEnum):

@@ -20,8 +20,6 @@ from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.database import Database
 
-CARD_SUFFIXES = (".png", ".json", ".charx")
-CHAT_SUFFIX = ".jsonl"
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 

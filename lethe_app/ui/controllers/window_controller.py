@@ -251,7 +251,7 @@ class WindowController(QObject):
             window, window.theme, window.notifier, services.bundles, self.file_transfers, self.tasks
         )
         self.file_importer = FileImporter(
-            window, window.notifier, services.imports, self.bundle_importer, self.file_transfers, self.tasks
+            window, window.notifier, lambda: services.imports, self.bundle_importer, self.file_transfers, self.tasks
         )
         self.file_drop_target = FileDropTarget(window, self.file_importer)
         self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
@@ -273,7 +273,7 @@ class WindowController(QObject):
             window.notifier,
             self.directory,
             services.bundles,
-            services.card_export,
+            lambda: services.card_export,
             self.file_transfers,
             self.tasks,
         )

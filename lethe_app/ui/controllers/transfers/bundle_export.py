@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,7 @@ from PySide6.QtCore import QObject, QStandardPaths, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from lethe_app.domain.bundle import ENDING, BundleScope
-from lethe_app.services.personas.card_export import CARD_SUFFIXES
+from lethe_app.domain.bundle import CARD_SUFFIXES, ENDING, BundleScope
 from lethe_app.ui.core.avatars import encode_png
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, format_bytes, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
@@ -42,13 +42,14 @@ class BundleExporter(QObject):
         notifier: Notifier,
         directory: PersonaDirectory,
         bundles: BundleService,
-        card_export: CardExport,
+        get_card_export: Callable[[], CardExport],
         file_transfers: FileTransfers,
         tasks: TaskRunner,
     ) -> None:
+        """Set up the exporter. `get_card_export` is called when it is needed, because the service takes long to load."""
         super().__init__(window)
         self._window, self._theme, self._notifier, self._directory = window, theme, notifier, directory
-        self._bundles, self._card_export = bundles, card_export
+        self._bundles, self._get_card_export = bundles, get_card_export
         self._file_transfers, self._tasks = file_transfers, tasks
 
     async def export_persona(self, persona_id: str, scope: BundleScope) -> None:
@@ -72,7 +73,7 @@ class BundleExporter(QObject):
     async def write_card(self, persona: Persona, target: Path) -> None:
         """Write a persona as a character card, and show a notification with its size and folder."""
         picture = encode_png(self._directory.render_avatar(persona, CARD_PICTURE_SIZE).toImage())
-        file = await self._card_export.export_card(persona.unique_name, target, picture)
+        file = await self._get_card_export().export_card(persona.unique_name, target, picture)
         await self._announce(persona.name, file)
 
     async def write_bundle(self, persona: Persona, scope: BundleScope, target: Path) -> None:

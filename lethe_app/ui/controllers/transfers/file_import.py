@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,13 +42,14 @@ class FileImporter(QObject):
         self,
         window: QWidget,
         notifier: Notifier,
-        imports: ImportService,
+        get_imports: Callable[[], ImportService],
         bundle_importer: BundleImporter,
         file_transfers: FileTransfers,
         tasks: TaskRunner,
     ) -> None:
+        """Set up the importer. `get_imports` is called when it is needed, because the service takes long to load."""
         super().__init__(window)
-        self._window, self._notifier, self._imports = window, notifier, imports
+        self._window, self._notifier, self._get_imports = window, notifier, get_imports
         self._bundle_importer, self._file_transfers, self._tasks = bundle_importer, file_transfers, tasks
         self._import_lock = asyncio.Lock()
 
@@ -87,7 +88,7 @@ class FileImporter(QObject):
     async def _confirm_and_import(self, paths: Sequence[Path]) -> None:
         from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog  # noqa: PLC0415 - rarely needed
 
-        imports, transfers = self._imports, self._file_transfers
+        imports, transfers = self._get_imports(), self._file_transfers
         async with self._import_lock:
             reading_dialog = TransferProgressDialog(self._window, self.tr("Reading files…"))
             plan = await run_with_progress(reading_dialog, transfers, lambda report: imports.read_plan(paths, report))
@@ -125,7 +126,7 @@ class FileImporter(QObject):
             )
 
     async def _revert(self, result: ImportResult) -> None:
-        await self._imports.revert(result)
+        await self._get_imports().revert(result)
         for persona_id in result.personas:
             self.reverted.emit(persona_id)
 
