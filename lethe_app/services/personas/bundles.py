@@ -289,7 +289,7 @@ class BundleService:
         token = CancelToken(on_progress)
 
         def create_import() -> PersonaImport:
-            return PersonaImport(persona_id, history, {}, worlds, lambda speaker: speaker, {})
+            return PersonaImport(persona_id, history, {}, worlds, lambda speaker: speaker, {}, keeps_guests=True)
 
         ids = await run_cancellable(self._importer.import_persona(create_import, token.report_progress), token)
         self._sessions_changed.notify(persona_id)

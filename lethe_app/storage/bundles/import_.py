@@ -71,6 +71,8 @@ class PersonaImport:
     """Function from a speaker's name in the bundle to the name in this home."""
     app_state: Mapping[tuple[str, str], object]
     """Values for the app state by scope and key."""
+    keeps_guests: bool = False
+    """True if the guests of the sessions are personas of this home; those of a bundle are not, whatever their names."""
 
 
 class BundleImport:
@@ -145,8 +147,7 @@ def _store_conversation(
         "user_id": map_speaker(session.user_id),
         "last_activity": "",
     }
-    # A persona of a bundle with the same file name in this home may be another one, for which the mapping gives no name.
-    overrides["guests"] = json.dumps([guest for name in session.guests if (guest := map_speaker(name))])
+    overrides["guests"] = json.dumps(session.guests if persona.keeps_guests else [])
     insert(connection, "sessions", {**row, **overrides})
     for seq, message in enumerate(conversation.messages, start=1):
         _store_message(connection, guid, seq, message, ids, map_speaker)

@@ -196,3 +196,16 @@ async def test_decorators_without_effect_are_named(services: AppServices, tmp_pa
     (item,) = (await services.imports.read_plan([tmp_path / "book.json"])).items
 
     assert [(note.kind, note.values) for note in item.notes] == [(NoteKind.UNKNOWN_DECORATOR, {"name": "@@instruct_depth"})]
+
+
+async def test_a_chat_of_several_characters_is_a_group(services: AppServices, tmp_path: Path):
+    lines = [{"name": name, "mes": f"{name} speaks.", "is_user": name == "Sam"} for name in ("Mira", "Sam", "Bo")]
+    (tmp_path / "bo.json").write_bytes(as_bytes(v2_card(name="Bo")))
+    (tmp_path / "group.jsonl").write_bytes(b"\n".join(map(as_bytes, lines)))
+
+    result = await services.imports.run(await services.imports.read_plan([tmp_path / "bo.json", tmp_path / "group.jsonl"]))
+
+    session = await services.core.session_store.session(result.sessions[0])
+    messages = await services.sessions.page(session.guid, 0, 9)
+    assert (session.persona_id, session.guests) == (MIRA, [result.personas[0]])
+    assert [message.speaker for message in messages] == [MIRA, "tomas", result.personas[0]]
