@@ -153,8 +153,7 @@ class ImportService:
 
     async def _import_world(self, item: ImportItem, world: World, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
-            await self._library.save_world(world.model_copy(update={"unique_name": item.earlier}))
-            return item.earlier
+            return await self._update_world(item.earlier, world)
         names = {known.name for known in (await self._library.worlds()).values()}
         entries = [entry.model_copy(update={"guid": uuid4()}) for entry in world.entries]
         new = world.model_copy(update={"name": free_name(world.name, names), "entries": entries, "unique_name": ""})
@@ -162,6 +161,22 @@ class ImportService:
         self._library.changed.notify(None)
         result.worlds.append(saved.unique_name)
         return saved.unique_name
+
+    async def _update_world(self, unique_name: str, world: World) -> str:
+        """Replace the entries of an earlier import; those of the same name and keys keep their ids, and so their state in
+        conversations and their passages.
+        """
+        present = (await self._library.worlds())[unique_name]
+        ids = {(entry.name, *entry.keywords_main): entry.guid for entry in present.entries}
+        entries = [
+            entry.model_copy(update={"guid": ids.pop((entry.name, *entry.keywords_main), None) or uuid4()})
+            for entry in world.entries
+        ]
+        updated = world.model_copy(update={"unique_name": unique_name, "name": present.name, "entries": entries})
+        await self._library.trash_entries(present)
+        await self._library.save_world(updated)
+        self._library.changed.notify(None)
+        return unique_name
 
     async def _import_transcript(self, item: ImportItem, transcript: ChatTranscript, result: ImportResult) -> str:
         """Store a conversation as archived sessions of the persona of that name, which is created if there is none."""

@@ -209,3 +209,20 @@ async def test_a_chat_of_several_characters_is_a_group(services: AppServices, tm
     messages = await services.sessions.page(session.guid, 0, 9)
     assert (session.persona_id, session.guests) == (MIRA, [result.personas[0]])
     assert [message.speaker for message in messages] == [MIRA, "tomas", result.personas[0]]
+
+
+async def test_an_updated_world_keeps_the_ids_of_its_entries_and_the_old_one_is_in_the_trash(
+    services: AppServices, tmp_path: Path
+):
+    (tmp_path / "harbour.json").write_bytes(as_bytes(world_info()))
+    first = await services.imports.run(await services.imports.read_plan([tmp_path / "harbour.json"]))
+    world = (await services.library.worlds())[first.worlds[0]]
+    edited = world.entries[0].model_copy(update={"content": "Edited."})
+    await services.library.save_world(world.model_copy(update={"entries": [edited]}))
+    plan = await services.imports.read_plan([tmp_path / "harbour.json"])
+
+    await services.imports.run(replace(plan, items=[replace(plan.items[0], action=ItemAction.UPDATE)]))
+
+    updated = (await services.library.worlds())[first.worlds[0]]
+    assert [(entry.guid, entry.content) for entry in updated.entries] == [(edited.guid, "The harbour lies empty.")]
+    assert any("Edited." in file.read_text(encoding="utf-8") for file in (services.paths.trash / "worldinfo").iterdir())
