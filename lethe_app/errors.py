@@ -8,6 +8,7 @@ and leads to a crash report. Exceptions of libraries are translated into this hi
   │                 EngineUnreachable
   ├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
   ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
+  │                 UnknownFormat
   └─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
@@ -93,6 +94,10 @@ class FileError(LetheError):
         self.path = Path(path)
         self.field = field
         self.problem = problem
+
+
+class UnknownFormat(FileError):
+    """A file contains nothing of a kind that Lethe can import, such as a picture without a character."""
 
 
 class WebError(LetheError):

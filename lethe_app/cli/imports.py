@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lethe_app.cli.bundles import build_progress_printer
 from lethe_app.services.imports.note_words import describe_note
-from lethe_app.services.imports.plan import ImportPlan, ImportResult, ItemAction, ItemKind
+from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -41,8 +41,7 @@ async def import_files(services: AppServices, paths: list[Path], options: argpar
 
 def _print_report(plan: ImportPlan, result: ImportResult, *, is_preview: bool) -> None:
     for item in plan.items:
-        done = "already imported" if item.action is ItemAction.SKIP else "would be imported" if is_preview else "imported"
-        print(f"{NAMES[item.kind][0]} {item.name}: {done} ({item.file.name})")
+        print(f"{NAMES[item.kind][0]} {item.name}: {_describe_outcome(item, result, is_preview=is_preview)} ({item.file.name})")
         for note in item.notes:
             print(f"    {describe_note(note)}.")
     for error in (*plan.errors, *result.errors):
@@ -51,6 +50,14 @@ def _print_report(plan: ImportPlan, result: ImportResult, *, is_preview: bool) -
         print(f"{plan.ignored} other files were left out.")
     if not plan.items and not plan.errors:
         print("Nothing to import was found.")
+
+
+def _describe_outcome(item: ImportItem, result: ImportResult, *, is_preview: bool) -> str:
+    if item.action is ItemAction.SKIP:
+        return "already imported"
+    if is_preview:
+        return "would be imported"
+    return "imported" if item.key in result.keys else "failed"
 
 
 def _as_json(plan: ImportPlan, result: ImportResult) -> dict[str, object]:

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from lethe_app.domain.import_notes import ImportNote
 from lethe_app.domain.worldinfo import World
-from lethe_app.errors import FileError
+from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, read_card
 from lethe_app.interchange.import_notes import ImportNotes
@@ -75,7 +75,7 @@ def _recognise(values: JsonValue, text: str, file_name: str, notes: ImportNotes)
         return ExternalContent(worlds=(read_lorebook(values, title, notes),), notes=notes.notes)
     if is_preset(values) and isinstance(values, dict):
         return ExternalContent(presets=tuple(read_presets(values, title, notes)), notes=notes.notes)
-    raise FileError(file_name, "is of no format that Lethe can import")
+    raise UnknownFormat(file_name, "is of no format that Lethe can import")
 
 
 def _parse_yaml(text: str, file_name: str) -> JsonValue:

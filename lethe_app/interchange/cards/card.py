@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
-from lethe_app.errors import FileError
+from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange import images
 from lethe_app.interchange.bundle_archive import Archive, BundleLimits
 from lethe_app.interchange.cards import png
@@ -133,13 +133,13 @@ def _read_png(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
                 errors.append(error)
     if errors:
         raise errors[0]
-    raise FileError(file_name, "is a picture without a character card")
+    raise UnknownFormat(file_name, "is a picture without a character card")
 
 
 def _read_comment(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
     comment = read_comment(content)
     if comment is None:
-        raise FileError(file_name, "is a picture without a character card")
+        raise UnknownFormat(file_name, "is a picture without a character card")
     return parse_json(png.decode_card(comment.strip(b"\0 "), file_name), file_name, notes)
 
 
@@ -150,7 +150,7 @@ def _read_archive(content: bytes, file_name: str, notes: ImportNotes) -> tuple[J
         return card, _main_icon(card, archive)
     if BYAF_MANIFEST in archive:
         return _read_backyard(archive, file_name, notes)
-    raise FileError(file_name, "is an archive without a character")
+    raise UnknownFormat(file_name, "is an archive without a character")
 
 
 def _main_icon(card: JsonValue, archive: Archive) -> bytes:
@@ -209,7 +209,9 @@ def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, J
         return from_pygmalion
     if "Name" in values and ("Bio" in values or "FirstMessage" in values):
         return from_old_lethe
-    return dict if "name" in values and any(mark in values for mark in V1_MARKS) else None
+    # A persona's file of our own has a name and a scenario too, but as a V1 card it would lose its bio.
+    is_own = "first_messages" in values or "bio" in values
+    return dict if "name" in values and not is_own and any(mark in values for mark in V1_MARKS) else None
 
 
 def _note_remote_assets(card: Mapping[str, JsonValue], notes: ImportNotes) -> None:

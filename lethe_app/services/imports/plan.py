@@ -7,20 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.domain.import_notes import ImportNote
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 
-if TYPE_CHECKING:  # the readers take a tenth of a second to load, which the start of the program must not
-    from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
-    from lethe_app.domain.worldinfo import World
-    from lethe_app.interchange.cards.card import ImportedCard
-    from lethe_app.interchange.transcripts.transcript import ChatTranscript
-
-    Preset = InstructPreset | SamplerPreset | SystemPreset
-    Content = ImportedCard | World | ChatTranscript | Preset
+Preset = InstructPreset | SamplerPreset | SystemPreset
 
 
 class ItemKind(StrEnum):
@@ -44,12 +39,14 @@ class ItemAction(StrEnum):
 
 @dataclass(frozen=True)
 class ImportItem:
-    """One record to be made. `key` identifies content and kind: it is the same whenever the same file is read."""
+    """One record to be made. `key` identifies content and kind: it is the same whenever the same file is read.
+
+    The content itself is read again when it is stored: that of years of history would not fit into memory at once.
+    """
 
     kind: ItemKind
     key: str
     file: Path
-    content: Content
     name: str
     file_time: datetime
     notes: Sequence[ImportNote] = ()
@@ -69,10 +66,6 @@ class ImportPlan:
     ignored: int = 0
     """Number of files found in folders that are of no known format."""
 
-    def count(self, kind: ItemKind) -> int:
-        """Return the number of items of a kind that are not skipped."""
-        return sum(item.kind is kind and item.action is not ItemAction.SKIP for item in self.items)
-
 
 @dataclass
 class ImportResult:
@@ -83,9 +76,23 @@ class ImportResult:
     worlds: list[str] = field(default_factory=list)
     sessions: list[UUID] = field(default_factory=list)
     presets: list[tuple[type[Preset], str]] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    """Keys of the imported items."""
+    updated: list[Persona | World] = field(default_factory=list)
+    """Records that were overwritten, as they were before."""
+    keys: dict[str, str] = field(default_factory=dict)
+    """Keys of the imported items, with the id that an earlier import had made of each."""
     errors: list[FileError] = field(default_factory=list)
     chats: int = 0
     """Number of files with conversations, each of which may have become several sessions."""
     messages: int = 0
+
+    def add(self, other: ImportResult) -> None:
+        """Add what another import has made."""
+        self.personas += other.personas
+        self.worlds += other.worlds
+        self.sessions += other.sessions
+        self.presets += other.presets
+        self.updated += other.updated
+        self.keys |= other.keys
+        self.errors += other.errors
+        self.chats += other.chats
+        self.messages += other.messages

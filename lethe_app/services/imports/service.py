@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,7 +21,7 @@ from lethe_app.interchange.cards.card_fields import linked_world_name
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
-from lethe_app.services.imports.reader import read_plan
+from lethe_app.services.imports.reader import Content, ContentReader, read_plan
 from lethe_app.services.library import Library
 from lethe_app.services.personas.bundle_files import free_name
 from lethe_app.services.personas.bundles import BundleService
@@ -72,26 +73,22 @@ class ImportService:
     @staticmethod
     def _mark_earlier(item: ImportItem, earlier: Mapping[str, object], present: set[str]) -> ImportItem:
         found = str(earlier.get(item.key, ""))
-        exists = found in present if item.kind in (ItemKind.PERSONA, ItemKind.WORLD) else bool(found)
+        exists = found in present if item.kind is not ItemKind.PRESET else bool(found)
         return replace(item, earlier=found, action=ItemAction.SKIP) if exists else item
 
     # Storing
 
     async def run(self, plan: ImportPlan, on_progress: ProgressCallback = ignore_progress) -> ImportResult:
-        """Import the items of a plan. An item that fails is reported in the result and does not stop the others; if the task
-        is cancelled, everything that was made is taken back.
+        """Import the items of a plan. An item whose file fails is reported in the result, leaves nothing behind and does not
+        stop the others. If storage fails or the task is cancelled, everything that was made is taken back. Raise StorageError.
         """
-        result = ImportResult()
+        result, contents = ImportResult(), ContentReader()
         items = [item for item in plan.items if item.action is not ItemAction.SKIP]
         try:
             for number, item in enumerate(items):
                 on_progress(number / len(items))
-                try:
-                    await self._import_item(item, result)
-                except FileError as error:
-                    result.errors.append(error)
-                except LetheError as error:
-                    result.errors.append(FileError(item.file, error.message))
+                await self._import_or_revert(item, contents, result)
+                _raise_if_cancelled()
         except BaseException:
             await asyncio.shield(self.revert(result))
             raise
@@ -99,22 +96,37 @@ class ImportService:
         self._archive_queue.background.wake()
         return result
 
-    async def _import_item(self, item: ImportItem, result: ImportResult) -> None:
-        match item.content:
+    async def _import_or_revert(self, item: ImportItem, contents: ContentReader, result: ImportResult) -> None:
+        """Import one item and add it to the result, or take back what was made of it."""
+        made = ImportResult()
+        try:
+            content = await asyncio.to_thread(contents.read, item)
+            await self._import_item(item, content, made)
+        except FileError as error:
+            await self.revert(made)
+            result.errors.append(error)
+        except BaseException:
+            await asyncio.shield(self.revert(made))
+            raise
+        else:
+            result.add(made)
+
+    async def _import_item(self, item: ImportItem, content: Content, result: ImportResult) -> None:
+        match content:
             case ImportedCard():
-                made = await self._import_card(item, item.content, result)
+                made = await self._import_card(item, content, result)
             case World():
-                made = await self._import_world(item, item.content, result)
+                made = await self._import_world(item, content, result)
             case ChatTranscript():
-                made = await self._import_transcript(item, item.content, result)
+                made = await self._import_transcript(item, content, result)
             case InstructPreset() | SamplerPreset() | SystemPreset():
-                made = await self._import_preset(item.content, result)
-        result.keys.append(item.key)
+                made = await self._import_preset(content, result)
+        result.keys[item.key] = item.earlier
         await self._app_state.set(EARLIER, item.key, made)
 
     async def _import_card(self, item: ImportItem, card: ImportedCard, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
-            return await self._update_persona(item, card)
+            return await self._update_persona(item.earlier, card, result)
         linked = await self._find_linked_world(card.persona)
         worlds = {LINKED: linked} if linked is not None else {}
         # SillyTavern writes the linked book into the card as well, under the same name.
@@ -144,16 +156,17 @@ class ImportService:
         result.worlds += [world.unique_name for world in imported.new_worlds]
         return imported.persona.unique_name
 
-    async def _update_persona(self, item: ImportItem, card: ImportedCard) -> str:
+    async def _update_persona(self, unique_name: str, card: ImportedCard, result: ImportResult) -> str:
         """Replace the texts of the persona of an earlier import; its name, picture, worlds and settings here remain."""
-        present = await self._library.persona(item.earlier)
+        present = await self._library.persona(unique_name)
         fields = card.persona.model_dump(exclude_defaults=True, exclude={"name", "unique_name", "worlds", "avatar"})
         await self._library.save_persona(present.model_copy(update=fields), trash_existing=True)
-        return item.earlier
+        result.updated.append(present)
+        return unique_name
 
     async def _import_world(self, item: ImportItem, world: World, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
-            return await self._update_world(item.earlier, world)
+            return await self._update_world(item.earlier, world, result)
         names = {known.name for known in (await self._library.worlds()).values()}
         entries = [entry.model_copy(update={"guid": uuid4()}) for entry in world.entries]
         new = world.model_copy(update={"name": free_name(world.name, names), "entries": entries, "unique_name": ""})
@@ -162,7 +175,7 @@ class ImportService:
         result.worlds.append(saved.unique_name)
         return saved.unique_name
 
-    async def _update_world(self, unique_name: str, world: World) -> str:
+    async def _update_world(self, unique_name: str, world: World, result: ImportResult) -> str:
         """Replace the entries of an earlier import; those of the same name and keys keep their ids, and so their state in
         conversations and their passages.
         """
@@ -175,6 +188,7 @@ class ImportService:
         updated = world.model_copy(update={"unique_name": unique_name, "name": present.name, "entries": entries})
         await self._library.trash_entries(present)
         await self._library.save_world(updated)
+        result.updated.append(present)
         self._library.changed.notify(None)
         return unique_name
 
@@ -202,18 +216,28 @@ class ImportService:
     # Undo
 
     async def revert(self, result: ImportResult) -> None:
-        """Move everything that an import made to the trash."""
-        for guid in result.sessions:
-            with suppress(LetheError):  # deleted already
-                await self._sessions.delete(guid)
-        for persona in result.personas:
+        """Move everything that an import made to the trash, and restore what it overwrote. What cannot be taken back, because
+        it was deleted since, is passed over.
+        """
+        undo: list[Callable[[], Awaitable[object]]] = [partial(self._sessions.delete, guid) for guid in result.sessions]
+        undo += [partial(self._library.delete_persona, persona) for persona in result.personas]
+        undo += [partial(self._library.delete_world, world) for world in result.worlds]
+        undo += [partial(self._presets.delete, kind, key) for kind, key in result.presets]
+        for before in result.updated:
+            save = self._library.save_persona if isinstance(before, Persona) else self._library.save_world
+            undo.append(partial(save, before))  # type: ignore[arg-type]
+        undo += [partial(self._app_state.set, EARLIER, key, earlier or None) for key, earlier in result.keys.items()]
+        for take_back in undo:
             with suppress(LetheError):
-                await self._library.delete_persona(persona)
-        for world in result.worlds:
-            with suppress(LetheError):
-                await self._library.delete_world(world)
-        for kind, key in result.presets:
-            with suppress(LetheError):
-                await self._presets.delete(kind, key)
-        for item_key in result.keys:
-            await self._app_state.set(EARLIER, item_key, None)
+                await take_back()
+        if result.worlds or result.updated:
+            self._library.changed.notify(None)
+
+
+def _raise_if_cancelled() -> None:
+    """Raise CancelledError if the present task was cancelled while a bundle was stored, for which nothing is raised if it was
+    complete by then.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -226,3 +226,74 @@ async def test_an_updated_world_keeps_the_ids_of_its_entries_and_the_old_one_is_
     updated = (await services.library.worlds())[first.worlds[0]]
     assert [(entry.guid, entry.content) for entry in updated.entries] == [(edited.guid, "The harbour lies empty.")]
     assert any("Edited." in file.read_text(encoding="utf-8") for file in (services.paths.trash / "worldinfo").iterdir())
+
+
+async def test_pictures_without_a_character_are_passed_over_in_a_folder(services: AppServices, folder: Path):
+    (folder / "characters" / "Vera Lind").mkdir()
+    for name in ("joy", "anger"):
+        (folder / "characters" / "Vera Lind" / f"{name}.png").write_bytes(picture())
+
+    plan = await services.imports.read_plan([folder])
+    named = await services.imports.read_plan([folder / "characters" / "Vera Lind" / "joy.png"])
+
+    assert (plan.errors, plan.ignored) == ([], 3)
+    assert [error.problem for error in named.errors] == ["is a picture without a character card"]
+
+
+async def test_an_update_is_undone_too(services: AppServices, tmp_path: Path):
+    files = [tmp_path / "vera.json", tmp_path / "harbour.json"]
+    for file, content in zip(files, (v2_card(extensions={}), world_info()), strict=True):
+        file.write_bytes(as_bytes(content))
+    first = await services.imports.run(await services.imports.read_plan(files))
+    persona = await services.library.save_persona(
+        (await services.library.persona(first.personas[0])).model_copy(update={"bio": "Mine."})
+    )
+    plan = await services.imports.read_plan(files)
+    updates = [replace(item, action=ItemAction.UPDATE) for item in plan.items]
+
+    result = await services.imports.run(replace(plan, items=updates))
+    assert sorted(record.name for record in result.updated) == ["Harbour", "Vera Lind"]
+    assert (await services.library.persona(persona.unique_name)).bio != "Mine."
+    await services.imports.revert(result)
+
+    assert await services.library.persona(persona.unique_name) == persona
+    assert {item.action for item in (await services.imports.read_plan(files)).items} == {ItemAction.SKIP}
+
+
+async def test_a_file_that_changed_after_the_preview_is_not_imported(services: AppServices, folder: Path):
+    before, plan = await stored(services), await services.imports.read_plan([folder / "characters", folder / "worlds"])
+    (folder / "characters" / "Vera Lind.png").unlink()
+    (folder / "worlds" / "Harbour.json").write_bytes(as_bytes({"entries": {}}))
+
+    result = await services.imports.run(plan)
+
+    assert [error.problem for error in result.errors] == [
+        "has changed since it was read",
+        "cannot be opened: no such file or directory",
+    ]
+    assert await stored(services) == before
+
+
+@pytest.mark.parametrize("milliseconds", [0, 5, 20, 50, 100, 200])
+async def test_an_import_that_is_cancelled_at_any_moment_is_whole_or_nothing(
+    services: AppServices, folder: Path, milliseconds: int
+):
+    before, plan = await stored(services), await services.imports.read_plan([folder])
+    task = asyncio.create_task(services.imports.run(plan))
+    await asyncio.sleep(milliseconds / 1000)
+    task.cancel()
+
+    (outcome,) = await asyncio.gather(task, return_exceptions=True)
+
+    if isinstance(outcome, asyncio.CancelledError):
+        assert await stored(services) == before
+    else:
+        assert not isinstance(outcome, BaseException)
+        assert outcome.keys.keys() == {item.key for item in plan.items}
+
+
+async def test_a_file_of_our_own_is_not_taken_for_a_card(services: AppServices):
+    """As one it would lose what cards have no field for."""
+    plan = await services.imports.read_plan([services.paths.personas / "mira-test.json"])
+
+    assert (plan.items, len(plan.errors)) == ([], 1)

@@ -23,10 +23,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
-from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.paths import Paths
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.services.personas.bundles import ExportPreview
@@ -87,17 +84,16 @@ def importing(window: QWidget, _theme: Theme) -> QDialog:
         ImportNote(NoteKind.REMOTE_ASSET, "data.assets[1].uri", {"host": "example.org"}),
         ImportNote(NoteKind.SKIPPED, "entries[7]"),
     ]
-    vera = ImportedCard(Persona(name="Vera Lind"))
 
-    def item(kind: ItemKind, name: str, file: str, content: object, earlier: str = "") -> ImportItem:
+    def item(kind: ItemKind, name: str, file: str, earlier: str = "") -> ImportItem:
         action = ItemAction.SKIP if earlier else ItemAction.IMPORT
-        return ImportItem(kind, f"{kind} {name}", Path(file), content, name, made, notes[: len(name) % 5], 3, earlier, action)  # type: ignore[arg-type]
+        return ImportItem(kind, f"{kind} {name}", Path(file), name, made, notes[: len(name) % 5], 3, earlier, action)
 
     items = [
-        item(ItemKind.WORLD, "Harbour of a town with a long name", "Harbour.json", World(name="Harbour")),
-        item(ItemKind.PERSONA, "Vera Lind", "Vera_Lind_spec_v2_and_a_very_long_file_name_from_a_hub.png", vera),
-        item(ItemKind.PERSONA, "Bo", "Bo.charx", vera, earlier="bo"),
-        item(ItemKind.PRESET, "ChatML", "ChatML.json", InstructPreset(name="ChatML")),
+        item(ItemKind.WORLD, "Harbour of a town with a long name", "Harbour.json"),
+        item(ItemKind.PERSONA, "Vera Lind", "Vera_Lind_spec_v2_and_a_very_long_file_name_from_a_hub.png"),
+        item(ItemKind.PERSONA, "Bo", "Bo.charx", earlier="bo"),
+        item(ItemKind.PRESET, "ChatML", "ChatML.json"),
     ]
     errors = [
         FileError("/home/ann/broken.json", "is not valid JSON (line 1, column 2)"),

@@ -12,10 +12,11 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lethe_app.domain.bundle import ENDING
+from lethe_app.errors import FileError
 from lethe_app.services.imports.files import IMPORTED_SUFFIXES
 from lethe_app.services.imports.plan import ImportResult, ItemKind
 from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, downloads_folder
-from lethe_app.ui.core.formatting import join_with_and
+from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
@@ -105,6 +106,19 @@ class FileImporter(QObject):
 
     def _announce(self, result: ImportResult, *, is_awaited: bool) -> None:
         """Show what was imported, with Undo, and what failed; open the persona if there is exactly one."""
+        if is_awaited and len(result.personas) == 1:
+            self.imported.emit(result.personas[0])
+        if result.keys:
+            self._notifier.notify(
+                self._describe(result),
+                button=self.tr("Undo"),
+                action=self._tasks.create_callback(self._revert, result),
+            )
+        if result.errors:
+            self._notifier.report_error(self._summarise_errors(result.errors))
+
+    def _describe(self, result: ImportResult) -> str:
+        """Return what was imported and what was overwritten as text."""
         from lethe_app.ui.dialogs.import_preview import describe_count  # noqa: PLC0415 - rarely needed
 
         counts = {
@@ -114,16 +128,16 @@ class FileImporter(QObject):
             ItemKind.PRESET: len(result.presets),
         }
         made = [describe_count(kind, count) for kind, count in counts.items() if count]
-        for error in result.errors[:3]:
-            self._notifier.report_error(error)
-        if is_awaited and len(result.personas) == 1:
-            self.imported.emit(result.personas[0])
-        if made:
-            self._notifier.notify(
-                self.tr("Imported: {things}.").format(things=join_with_and(made)),
-                button=self.tr("Undo"),
-                action=self._tasks.create_callback(self._revert, result),
-            )
+        updated = [record.name for record in result.updated]
+        sentences = [self.tr("Imported: {things}.").format(things=join_with_and(made))] if made else []
+        sentences += [self.tr("Updated: {names}.").format(names=shorten_text(join_with_and(updated), 120))] if updated else []
+        return " ".join(sentences)
+
+    def _summarise_errors(self, errors: Sequence[FileError]) -> FileError:
+        """Return the first error, with the number of the others as its remedy."""
+        first, others = errors[0], len(errors) - 1
+        more = format_count(others, self.tr("{n} other file failed too."), self.tr("{n} other files failed too."))
+        return FileError(first.path, first.problem, first.field, more if others else first.remedy)
 
     async def _revert(self, result: ImportResult) -> None:
         await self._get_imports().revert(result)
