@@ -2,7 +2,8 @@
 
 Valid files of every format are changed in bytes, in JSON values, in structure and in the packing around them. Every file is
 read; each hundredth is imported into a real home too. `crashes` are exceptions other than a FileError, `hangs` are files that
-took more than a second, `escapes` are files outside the home that were written or changed, `peak_mb` is the largest growth of
+took more than a second, `escapes` are files outside the home that the process opened for writing, renamed or removed, as
+Python's audit hook reports them, `peak_mb` is the largest growth of
 the process over its size at the beginning, in MB.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import random
 import struct
 import sys
@@ -200,7 +202,8 @@ async def run(seconds: float, seed: int) -> tuple[Fuzzing, int]:
         inbox.mkdir()
         services = await build(Paths.standard(home), engine="echo")
         fuzzing, valid = Fuzzing(home, services, seed), originals()
-        before = outside(Path(folder))
+        watch = WriteWatch(Path(folder))
+        watch.is_watching = True
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             name, content = fuzzing.dice.choice(valid)
@@ -210,14 +213,31 @@ async def run(seconds: float, seed: int) -> tuple[Fuzzing, int]:
             if fuzzing.counts["inputs"] % IMPORT_EVERY == 0:
                 await fuzzing.import_file(name, changed)
                 await asyncio.sleep(0)
-        escapes = len(outside(Path(folder)) ^ before)
+        watch.is_watching = False
         await services.close()
-        return fuzzing, escapes
+        return fuzzing, len(watch.escapes)
 
 
-def outside(folder: Path) -> set[str]:
-    """Everything in the folder that holds home and inbox, but those two."""
-    return {str(path) for path in folder.iterdir() if path.name not in {"home", "inbox"}}
+class WriteWatch:
+    """Notes the files outside a folder that this process writes, renames or removes."""
+
+    EVENTS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "shutil.rmtree"})
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = os.path.realpath(folder)
+        self.is_watching = False
+        self.escapes: set[str] = set()
+        sys.addaudithook(self._note)  # which cannot be removed again
+
+    def _note(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self.is_watching or event not in self.EVENTS:
+            return
+        path = arguments[0]
+        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)):
+            return
+        name = os.path.realpath(path) if isinstance(path, str | os.PathLike) else ""
+        if name and not name.startswith((self._folder, "/dev/")):
+            self.escapes.add(name)
 
 
 def main() -> None:
