@@ -20,7 +20,7 @@ import tests.one_thread  # noqa: F401
 from lethe_app.llm import client
 from tests.fence import LEFT, put_up
 from tests.llm.tiny_models import write_smol
-from tests.sweep import IS_WHOLE, examples, exhaustive
+from tests.sweep import IS_WHOLE, SEARCHED_EXAMPLES, examples, exhaustive
 
 TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -33,7 +33,7 @@ if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free >= MIN_FR
     tempfile.tempdir = os.environ["TMPDIR"] = str(IN_MEMORY)
 
 # How long an example takes says how busy the machine is.
-hypothesis.settings.register_profile("lethe", deadline=None, max_examples=examples())
+hypothesis.settings.register_profile("lethe", deadline=None, max_examples=examples(), derandomize=not SEARCHED_EXAMPLES)
 hypothesis.settings.load_profile("lethe")
 
 # A worker forked from a server that has imported its module starts in 0.05 s; spawned, as in the program, it takes 0.5 s.

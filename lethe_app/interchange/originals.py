@@ -52,7 +52,8 @@ def restore_original(
     merged = dict(_leaves(written))
     for _ in range(2):
         for path, value in _leaves(original):
-            changed = {**merged, path: value}
+            # Null or a list may stand where our fields are an object.
+            changed = {other: kept for other, kept in merged.items() if other[: len(path)] != path} | {path: value}
             if read(_nested(changed.items())) == expected:
                 merged = changed
     return _nested(merged.items())
@@ -81,5 +82,5 @@ def _nested(leaves: Iterable[tuple[Path, JsonValue]]) -> JsonObject:
             if not isinstance(inner, dict):
                 inner = level[name] = {}
             level = inner
-        level[path[-1]] = value
+        level[path[-1]] = {} if value == {} else value  # a new object, since later values may be put into it
     return root

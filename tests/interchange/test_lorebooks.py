@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lethe_app.domain.chat import Role
@@ -64,6 +64,14 @@ def test_messages_of_stickiness_are_turns_of_two(sticky: int | None, turns: int)
 
     assert only_entry(values).duration == turns
     assert write_world_info(read(values))["entries"]["0"]["sticky"] == sticky
+
+
+@pytest.mark.parametrize("group", [" light,fire ,", ["light", "fire"], ["light,fire"], ["", " light", "\nfire\n"]])
+def test_groups_are_the_names_between_commas(group: object):
+    values = {"entries": {"0": {"key": ["a"], "group": group}}}
+
+    assert only_entry(values).groups == ["light", "fire"]
+    assert lost(values, write_world_info(read(values))) == []
 
 
 def test_what_has_no_effect_is_kept_and_said_once():
@@ -217,6 +225,7 @@ FIELDS = [*world_info()["entries"]["7"], "unknown"]  # type: ignore[index]
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), values, max_size=6), min_size=1, max_size=3))  # type: ignore[misc]
+@example([{"group": [["", "0"]]}])
 def test_whatever_entries_hold_returns(entries: list[dict[str, object]]):
     # Without one of their own the number in the object is the id.
     book = {"entries": {str(number): {"key": ["k"], **entry, "uid": number} for number, entry in enumerate(entries)}}
@@ -231,6 +240,8 @@ def test_whatever_entries_hold_returns(entries: list[dict[str, object]]):
         max_size=3,
     )
 )  # type: ignore[misc]
+@example([{"keys": ["0 "], "secondary_keys": None, "extensions": None}])
+@example([{}, {"keys": None, "constant": True, "extensions": None}])
 def test_whatever_a_cards_book_holds_returns(entries: list[dict[str, object]]):
     book = {"entries": [{"keys": ["k"], "insertion_order": 1, **entry} for entry in entries]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pydantic import JsonValue
 
@@ -69,22 +69,25 @@ KEYS_ARE_PATTERNS = "useRegex"
 """World Info field of an entry whose keys are patterns without slashes in the card."""
 
 
-def to_world_info(entry: Mapping[str, JsonValue]) -> JsonObject:
-    """Return a card's entry as World Info fields; what these cannot express is kept in the field `cardEntry`."""
+def to_world_info(entry: Mapping[str, JsonValue], number: int) -> JsonObject:
+    """Return a card's entry as World Info fields; what these cannot express is kept in the field `cardEntry`.
+
+    `number`, counted from 0, is the place in the book, after which an entry without a name or keys is called.
+    """
     fields = _to_world_info_fields(entry)
-    kept = keep_original(entry, _to_card_entry_fields(fields), _comparable, comparable_entry(fields, 0))
+    kept = keep_original(entry, _to_card_entry_fields(fields), _reader(number), comparable_entry(fields, number))
     return {**fields, CARD_ENTRY: kept} if kept else fields
 
 
-def to_card_entry(world_info: Mapping[str, JsonValue]) -> JsonObject:
+def to_card_entry(world_info: Mapping[str, JsonValue], number: int) -> JsonObject:
     """Return World Info fields as a card's entry, with the fields of its `cardEntry` that still hold."""
     kept = FieldReader(world_info, ImportNotes()).mapping(CARD_ENTRY)
     fields = {name: value for name, value in world_info.items() if name != CARD_ENTRY}
-    return restore_original(_to_card_entry_fields(fields), kept, _comparable)
+    return restore_original(_to_card_entry_fields(fields), kept, _reader(number))
 
 
-def _comparable(entry: JsonObject) -> object:
-    return comparable_entry(_to_world_info_fields(entry), 0)
+def _reader(number: int) -> Callable[[JsonObject], object]:
+    return lambda entry: comparable_entry(_to_world_info_fields(entry), number)
 
 
 def _to_world_info_fields(entry: Mapping[str, JsonValue]) -> JsonObject:

@@ -120,14 +120,15 @@ def _keep_settings(book: Mapping[str, JsonValue], entries_field: str, kind: Lore
 def _read_entries(found: Sequence[JsonValue], kind: LorebookFormat, notes: ImportNotes, location: str) -> list[WorldEntry]:
     if len(found) > MAX_ENTRIES:
         notes.add(NoteKind.OUT_OF_RANGE, location, used=MAX_ENTRIES)
-    convert = to_world_info if kind is LorebookFormat.CHARACTER_BOOK else CONVERTERS.get(kind.value, dict)
+    to_fields = CONVERTERS.get(kind.value, dict)
     entries = []
     for number, values in enumerate(found[:MAX_ENTRIES]):
         place = f"{location}[{number}]"
         if not isinstance(values, dict):
             notes.add(NoteKind.SKIPPED, place)
             continue
-        entries.append(read_entry(convert(values), notes, place, number))
+        fields = to_world_info(values, number) if kind is LorebookFormat.CHARACTER_BOOK else to_fields(values)
+        entries.append(read_entry(fields, notes, place, number))
     return entries
 
 
@@ -183,6 +184,6 @@ def write_world_info(world: World) -> JsonObject:
 
 def write_character_book(world: World) -> JsonObject:
     """Return a world as the book of a card; `{"spec": "lorebook_v3", "data": …}` is the same as a file."""
-    entries: list[JsonValue] = [to_card_entry(write_entry(entry, number)) for number, entry in enumerate(world.entries)]
+    entries: list[JsonValue] = [to_card_entry(write_entry(entry, number), number) for number, entry in enumerate(world.entries)]
     settings = _write_settings_of(world, LorebookFormat.CHARACTER_BOOK)
     return {**settings, "entries": entries}

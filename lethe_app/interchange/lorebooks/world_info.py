@@ -63,7 +63,7 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
         if values.get(name):
             notes.add(NoteKind.NO_EFFECT, name)
     return {
-        "name": fields.text("comment").strip() or (keys[0] if keys else f"Entry {number + 1}"),
+        "name": fields.text("comment").strip() or (keys[0].strip() if keys else f"Entry {number + 1}"),
         "content": content,
         "keywords_main": keys,
         "keywords_secondary": fields.texts("keysecondary") if is_selective else [],
@@ -85,13 +85,18 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
         "exclude_recursion": fields.flag("excludeRecursion"),
         "prevent_recursion": fields.flag("preventRecursion"),
         "delay_until_recursion": fields.number("delayUntilRecursion", 0, 0, 10),
-        "groups": fields.texts("group"),
+        "groups": _group_names(fields.texts("group")),
         "group_override": fields.flag("groupOverride"),
         "group_weight": fields.number("groupWeight", DEFAULT_WEIGHT, 0, 100_000),
         "group_scoring": fields.optional_flag("useGroupScoring"),
         "ignore_budget": fields.flag("ignoreBudget"),
         "do_embeds": True if fields.flag("vectorized") else None,
     }
+
+
+def _group_names(items: list[str]) -> list[str]:
+    """Return the names of the groups: a text names several, separated by commas, and so may an item of a list."""
+    return [name for item in items for part in item.split(",") if (name := part.strip())]
 
 
 def write_entry(entry: WorldEntry, number: int) -> JsonObject:
