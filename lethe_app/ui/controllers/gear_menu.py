@@ -55,7 +55,7 @@ class GearMenu(QObject):
         self.menu = QMenu(button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         button.setMenu(self.menu)
-        actions.connect(keys=self._show_keys)
+        actions.connect(keys=self._show_keys, open_data=self._open_data, about=self._show_about)
 
     def rebuild_menu(self) -> None:
         settings, colour = self._appearance.settings, self._theme.palette.muted
@@ -89,11 +89,13 @@ class GearMenu(QObject):
             self.tr("Add model folder…"),
             self._tasks.create_callback(self._models.add_folder, key="folder"),
         )
-        self.menu.addAction(load_icon("folder", colour), self.tr("Open data folder"), self._open_data)
+        self._actions["open_data"].setIcon(load_icon("folder", colour))
+        self.menu.addAction(self._actions["open_data"])
         self.menu.addSeparator()
         self.menu.addAction(self._actions["palette"])
         self.menu.addAction(self._actions["keys"])
-        self.menu.addAction(load_icon("info", colour), self.tr("About Lethe"), self._show_about)
+        self._actions["about"].setIcon(load_icon("info", colour))
+        self.menu.addAction(self._actions["about"])
 
     def _add_text_menu(self, size: int, font: ProseFont) -> None:
         text = self.menu.addMenu(self.tr("Text"))

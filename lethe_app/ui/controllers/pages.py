@@ -57,7 +57,12 @@ class PageController(QObject):
         self.navigator.route_changed.connect(self._update_window_title)
         for name, route in ACTION_ROUTES.items():
             window.window_actions.connect(**{name: partial(self.navigator.open, route)})
-        window.window_actions.connect(persona_editor=self._edit_current_persona)
+        window.window_actions.connect(
+            persona_editor=self._edit_current_persona,
+            duplicate_persona=self._duplicate_current_persona,
+            undo=self.navigator.undo_last,
+            redo=self.navigator.redo_last,
+        )
         self._connect_session_actions()
         window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
         window.sidebar.duplicate_requested.connect(lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)))
@@ -71,6 +76,11 @@ class PageController(QObject):
     def _edit_current_persona(self) -> None:
         session = self._sessions.current_session
         self.navigator.open(PersonaRoute(session.persona_id if session is not None else ""))
+
+    def _duplicate_current_persona(self) -> None:
+        session = self._sessions.current_session
+        if session is not None:
+            self._tasks.start_task(self._duplicate_persona(session.persona_id))
 
     def _update_persona_action(self) -> None:
         """Disable the action on a persona editor, because there must not be two drafts of one persona."""
@@ -118,6 +128,7 @@ class PageController(QObject):
         window = self._window
         slots: dict[str, Callable[[], object]] = {
             "new": lambda: self._sessions.start_session(""),
+            "rename": self._rename_current_session,
             "search": window.go_to_search,
             "focus_sidebar": window.go_to_sidebar,
             "focus_chat": self._view.setFocus,
@@ -125,6 +136,12 @@ class PageController(QObject):
         }
         for name, slot in slots.items():
             window.window_actions.connect(**{name: partial(self._return_to_session, slot)})
+
+    def _rename_current_session(self) -> None:
+        session = self._sessions.current_session
+        if session is not None:
+            self._window.go_to_sidebar()
+            self._window.sidebar.rename_session(str(session.guid))
 
     def _return_to_session(self, callback: Callable[[], object]) -> None:
         """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""

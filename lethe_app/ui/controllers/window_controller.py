@@ -158,7 +158,13 @@ class WindowController(QObject):
             self.tasks,
         )
         self.session_deletion = SessionDeletion(
-            window.sidebar, window.notifier, services.sessions, self.sessions, self.replies, self.tasks
+            window.sidebar,
+            window.window_actions,
+            window.notifier,
+            services.sessions,
+            self.sessions,
+            self.replies,
+            self.tasks,
         )
         self.drafts = DraftStore(services.paths.window, window.chat.composer)
         self.long_conversation_hint = LongConversationHint(window.notifier, window.window_actions["new"])
@@ -197,7 +203,7 @@ class WindowController(QObject):
         self.session_follower = SessionFollower(
             services.session_editing, services.sessions, self.sessions, self.replies, self.messages, self.tasks
         )
-        undo = MessageUndo(window.panes, notifier, self.replies, self.tasks)
+        undo = MessageUndo(window.panes, window.window_actions, notifier, self.replies, self.tasks)
         self.message_edits = MessageEdits(view, services.sessions, services.message_editing, undo, self.tasks)
         self.message_deletion = MessageDeletion(view, services.sessions, services.trash, self.replies, undo, self.tasks)
         self.group = GroupController(
@@ -296,6 +302,7 @@ class WindowController(QObject):
         self.participants.changed.connect(self._update_empty_text)  # not before: what is still being read is not empty
         self.messages.load_failed.connect(self._window.notifier.report_error)
         self._window.chat.composer.edit_last_requested.connect(self._edit_last_message)
+        self._window.window_actions.connect(edit_last=self._edit_last_message, copy_reply=self._copy_last_reply)
         self._window.set_transcript(view)
 
     def open(self) -> None:
@@ -390,8 +397,16 @@ class WindowController(QObject):
 
     def _edit_last_message(self) -> None:
         """Open the editor on the user's newest message."""
-        for row in range(self.messages.rowCount() - 1, -1, -1):
-            outline = self.messages.outline(row)
-            if outline.role is Role.USER:
-                self.view.edit_message(outline.id)
-                return
+        row = self._find_last_row(Role.USER)
+        if row is not None:
+            self.view.edit_message(self.messages.outline(row).id)
+
+    def _copy_last_reply(self) -> None:
+        row = self._find_last_row(Role.ASSISTANT)
+        if row is not None:
+            self.view.copy_message(row)
+            self._window.notifier.notify(self.tr("The last reply was copied."))
+
+    def _find_last_row(self, role: Role) -> int | None:
+        rows = range(self.messages.rowCount() - 1, -1, -1)
+        return next((row for row in rows if self.messages.outline(row).role is role), None)

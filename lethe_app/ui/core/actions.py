@@ -14,7 +14,11 @@ from PySide6.QtWidgets import QWidget
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """Action of the user. Keys of an `is_local` action are handled by the focused widget, not by a shortcut of the window."""
+    """Action of the user.
+
+    Keys of an `is_local` action are handled by the focused widget, not by a shortcut of the window; the command palette can
+    trigger it if a controller has connected it.
+    """
 
     name: str
     title: str
@@ -26,6 +30,7 @@ ACTION_SPECS = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Action", "New conversation")), ("Ctrl+N",)),
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
+    ActionSpec("duplicate_persona", str(QT_TRANSLATE_NOOP("Action", "Duplicate persona")), ("Ctrl+Alt+N",)),
     ActionSpec("meet", str(QT_TRANSLATE_NOOP("Action", "Import files…")), ("Ctrl+O",)),
     ActionSpec("import_folder", str(QT_TRANSLATE_NOOP("Action", "Import SillyTavern folder…")), ("Ctrl+Alt+O",)),
     ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",)),
@@ -43,6 +48,7 @@ ACTION_SPECS = (
     ActionSpec("stop", str(QT_TRANSLATE_NOOP("Action", "Stop generating")), ("Esc",)),
     ActionSpec("regenerate", str(QT_TRANSLATE_NOOP("Action", "Regenerate reply")), ("Ctrl+R",)),
     ActionSpec("proceed", str(QT_TRANSLATE_NOOP("Action", "Continue reply")), ("Ctrl+Shift+R",)),
+    ActionSpec("copy_reply", str(QT_TRANSLATE_NOOP("Action", "Copy last reply")), ("Ctrl+Shift+C",)),
     ActionSpec("previous_reply", str(QT_TRANSLATE_NOOP("Action", "Previous swipe")), ("Alt+Left",)),
     ActionSpec("next_reply", str(QT_TRANSLATE_NOOP("Action", "Next swipe")), ("Alt+Right",)),
     ActionSpec("models", str(QT_TRANSLATE_NOOP("Action", "Choose model")), ("Ctrl+Shift+M",)),
@@ -70,6 +76,8 @@ ACTION_SPECS = (
     ActionSpec("presets", str(QT_TRANSLATE_NOOP("Action", "Presets (samplers, formats, prompts)")), ("Ctrl+Shift+P",)),
     ActionSpec("palette", str(QT_TRANSLATE_NOOP("Action", "Command palette")), ("Ctrl+K",)),
     ActionSpec("keys", str(QT_TRANSLATE_NOOP("Action", "Keyboard shortcuts")), ("F1",)),
+    ActionSpec("open_data", str(QT_TRANSLATE_NOOP("Action", "Open data folder")), ("Ctrl+Alt+D",)),
+    ActionSpec("about", str(QT_TRANSLATE_NOOP("Action", "About Lethe")), ("Shift+F1",)),
     ActionSpec("quit", str(QT_TRANSLATE_NOOP("Action", "Quit")), ("Ctrl+Q",)),
     ActionSpec("undo", str(QT_TRANSLATE_NOOP("Action", "Undo change")), ("Ctrl+Z",), is_local=True),
     ActionSpec("redo", str(QT_TRANSLATE_NOOP("Action", "Redo change")), ("Ctrl+Shift+Z",), is_local=True),
@@ -93,6 +101,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "stop",
             "regenerate",
             "proceed",
+            "copy_reply",
             "previous_reply",
             "next_reply",
             "good",
@@ -106,7 +115,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
-        ("persona_editor", "new_persona", "meet", "import_folder", "export", "user_personas", "worlds"),
+        ("persona_editor", "new_persona", "duplicate_persona", "meet", "import_folder", "export", "user_personas", "worlds"),
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Memory")),
@@ -144,17 +153,20 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "undo",
             "redo",
             "trash",
+            "open_data",
+            "about",
             "quit",
         ),
     ),
 )
 """Title and names of each group of actions, for the list of shortcuts."""
 
-RETURN_TO_SESSION = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_composer"})
+RETURN_TO_SESSION = frozenset({"new", "rename", "search", "focus_sidebar", "focus_chat", "focus_composer"})
 """Actions that return to the session first if they are used on a page."""
 SESSION_ONLY = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
     | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
+    | {"copy_reply", "edit_last", "delete"}
 )
 """Actions that are only available while the session is visible, so that no reply is stopped or repeated unseen."""
 
@@ -176,17 +188,16 @@ def action_tooltip(name: str) -> str:
 
 
 class Actions:
-    """QActions of a window for all actions that are not local."""
+    """QActions of a window for all actions; those of local ones have no shortcut."""
 
     def __init__(self, window: QWidget) -> None:
         self._actions: dict[str, QAction] = {}
         for spec in ACTION_SPECS:
-            if spec.is_local:
-                continue
             action = QAction(QCoreApplication.translate("Action", spec.title), window)
             action.setObjectName(spec.name)
-            action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
-            window.addAction(action)
+            if not spec.is_local:
+                action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+                window.addAction(action)
             self._actions[spec.name] = action
 
     def __contains__(self, name: str) -> bool:
@@ -206,3 +217,4 @@ class Actions:
             self._actions[name].setVisible(is_session_visible)
         for name in RETURN_TO_SESSION:
             self._actions[name].setVisible(not is_welcome_visible)
+        self._actions["redo"].setVisible(not is_session_visible)  # changes of messages are undone only

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.config.settings import Settings
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.paths import shipped_root
 from lethe_app.ui.core.actions import action_title
 from lethe_app.ui.core.labels.fields import field_title, translate_text
@@ -18,8 +22,20 @@ from lethe_app.ui.core.word_search import SearchText
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pydantic import BaseModel
+
 FILE = shipped_root() / "resources" / "search_terms.json"
 """Synonyms, separated by commas, by the name of the action or setting; read when something is searched for."""
+
+RECORDS: Mapping[str, tuple[type[BaseModel], ...]] = MappingProxyType(
+    {
+        "presets": (SamplerPreset, InstructPreset, SystemPreset),
+        "worlds": (World, WorldEntry),
+        "persona_editor": (Persona,),
+        "memories": (MemoryUnit,),
+    }
+)
+"""Records that are edited on a page, by the action that opens it."""
 
 
 @cache
@@ -29,8 +45,11 @@ def load_terms(kind: str) -> Mapping[str, str]:
 
 
 def action_search_text(name: str) -> SearchText:
-    """Return the texts by which an action is found."""
-    return SearchText(action_title(name), _translate_terms(load_terms("actions").get(name, "")))
+    """Return the texts by which an action is found; a page is also found by the titles of its fields."""
+    titles = [
+        translate_text(field.title) for record in RECORDS.get(name, ()) for field in record.model_fields.values() if field.title
+    ]
+    return SearchText(action_title(name), _translate_terms(load_terms("actions").get(name, "")), ", ".join(titles))
 
 
 def setting_search_text(name: str) -> SearchText:

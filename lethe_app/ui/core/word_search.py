@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeVar
@@ -11,6 +11,14 @@ MIN_FUZZY_LENGTH = 4
 """Minimum letters of a typed word that may be misspelled; shorter words resemble too many others."""
 MIN_SIMILARITY = 0.78
 """Minimum ratio of equal letters (difflib) of a typed word and the word it stands for: “temprature”, “chracter”, “memry”."""
+
+UNIMPORTANT_WORDS = frozenset(
+    {
+        "a", "about", "an", "and", "are", "at", "be", "by", "can", "do", "does", "for", "from", "how", "i", "in",
+        "is", "it", "its", "me", "my", "of", "on", "or", "the", "this", "that", "to", "what", "where", "with", "you",
+    }
+)  # fmt: skip
+"""English words of a query that are left out where the whole query matches nothing."""
 
 DESCRIPTION_RANK = 6
 """Rank of a text whose description matches, but neither its title nor its synonyms."""
@@ -30,18 +38,27 @@ Item = TypeVar("Item")
 
 
 def rank_items(items: Sequence[tuple[Item, SearchText]], query: str) -> list[Item]:
-    """Return the items that match all words of the query, best first and otherwise in the given order; all without words.
+    """Return the items that match the query, best first and otherwise in the given order; all without words.
 
-    Misspelled words are looked up only if nothing matches as it is typed.
+    Only if nothing matches all words as they are typed, unimportant words are left out, then misspelled words are looked up,
+    and at last the items are returned that match the most words.
     """
     words = split_words(query)
     if not words:
         return [item for item, _text in items]
-    for rank_by in (rank_text, rank_misspelled):
-        ranks = [(rank_by(text, words), index) for index, (_item, text) in enumerate(items)]
-        if found := sorted((rank, index) for rank, index in ranks if rank is not None):
-            return [items[index][0] for _rank, index in found]
-    return []
+    important = [word for word in words if word not in UNIMPORTANT_WORDS] or words
+    attempts = ((rank_text, words), (rank_text, important), (rank_misspelled, important), (rank_partly, important))
+    found = (_sort_by(rank, items, sought) for rank, sought in attempts)
+    return next((matches for matches in found if matches), [])
+
+
+def _sort_by(
+    rank_item: Callable[[SearchText, Sequence[str]], float | None],
+    items: Sequence[tuple[Item, SearchText]],
+    words: Sequence[str],
+) -> list[Item]:
+    ranks = [(rank_item(text, words), index) for index, (_item, text) in enumerate(items)]
+    return [items[index][0] for _rank, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
 
 
 def split_words(text: str) -> list[str]:
@@ -77,6 +94,15 @@ def rank_misspelled(text: SearchText, words: Sequence[str]) -> float | None:
     similarities = [max((_similarity(word, other) for other in known), default=0.0) for word in words]
     lowest = min(similarities, default=0.0)
     return 1.0 - lowest if lowest >= MIN_SIMILARITY else None
+
+
+def rank_partly(text: SearchText, words: Sequence[str]) -> float | None:
+    """Return the rank of a text that matches some of several words: one more matched word outweighs any better match; None if
+    it matches none.
+    """
+    ranks = [rank_text(text, [word]) for word in words]
+    found = [rank for rank in ranks if rank is not None]
+    return (len(words) - len(found)) * (DESCRIPTION_RANK + 1) + min(found) if found else None
 
 
 def _has_prefixes(known: Sequence[str], words: Sequence[str]) -> bool:

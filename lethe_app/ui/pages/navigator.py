@@ -46,15 +46,17 @@ class PageNavigator(QObject):
         self._undo, self._redo = QShortcut(stack), QShortcut(stack)
         self._undo.setKeys(QKeySequence.StandardKey.Undo)
         self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
-        self._undo.activated.connect(self._undo_last)
-        self._redo.activated.connect(self._redo_last)
+        self._undo.activated.connect(self.undo_last)
+        self._redo.activated.connect(self.redo_last)
         self._update_shortcuts()
 
-    def _undo_last(self) -> None:
+    def undo_last(self) -> None:
+        """Undo the last change on the page on display."""
         if self.current_page is not None:
             self.current_page.undo_stack.undo()
 
-    def _redo_last(self) -> None:
+    def redo_last(self) -> None:
+        """Redo the change on the page on display that was undone last."""
         if self.current_page is not None:
             self.current_page.undo_stack.redo()
 

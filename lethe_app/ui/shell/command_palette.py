@@ -81,7 +81,7 @@ class CommandPalette(QFrame):
     def open_palette(self) -> None:
         """List all actions that are available now, and show the palette."""
         self._previous_focus = self.window().focusWidget()
-        names = [spec.name for spec in ACTION_SPECS if not spec.is_local and spec.name != "palette"]
+        names = [spec.name for spec in ACTION_SPECS if spec.name != "palette"]
         found = [(name, self._actions[name]) for name in names]
         self._commands = [
             (Command(action_title(name), action_shortcut(name), action.trigger), action_search_text(name))

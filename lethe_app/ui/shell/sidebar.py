@@ -175,6 +175,14 @@ class Sidebar(QFrame):
         if not self.session_list.currentIndex().isValid() and self.model.rowCount():
             self.session_list.setCurrentIndex(self.model.index(0))
 
+    def rename_session(self, guid: str) -> None:
+        """Open the editor on the title of a session; without effect if it is not listed."""
+        index = self.model.index_of(f"session {guid}")
+        if index.isValid():
+            self.session_list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.session_list.setCurrentIndex(index)
+            self.session_list.edit(index)
+
     def focus_search(self) -> None:
         self.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search_field.selectAll()

@@ -6,7 +6,7 @@ import pytest
 
 from lethe_app.config.settings import Settings
 from lethe_app.ui.core.actions import ACTION_SPECS
-from lethe_app.ui.core.search_terms import load_terms
+from lethe_app.ui.core.search_terms import action_search_text, load_terms
 from lethe_app.ui.core.word_search import SearchText, is_description_match, rank_items
 
 ITEMS = [
@@ -30,7 +30,11 @@ ITEMS = [
         ("author's note", ["lore"]),
         ("book", ["lore", "world"]),
         ("off", ["gpu"]),
-        ("response offload", []),
+        ("response offload", ["gpu", "reply"]),
+        ("the reply's length", ["reply"]),
+        ("vram and worlds", ["gpu"]),
+        ("where are my worlds", ["lore", "world", "gpu"]),
+        ("worlds xylophone vram", ["gpu", "lore", "world"]),
         ("lorbook", ["world", "lore"]),
         ("vrma", []),
         ("zzzz", []),
@@ -49,6 +53,16 @@ def test_a_match_in_the_description_is_told_apart():
 
 def test_synonyms_are_given_for_what_exists():
     assert set(load_terms("settings")) == set(Settings.visible_names())
-    named = {spec.name for spec in ACTION_SPECS if not spec.is_local}
+    named = {spec.name for spec in ACTION_SPECS}
     assert set(load_terms("actions")) <= named
     assert named - set(load_terms("actions")) == {"next_pane", "focus_sidebar", "focus_chat"}
+
+
+@pytest.mark.parametrize(
+    ("title", "action"),
+    [("Scan depth", "worlds"), ("Stop sequences", "presets"), ("Example dialogue", "persona_editor"), ("Keywords", "memories")],
+)
+def test_a_page_is_found_by_the_titles_of_its_fields(qapp, title: str, action: str):
+    names = [spec.name for spec in ACTION_SPECS]
+
+    assert action in rank_items([(name, action_search_text(name)) for name in names], title)

@@ -40,7 +40,7 @@ def test_shortcuts_are_found_by_usual_words(qtbot, theme):
     dialog.show()
 
     QTest.keyClicks(dialog.search, "lorebook")
-    assert dialog.shown_names == ["worlds"]
+    assert dialog.shown_names == ["meet", "worlds"]
     dialog.search.setText("xylophone")
     assert dialog.shown_names == []
     assert dialog.no_match.isVisible()

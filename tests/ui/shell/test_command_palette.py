@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
 
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages.personas.editor import PersonaEditor
 from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.form_fields import field_of
-from tests.ui.window_scene import opened, until
+from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 
@@ -51,3 +54,64 @@ async def test_what_is_no_command_can_be_searched_for_in_everything(tmp_path):
         assert palette.isHidden()
         assert isinstance(scene.page, SearchPage)
         assert scene.page.search.text() == "zzz lantern"
+
+
+def run_command(scene: Scene, words: str) -> None:
+    """As the user does it: open the palette, type and press Enter."""
+    palette = scene.controller.command_palette
+    palette.open_palette()
+    QTest.keyClicks(palette.search_field, words)
+    QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
+
+
+async def test_messages_are_edited_copied_and_restored_by_command(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Indeed.")) as scene:
+        scene.draft.setPlainText("Hello.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
+
+        run_command(scene, "copy message")
+        assert QApplication.clipboard().text() == "Indeed."
+
+        run_command(scene, "edit message")
+        field = scene.controller.view.editor.field
+        assert field.toPlainText() == "Hello."
+        field.setPlainText("Good evening.")
+        QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: "Good evening." in scene.words)
+
+        run_command(scene, "undo")
+        await until(lambda: "Hello." in scene.words)
+        run_command(scene, "undo")
+        await until(lambda: any(toast.text.startswith("There is nothing to undo") for toast in scene.toasts))
+
+
+async def test_the_conversation_is_renamed_and_deleted_by_command(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Indeed.")) as scene:
+        first = scene.session
+        run_command(scene, "rename chat")
+        field = scene.window.sidebar.session_list.findChild(QLineEdit)
+        assert field is not None
+        field.setText("The lighthouse")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await until(lambda: "The lighthouse" in scene.titles)
+
+        run_command(scene, "delete chat")
+        dialog = await scene.dialog()
+        assert isinstance(dialog, ConfirmDialog)
+        dialog.accept()
+        await until(lambda: "The lighthouse" not in scene.titles and scene.session.guid != first.guid)
+
+
+async def test_commands_for_the_conversation_are_not_offered_on_a_page(tmp_path):
+    async with opened(tmp_path) as scene:
+        run_command(scene, "duplicate persona")
+        await until(lambda: isinstance(scene.page, PersonaEditor))
+
+        palette = scene.controller.command_palette
+        palette.open_palette()
+        listed = palette.command_list.model()
+        titles = {listed.index(row, 0).data() for row in range(listed.rowCount())}
+
+        assert {"Undo change", "Redo change", "Rename conversation"} <= titles
+        assert not {"Copy last reply", "Delete conversation", "Edit last message (message box empty)"} & titles

@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 
 if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.panes import WindowPanes
@@ -33,9 +34,11 @@ class MessageUndo(QObject):
     handles the keys itself.
     """
 
-    def __init__(self, panes: WindowPanes, notifier: Notifier, replies: ReplyController, tasks: TaskRunner) -> None:
+    def __init__(
+        self, panes: WindowPanes, actions: Actions, notifier: Notifier, replies: ReplyController, tasks: TaskRunner
+    ) -> None:
         super().__init__(panes)
-        self._notifier, self._replies, self._tasks = notifier, replies, tasks
+        self._panes, self._notifier, self._replies, self._tasks = panes, notifier, replies, tasks
         self._entries: list[UndoEntry] = []
         self._shown_session: UUID | None = None
         replies.session_shown.connect(self._on_session_shown)
@@ -43,6 +46,7 @@ class MessageUndo(QObject):
         shortcut.setKeys(QKeySequence.StandardKey.Undo)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._undo_newest)
+        actions.connect(undo=self._undo_if_visible)
 
     def notify_change(self, text: str, session_id: UUID, undo: Callable[[], Awaitable[object]]) -> None:
         """Show a notification about a change with the button “Undo”, and keep the change for Ctrl+Z."""
@@ -53,11 +57,16 @@ class MessageUndo(QObject):
     def _on_session_shown(self, session_id: UUID) -> None:
         self._shown_session = session_id
 
+    def _undo_if_visible(self) -> None:
+        if self._panes.isVisible():  # otherwise the page on display undoes its own changes
+            self._undo_newest()
+
     def _undo_newest(self) -> None:
         for entry in reversed(self._entries):
             if entry.session_id == self._shown_session:
                 self._undo_entry(entry)
                 return
+        self._notifier.notify(self.tr("There is nothing to undo in this conversation."))
 
     def _undo_entry(self, entry: UndoEntry) -> None:
         if entry not in self._entries:

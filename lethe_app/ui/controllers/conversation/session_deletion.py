@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.sidebar import Sidebar
@@ -29,6 +30,7 @@ class SessionDeletion(QObject):
     def __init__(
         self,
         sidebar: Sidebar,
+        actions: Actions,
         notifier: Notifier,
         sessions: SessionService,
         session_controller: SessionController,
@@ -40,6 +42,12 @@ class SessionDeletion(QObject):
         self._sessions, self._session_controller = sessions, session_controller
         self._replies, self._tasks = replies, tasks
         sidebar.delete_requested.connect(lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"))
+        actions.connect(delete=self._delete_current_session)
+
+    def _delete_current_session(self) -> None:
+        session = self._session_controller.current_session
+        if session is not None:
+            self._tasks.start_task(self._delete_session(session.guid), key="delete")
 
     async def _delete_session(self, guid: UUID) -> None:
         row = self._sidebar.model.find_session(str(guid))
