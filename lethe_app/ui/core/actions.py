@@ -170,6 +170,9 @@ SESSION_ONLY = frozenset(
 )
 """Actions that are only available while the session is visible, so that no reply is stopped or repeated unseen."""
 
+KEYS_ONLY = frozenset({"send", "break", "good", "bad"})
+"""Actions that are no commands, because they act on what has the focus."""
+
 
 def action_title(name: str) -> str:
     """Return the translated title of the action called `name`."""

@@ -17,7 +17,7 @@ from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.registry import ToolRegistry
-from lethe_app.ui.core.actions import ACTION_SPECS, action_shortcut, action_title
+from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, action_shortcut, action_title
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.labels.memories import format_kind
@@ -254,8 +254,8 @@ class SettingsPage(Page):
         for button in self.action_buttons:
             self._action_column.removeWidget(button)
             button.deleteLater()
-        specs = [(spec.name, action_search_text(spec.name)) for spec in ACTION_SPECS if not spec.is_local] if text else []
-        names = [name for name in rank_items(specs, text) if name != "settings"][:MAX_ACTIONS] if text else []
+        others = [spec.name for spec in ACTION_SPECS if spec.name != "settings" and spec.name not in KEYS_ONLY] if text else []
+        names = rank_items([(name, action_search_text(name)) for name in others], text)[:MAX_ACTIONS]
         self.action_buttons = [self._build_action_button(name) for name in names]
         for button in self.action_buttons:
             self._action_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
