@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lethe_app.config.form_field import form_field
 
@@ -35,6 +35,8 @@ class InstructPreset(BaseModel):
     empty_thinking_when_off: bool = form_field(
         False, "Empty thinking when off", "Add an empty thinking block for models that would think anyway."
     )
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of the preset of another program it was imported from that have no counterpart here, kept for export."""
 
 
 class SamplerPreset(BaseModel):
@@ -96,6 +98,8 @@ class SamplerPreset(BaseModel):
     mirostat_tau: float = form_field(5.0, "Mirostat tau", "Target surprise of the output.", ge=0.0)
     mirostat_eta: float = form_field(0.1, "Mirostat eta", "Learning rate of Mirostat.", ge=0.0)
     seed: int = form_field(-1, "Seed", "Number that makes results reproducible.", ge=-1, minimum_label="random")
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of the preset of another program it was imported from that have no counterpart here, kept for export."""
 
 
 HEADING_HELP = "Leave empty to omit this section from the prompt."
@@ -125,3 +129,5 @@ class SystemPreset(BaseModel):
     inner_thoughts_title: str = form_field("", "Personal thoughts", HEADING_HELP)
     category_separator: str = form_field("#", "Heading marker")
     sub_category_separator: str = form_field("##", "Subheading marker")
+    original: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of the preset of another program it was imported from that have no counterpart here, kept for export."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lethe_app.domain.import_notes import NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
@@ -10,9 +12,10 @@ from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
+from lethe_app.interchange.presets.preset import read_presets, write_preset
 from lethe_app.interchange.presets.samplers import read_sampler, write_sampler
 from lethe_app.interchange.presets.system_prompt import read_system_prompt, write_system_prompt
-from tests.interchange.external_files import as_bytes
+from tests.interchange.external_files import as_bytes, lost
 
 CHATML = {
     "name": "ChatML",
@@ -52,7 +55,7 @@ def test_an_instruct_preset_without_wrap_and_in_the_older_form():
 
     assert (preset.user_start, preset.bot_end, preset.reply_start) == ("### I:", "</s>", "### R (think):")
     assert preset.system_start == "### I:"
-    assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.UNSUPPORTED, "activation_regex")]
+    assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.NO_EFFECT, "activation_regex")]
 
 
 def test_our_instruct_presets_return_the_same():
@@ -91,8 +94,8 @@ def test_samplers_are_taken_over_and_those_without_an_engine_are_named():
     assert (preset.repetition_penalty, preset.repetition_range, preset.dry_breakers) == (1.1, -1, ["\n", ":"])
     assert preset.xtc_probability == 1.0
     assert {(note.kind, note.location) for note in notes.notes} == {
-        (NoteKind.UNSUPPORTED, "tfs"),
-        (NoteKind.UNSUPPORTED, "smoothing_factor"),
+        (NoteKind.NO_EFFECT, "tfs"),
+        (NoteKind.NO_EFFECT, "smoothing_factor"),
         (NoteKind.OUT_OF_RANGE, "xtc_probability"),
     }
 
@@ -112,6 +115,46 @@ def test_our_presets_return_the_same():
 
     assert read_sampler(write_sampler(sampler), "S", ImportNotes()) == sampler
     assert read_system_prompt(write_system_prompt(system), "x", ImportNotes()) == system
+
+
+SAMPLERS = {"temp": 1.1, "top_p": 0.9, "top_k": 0, "tfs": 0.95, "rep_pen": 1.07, "sampler_order": [6, 0, 1], "dynatemp": False}
+SYSTEM_PROMPT = {"name": "Tale", "content": "Tell.", "post_history": "Stay in role."}
+
+
+@pytest.mark.parametrize("values", [CHATML, SAMPLERS, SYSTEM_PROMPT], ids=["instruct", "sampler", "system"])
+def test_an_imported_preset_returns_as_it_came_and_an_edited_one_keeps_what_nobody_edited(values: dict[str, object]):
+    (preset,) = read_presets(values, "Mine", ImportNotes())
+    field, theirs = ("temperature", ".temp") if isinstance(preset, SamplerPreset) else ("name", ".name")
+
+    assert lost(values, write_preset(preset)) == []
+    edited = preset.model_copy(update={field: 0.3 if field == "temperature" else "Other"})
+    assert [place.partition(":")[0] for place in lost(values, write_preset(edited))] == [theirs]
+
+
+fields = st.sampled_from([*CHATML, *SAMPLERS, *SYSTEM_PROMPT, "first_output_sequence", "dry_sequence_breakers", "unknown"])
+numbers = st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | numbers | st.text(max_size=20)
+json_values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
+
+
+@given(st.sampled_from([CHATML, SAMPLERS, SYSTEM_PROMPT]), st.dictionaries(fields, json_values, max_size=6))
+def test_whatever_a_preset_holds_returns(values: dict[str, object], changes: dict[str, object]):
+    changed = {**values, **changes}
+
+    for preset in read_presets(changed, "Mine", ImportNotes()):
+        assert lost(changed, write_preset(preset)) == []
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [
+        SamplerPreset(name="S", dynatemp_range=0.5),
+        InstructPreset(name="I", bos="<s>"),
+        SystemPreset(name="T", prompt="P", scenario_title="Now"),
+    ],
+)
+def test_a_preset_that_lethe_exported_is_read_as_it_is(preset: InstructPreset | SamplerPreset | SystemPreset):
+    assert read_external_file(as_bytes(preset.model_dump()), "x.json").presets == (preset,)
 
 
 def test_a_master_file_holds_several_presets():

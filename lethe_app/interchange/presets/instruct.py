@@ -42,7 +42,7 @@ def read_instruct(values: Mapping[str, JsonValue], name: str, notes: ImportNotes
 
     for field in WITHOUT_EFFECT:
         if fields.text(field):
-            notes.add(NoteKind.UNSUPPORTED, field)
+            notes.add(NoteKind.NO_EFFECT, field)
     end = "output_suffix" if fields.text("output_suffix") or not fields.text("separator_sequence") else "separator_sequence"
     same = fields.flag("system_same_as_user")
     behaviour = fields.text("names_behavior") or ("always" if fields.flag("names") else "force")

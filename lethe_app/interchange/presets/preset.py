@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from lethe_app.domain.import_notes import NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.import_notes import ImportNotes
-from lethe_app.interchange.presets.instruct import read_instruct
-from lethe_app.interchange.presets.samplers import is_sampler_preset, read_sampler
-from lethe_app.interchange.presets.system_prompt import read_system_prompt
+from lethe_app.interchange.json_text import JsonObject
+from lethe_app.interchange.originals import keep_original, restore_original
+from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
+from lethe_app.interchange.presets.samplers import is_sampler_preset, read_sampler, write_sampler
+from lethe_app.interchange.presets.system_prompt import read_system_prompt, write_system_prompt
 
 Preset = InstructPreset | SamplerPreset | SystemPreset
+Reader = Callable[[Mapping[str, JsonValue], str, ImportNotes], Preset]
+CONVERTERS: Mapping[type[Preset], tuple[Reader, Callable[[Any], JsonObject]]] = {
+    InstructPreset: (read_instruct, write_instruct),
+    SamplerPreset: (read_sampler, write_sampler),
+    SystemPreset: (read_system_prompt, write_system_prompt),
+}
+"""Functions that read and write a kind of preset."""
 MASTER_PARTS = ("instruct", "context", "sysprompt", "preset", "reasoning")
 
 
 def is_preset(values: JsonValue) -> bool:
     """Return whether a JSON value is a preset that `read_presets` knows, even if it has no counterpart here."""
-    return isinstance(values, dict) and _find_kind(values) != ""
+    return isinstance(values, dict) and (_find_own_kind(values) is not None or _find_kind(values) != "")
 
 
 def read_presets(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> list[Preset]:
@@ -29,6 +39,10 @@ def read_presets(values: Mapping[str, JsonValue], name: str, notes: ImportNotes)
 
 
 def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Iterator[Preset]:
+    own = _find_own_kind(values)
+    if own is not None:
+        yield own.model_validate(values)
+        return
     match _find_kind(values):
         case "master":
             for part in MASTER_PARTS:
@@ -36,13 +50,40 @@ def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Ite
                 if inner:
                     yield from _read(inner, FieldReader(inner, ImportNotes()).text("name").strip() or name, notes)
         case "instruct":
-            yield read_instruct(values, name, notes)
+            yield _read_and_keep(InstructPreset, values, name, notes)
         case "sampler":
-            yield read_sampler(values, name, notes)
+            yield _read_and_keep(SamplerPreset, values, name, notes)
         case "system":
-            yield read_system_prompt(values, name, notes)
+            yield _read_and_keep(SystemPreset, values, name, notes)
         case kind:
             notes.add(NoteKind.UNSUPPORTED, kind)
+
+
+def _read_and_keep(kind: type[Preset], values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Preset:
+    """Return a preset, with what it cannot express as its `original`."""
+    read, write = CONVERTERS[kind]
+    preset = read(values, name, notes)
+    kept = keep_original(values, write(preset), lambda changed: read(changed, preset.name, ImportNotes()), preset)
+    return preset.model_copy(update={"original": kept})
+
+
+def write_preset(preset: Preset) -> JsonObject:
+    """Return a preset for SillyTavern, with the fields of its `original` that still hold."""
+    read, write = CONVERTERS[type(preset)]
+    return restore_original(write(preset), preset.original, lambda values: read(values, preset.name, ImportNotes()))
+
+
+def _find_own_kind(values: Mapping[str, JsonValue]) -> type[Preset] | None:
+    """Return the kind of a preset that Lethe exported, or None."""
+    return next((kind for kind in CONVERTERS if _is_valid(kind, values)), None)
+
+
+def _is_valid(kind: type[Preset], values: Mapping[str, JsonValue]) -> bool:
+    try:
+        kind.model_validate(values)
+    except ValidationError:
+        return False
+    return len(values) > 1  # a name alone would be a preset of any kind
 
 
 def _find_kind(values: Mapping[str, JsonValue]) -> str:

@@ -67,7 +67,7 @@ def read_sampler(values: Mapping[str, JsonValue], name: str, notes: ImportNotes)
     for field, off in WITHOUT_EFFECT.items():
         value = FieldReader(values, ImportNotes()).optional_decimal(field, -1e9, 1e9)
         if value is not None and value not in off:
-            notes.add(NoteKind.UNSUPPORTED, field)
+            notes.add(NoteKind.NO_EFFECT, field)
     numbers: dict[str, float] = {ours: fields.decimal(*spec) for ours, spec in FIELDS.items()}
     numbers |= {ours: fields.number(*spec) for ours, spec in WHOLE_FIELDS.items()}
     if fields.flag("dynatemp"):

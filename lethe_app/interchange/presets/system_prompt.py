@@ -17,7 +17,7 @@ def read_system_prompt(values: Mapping[str, JsonValue], name: str, notes: Import
     """Return a system prompt preset."""
     fields = FieldReader(values, notes)
     if fields.text("post_history"):
-        notes.add(NoteKind.UNSUPPORTED, "post_history")
+        notes.add(NoteKind.NO_EFFECT, "post_history")
     return SystemPreset(name=fields.text("name").strip() or name, prompt=fields.text("content"))
 
 

@@ -50,8 +50,7 @@ class CardExport:
         worlds = await self._library.worlds()
         if unique_name not in worlds:
             raise FileError(unique_name, "is not a world")
-        text = await asyncio.to_thread(lambda: json.dumps(write_world_info(worlds[unique_name]), ensure_ascii=False, indent=4))
-        await asyncio.to_thread(write_atomically, target, text.encode())
+        await asyncio.to_thread(write_world_file, worlds[unique_name], target)
         return target
 
     async def export_chat(self, persona_id: str, target: Path) -> int:
@@ -72,6 +71,11 @@ class CardExport:
         text = write_chat(header, lines)  # type: ignore[arg-type]
         await asyncio.to_thread(write_atomically, target, text.encode())
         return len(messages)
+
+
+def write_world_file(world: World, target: Path) -> None:
+    """Write a world as a World Info file. Raise StorageError."""
+    write_atomically(target, json.dumps(write_world_info(world), ensure_ascii=False, indent=4).encode())
 
 
 def join_worlds(worlds: list[World]) -> World | None:

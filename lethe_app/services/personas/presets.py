@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.errors import FileError
+from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.json_text import decode_text, parse_json_text
+from lethe_app.interchange.presets.preset import is_preset, read_presets, write_preset
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
+from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.collection import FileCollection
 from lethe_app.storage.files.json_files import read_model, write_model
@@ -70,12 +77,17 @@ class PresetService:
         return await self._run_and_notify(lambda: self._collections[kind].restore(trashed))
 
     async def read_file(self, kind: type[T], path: Path) -> T:
-        """Read a preset from any file. Raise FileError, which names the invalid field."""
-        return await self._database.run_outside_transaction(lambda: read_model(path, kind))
+        """Read a preset from any file, one of SillyTavern too. Raise FileError, which names the invalid field."""
+        return await self._database.run_outside_transaction(lambda: read_preset_file(path, kind))
 
     async def write_file(self, value: T, path: Path) -> None:
         """Write a copy of a preset to any path. Raise StorageError."""
         await self._database.run_outside_transaction(lambda: write_model(path, value))
+
+    async def write_external_file(self, value: InstructPreset | SamplerPreset | SystemPreset, path: Path) -> None:
+        """Write a copy of a preset for SillyTavern to any path. Raise StorageError."""
+        text = json.dumps(write_preset(value), ensure_ascii=False, indent=4)
+        await self._database.run_outside_transaction(lambda: write_atomically(path, text.encode()))
 
     def _is_shipped(self, kind: type[Any], key: str) -> bool:
         return (self._shipped[kind] / f"{key}.json").is_file()
@@ -84,3 +96,23 @@ class PresetService:
         result = await self._database.run_outside_transaction(work)
         self._changed.notify(None)
         return result
+
+
+def read_preset_file(path: Path, kind: type[T]) -> T:
+    """Read a preset of Lethe, or else the first of this kind in a file of SillyTavern. Raise FileError."""
+    try:
+        return read_model(path, kind)
+    except FileError:
+        found = next((preset for preset in _read_external_presets(path) if isinstance(preset, kind)), None)
+        if found is None:
+            raise
+        return found
+
+
+def _read_external_presets(path: Path) -> list[InstructPreset | SamplerPreset | SystemPreset]:
+    """Return the presets in a file of SillyTavern; none if it cannot be read."""
+    with suppress(OSError, FileError):
+        values = parse_json_text(decode_text(path.read_bytes(), str(path)), str(path), ImportNotes())
+        if isinstance(values, dict) and is_preset(values):
+            return read_presets(values, path.stem, ImportNotes())
+    return []

@@ -105,6 +105,12 @@ class WorldService:
         """Return the number of turns in which each entry was activated, by guid."""
         return await WorldUsage(self._database).activation_counts()
 
+    async def export_world(self, world: World, target: Path) -> None:
+        """Write a world as a World Info file. Raise StorageError."""
+        from lethe_app.services.personas.card_export import write_world_file  # noqa: PLC0415 - takes long to load
+
+        await asyncio.to_thread(write_world_file, world, target)
+
     # Saving
 
     def schedule_save(self, world: World) -> None:

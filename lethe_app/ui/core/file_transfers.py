@@ -1,9 +1,13 @@
-"""Imports and exports in progress, for the activity list."""
+"""Imports and exports in progress, for the activity list, and the folders they wrote to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
 
 from lethe_app.services.events import Listeners
 
@@ -51,3 +55,8 @@ class FileTransfers:
         """Remove a transfer that is complete or was cancelled."""
         if self._transfers.pop(key, None) is not None:
             self.changed.notify(None)
+
+
+def open_folder(folder: Path) -> None:
+    """Open a folder in the system's file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

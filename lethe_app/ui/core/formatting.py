@@ -149,6 +149,12 @@ def shorten_text(text: str, max_length: int) -> str:
     return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[max_length // 2 :] else cut).rstrip(' ,;:')}…"
 
 
+def suggest_file_name(name: str, substitute: str) -> str:
+    """Return a file name without suffix for something called `name`: letters, digits, spaces and - _ ' remain."""
+    kept = "".join(letter if letter.isalnum() or letter in " -_'" else "-" for letter in name).strip(" -")
+    return (kept or substitute)[:80]
+
+
 def format_bytes(size: int) -> str:
     """Return a size, also below a megabyte: “312 bytes”, “4 kB”."""
     if size >= 1_000_000:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,20 @@ async def test_presets_go_out_to_a_file_and_come_back_from_one(tmp_path: Path):
         assert page.table.current_row.value == mine
         with pytest.raises(FileError, match="temperature"):
             await page.import_preset(tmp_path / "broken.json")
+
+
+async def test_presets_of_silly_tavern_come_in_and_return_as_they_came(tmp_path: Path):
+    values = {"temp": 1.1, "top_p": 0.9, "top_k": 30, "sampler_order": [6, 0, 1]}
+    (tmp_path / "Theirs.json").write_text(json.dumps(values), encoding="utf-8")
+    async with opened(tmp_path / "home") as scene:
+        page = await preset_page(scene)
+
+        await page.import_preset(tmp_path / "Theirs.json")
+        preset = page.table.current_row.value
+        await scene.services.presets.write_external_file(preset, tmp_path / "back.json")
+
+        assert (preset.name, preset.temperature, preset.top_k) == ("Theirs", 1.1, 30)
+        assert json.loads((tmp_path / "back.json").read_text(encoding="utf-8")).items() >= values.items()
 
 
 async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):

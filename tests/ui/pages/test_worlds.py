@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
@@ -730,3 +730,25 @@ async def test_the_list_counts_the_entries_as_they_come_and_go(tmp_path: Path):
         page.undo_stack.undo()
         listed = next(held for held in page.world_list.rows.visible_rows if held.world.unique_name == "isles")
         assert len(listed.world.entries) == 1
+
+
+async def test_a_world_is_exported_as_world_info_with_what_was_just_typed(tmp_path: Path):
+    home, target = tmp_path / "home", tmp_path / "Isles.json"
+    write(home, "isles", LAMP, BELL)
+    async with on_page(home) as (scene, page):
+        lamp = page.book.world.entries[0]
+        page.book.edit_entries("Edit", [lamp.model_copy(update={"content": "It burns again."})])
+
+        page.world_list.export_requested.emit()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        dialog.accept()
+        await until(target.exists)
+
+        entries = json.loads(target.read_text(encoding="utf-8"))["entries"]
+        assert [(entry["key"], entry["content"]) for entry in entries.values()] == [
+            (["lamp"], "It burns again."),
+            (["bell"], "It is cracked."),
+        ]
+        await until(lambda: any("Isles.json" in toast.text for toast in scene.toasts))

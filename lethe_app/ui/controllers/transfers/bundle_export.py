@@ -8,12 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QStandardPaths, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lethe_app.domain.bundle import CARD_SUFFIXES, ENDING, BundleScope
 from lethe_app.ui.core.avatars import encode_png
+from lethe_app.ui.core.file_transfers import open_folder
+from lethe_app.ui.core.formatting import suggest_file_name
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, format_bytes, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
@@ -89,21 +90,19 @@ class BundleExporter(QObject):
             await self._announce(name, file)
 
     async def _announce(self, name: str, file: Path) -> None:
-        folder = QUrl.fromLocalFile(str(file.parent))
         size = await asyncio.to_thread(lambda: file.stat().st_size)
         self._notifier.notify(
             self.tr("{name} was exported to “{file}”.").format(name=name, file=file.name),
             format_bytes(size),
             self.tr("Show in folder"),
-            partial(open_folder, folder),
+            partial(open_folder, file.parent),
         )
 
     async def _ask_for_target_file(self, name: str, scope: BundleScope) -> Path | None:
         """Ask for the target file of an export; None if the user cancels. A persona without history may also become a
-        character card. In the suggested file name, other characters than letters, digits, spaces and - _ ' are replaced.
+        character card.
         """
-        stem = "".join(letter if letter.isalnum() or letter in " -_'" else "-" for letter in name).strip(" -") or "Persona"
-        file_name = f"{stem[:80]}{ENDING}"
+        file_name = f"{suggest_file_name(name, self.tr('Persona'))}{ENDING}"
         filters = [self.tr("Lethe (*{ending})").format(ending=ENDING)]
         if scope is BundleScope.PERSONA:
             filters += [
@@ -119,8 +118,3 @@ class BundleExporter(QObject):
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.rpartition("*.")[2].rstrip(")")))
         dialog.selectFile(file_name)
         return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
-
-
-def open_folder(folder: QUrl) -> None:
-    """Open a folder in the system's file manager."""
-    QDesktopServices.openUrl(folder)

@@ -372,12 +372,16 @@ class PresetPage(Page):
     async def _ask_and_export(self) -> None:
         if self._entry is None:
             return
-        dialog = QFileDialog(self, self.tr("Export preset"), str(Path.home()), self.tr("Presets (*.json)"))
+        dialog = QFileDialog(self, self.tr("Export preset"), str(Path.home()))
+        for_others = self.tr("SillyTavern preset (*.json)")
+        dialog.setNameFilters([self.tr("Lethe preset (*.json)"), for_others])
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("json")
         dialog.selectFile(f"{self._entry.key}.json")
         if await run_dialog(dialog):
-            await self._presets.write_file(self._entry.value, Path(dialog.selectedFiles()[0]))
+            is_for_others = dialog.selectedNameFilter() == for_others
+            write = self._presets.write_external_file if is_for_others else self._presets.write_file
+            await write(self._entry.value, Path(dialog.selectedFiles()[0]))
 
     def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._context.tasks.start_task(work, key=key)

@@ -23,6 +23,7 @@ class WorldList(QWidget):
     create_requested = Signal()
     rename_requested = Signal()
     duplicate_requested = Signal()
+    export_requested = Signal()
     delete_requested = Signal()
     entries_requested = Signal()
     """The focus is to move to the entries."""
@@ -56,7 +57,7 @@ class WorldList(QWidget):
         self.new_button.setProperty("row", True)
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
         self.new_button.clicked.connect(self.create_requested)
-        text = self.tr("Rename, duplicate, delete")
+        text = self.tr("Rename, duplicate, export, delete")
         self.menu_button = IconButton(theme, "dots", text, accessible_name=self.tr("World actions"))
         self.menu_button.clicked.connect(
             lambda: self._show_menu(self.menu_button.mapToGlobal(QPoint(0, self.menu_button.height())))
@@ -103,6 +104,7 @@ class WorldList(QWidget):
         muted = self._theme.palette.muted
         menu.addAction(load_icon("edit", muted), self.tr("Rename\tF2"), self.rename_requested.emit)
         menu.addAction(load_icon("copy", muted), self.tr("Duplicate"), self.duplicate_requested.emit)
+        menu.addAction(load_icon("export", muted), self.tr("Export…"), self.export_requested.emit)
         text = self.tr("Reset to default…\tDel") if open_world.is_shipped else self.tr("Delete…\tDel")
         delete = menu.addAction(load_icon("trash", muted), text, self.delete_requested.emit)
         delete.setEnabled(open_world.is_own)

@@ -27,6 +27,7 @@ from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.pages.worlds.deletion import WorldDeletion
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
+from lethe_app.ui.pages.worlds.export import WorldExport
 from lethe_app.ui.pages.worlds.list import WorldList
 from lethe_app.ui.pages.worlds.remember import RememberAction
 from lethe_app.ui.pages.worlds.table import EntryTable
@@ -131,6 +132,7 @@ class WorldPage(Page):
         self._is_naming_world = False
         self._remember_action = RememberAction(context, library, memory_service, self.undo_stack)
         self._world_deletion = WorldDeletion(context, self.book)
+        self.world_export = WorldExport(context, worlds, self.book)
         self._build()
         self.world_trial = WorldTrial(context, world_trials, self.book, self.bench_splitter)
         self._add_shortcuts()
@@ -180,6 +182,7 @@ class WorldPage(Page):
         self.world_list.chosen.connect(self._choose_world)
         self.world_list.create_requested.connect(self._create_world)
         self.world_list.duplicate_requested.connect(self._duplicate_world)
+        self.world_list.export_requested.connect(self.world_export.export_current)
         self.world_list.rename_requested.connect(self._focus_world_name)
         self.world_list.delete_requested.connect(self._world_deletion.delete_current)
         self.world_list.entries_requested.connect(self._focus_entries)
