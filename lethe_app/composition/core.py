@@ -281,7 +281,6 @@ class CoreServices:
             self.library,
             self.participants,
             self.preferences,
-            self.sessions_changed,
             self.immediate_task_model,
         )
 

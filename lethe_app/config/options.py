@@ -63,6 +63,8 @@ class GroupTurns(StrEnum):
     """Only the next in turn."""
     MODEL = "model"
     """The personas named in the message, or else whom the model chooses, until it is the user's turn."""
+    TALKATIVE = "talkative"
+    """The personas named in the message, then each other by the chance of its talkativeness, at least one."""
 
 
 class ModelChoices(BaseModel):

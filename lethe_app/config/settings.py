@@ -78,8 +78,9 @@ class Settings(BackgroundSettings, ModelSettings):
         SettingSection.CHAT,
         GroupTurns.NAMED,
         "Group reply order",
-        "Order of speakers in a group: those you name or else the next in turn, everyone once, only the next in turn, or"
-        " whoever the model chooses with a short extra request before every reply.",
+        "Order of speakers in a group: those you name or else the next in turn, everyone once, only the next in turn,"
+        " whoever the model chooses with a short extra request before every reply, or those you name and others by their"
+        " talkativeness.",
     )
     group_replies: int = setting(
         SettingSection.CHAT,

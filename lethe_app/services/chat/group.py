@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from random import Random
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,7 +17,6 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelError
 from lethe_app.prompt.group import join_names
-from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
@@ -30,7 +30,10 @@ MIN_NAME_CHARACTERS = 3
 class TurnOrder:
     """Order of the replies to one message: take the speaker from `next`, and report each reply with `note_reply`."""
 
-    def __init__(self, group: Sequence[Persona], mode: GroupTurns, max_replies: int) -> None:
+    def __init__(self, group: Sequence[Persona], mode: GroupTurns, max_replies: int, chance: Random | None = None) -> None:
+        """Create an order; `chance` draws who speaks by talkativeness."""
+        self._chance = chance or Random()  # noqa: S311 - nobody gains by guessing who speaks
+        self._talkativeness = {persona.unique_name: persona.talkativeness for persona in group}
         self._group = [persona.unique_name for persona in group]
         self._names = {persona.unique_name: spoken_names(persona, group) for persona in group}
         self._mode, self._replies_left = mode, max_replies
@@ -46,6 +49,9 @@ class TurnOrder:
             self._waiting = [*named_personas, *(name for name in self._rotate_after(last) if name not in named_personas)]
         elif self._mode is GroupTurns.MODEL:
             self._waiting = named_personas
+        elif self._mode is GroupTurns.TALKATIVE:
+            others = self._draw_speakers([name for name in self._group if name not in (last, *named_personas)])
+            self._waiting = [*named_personas, *others] or self._fallback
         else:
             self._waiting = named_personas or self._fallback
 
@@ -67,7 +73,7 @@ class TurnOrder:
     def note_reply(self, speaker: str, text: str) -> None:
         """Record a reply: personas it names may answer, if they are not waiting already."""
         self._fallback = []
-        if self._mode in {GroupTurns.NAMED, GroupTurns.MODEL}:
+        if self._mode in {GroupTurns.NAMED, GroupTurns.MODEL, GroupTurns.TALKATIVE}:
             self._waiting += [name for name in self.find_named_in(text) if name != speaker and name not in self._waiting]
 
     def next(self) -> str | None:
@@ -87,9 +93,18 @@ class TurnOrder:
         return sorted(first_positions, key=first_positions.__getitem__)
 
     def _rotate_after(self, last: str) -> list[str]:
-        """Return all personas in rotation, beginning after `last`; without one, with the first."""
+        """Return all personas in rotation, beginning after `last`; without one, with the first. Those without talkativeness
+        speak only if they are named, unless that is true of all.
+        """
         start = self._group.index(last) + 1 if last in self._group else 0
-        return [*self._group[start:], *self._group[:start]]
+        rotation = [*self._group[start:], *self._group[:start]]
+        return [name for name in rotation if self._talkativeness[name] > 0] or rotation
+
+    def _draw_speakers(self, names: Sequence[str]) -> list[str]:
+        """Return those of these personas, in random order, that speak by the chance of their talkativeness."""
+        drawn = [name for name in names if self._chance.random() < self._talkativeness[name]]
+        self._chance.shuffle(drawn)
+        return drawn
 
 
 def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
@@ -123,14 +138,12 @@ class GroupService:
         library: Library,
         participants: ParticipantService,
         preferences: Preferences,
-        changed: Listeners[str],
         answer_model: AnswerModel,
     ) -> None:
         self._session_store = session_store
         self._library = library
         self._participants = participants
         self._preferences = preferences
-        self._changed = changed
         self._answer_model = answer_model
 
     async def members(self, session_id: UUID) -> list[Persona]:
@@ -143,16 +156,6 @@ class GroupService:
         session = await self._session_store.session(session_id)
         member_ids = {session.persona_id, *session.guests}
         return [persona for persona in await self._library.personas() if persona.unique_name not in member_ids]
-
-    async def set_guests(self, session_id: UUID, names: Sequence[str]) -> ChatSession:
-        """Set the participants of the session besides its persona to `names` (file names, in this order). Raise
-        StorageError.
-        """
-        session = await self._session_store.session(session_id)
-        guests = [name for name in dict.fromkeys(names) if name != session.persona_id]
-        session = await self._session_store.change_session(session_id, guests=guests)
-        self._changed.notify(session.persona_id)
-        return session
 
     async def plan_replies(self, session: ChatSession, participants: Participants, text: str) -> TurnOrder:
         """Return the order in which the personas of a group reply to `text`."""

@@ -187,6 +187,41 @@ class SessionService:
         """Set the title to the user's, which is never overwritten automatically."""
         await self._archive_queue.write(guid, SessionPart.TITLE, title.strip())
 
+    async def set_guests(self, guid: UUID, names: Sequence[str]) -> ChatSession:
+        """Set the participants of a session besides its persona to `names` (file names, in this order).
+
+        While nobody has answered, the persona's group greetings are added to its greeting, and one is displayed while there
+        are other participants. Raise StorageError.
+        """
+        session = await self._session_store.session(guid)
+        guests = [name for name in dict.fromkeys(names) if name != session.persona_id]
+        session = await self._session_store.change_session(guid, guests=guests)
+        await self._show_group_greeting(session)
+        self.changed.notify(session.persona_id)
+        return session
+
+    async def _show_group_greeting(self, session: ChatSession) -> None:
+        participants = await self._participants.load_for_session(session)
+        persona = participants.persona
+        outline = await self._session_store.outline(session.guid)
+        if not persona.group_greetings or len(outline) != 1 or outline[0].role is not Role.ASSISTANT:
+            return
+        message = await self._session_store.message(outline[0].id)
+        macro_context = await self._fill_macros(
+            participants.build_macro_context(session, session.added),
+            MacroPosition(session, participants),
+            [*persona.first_messages, *persona.group_greetings],
+        )
+        texts = [expand(text, macro_context) for text in persona.group_greetings if text.strip()]
+        known = [alternative.content for alternative in message.alternatives]
+        for text in texts if session.guests else ():
+            if text not in known:
+                await self._replies.store(message, None, Alternative(content=text, created=session.added), is_new=False)
+                known.append(text)
+        wanted = texts if session.guests else [text for text in known if text not in texts]
+        if wanted and message.current.content not in wanted:
+            await self._session_store.set_shown(message.id, known.index(random.choice(wanted)))  # noqa: S311 - as above
+
     async def set_sticky(self, guid: UUID, *, sticky: bool) -> None:
         """Set whether the summary of a session is in every prompt of its persona."""
         session = await self._session_store.change_session(guid, sticky=sticky)

@@ -213,6 +213,7 @@ class WindowController(QObject):
             services.sessions,
             services.group,
             self.participants,
+            self.messages,
             self.tasks,
         )
         self.next_speaker = NextSpeakerController(

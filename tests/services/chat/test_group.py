@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from random import Random
 from typing import TypeVar
 
 import pytest
@@ -39,7 +40,7 @@ async def session(services: AppServices) -> ChatSession:
     for name, persona in GUESTS.items():
         (services.paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
     session = await services.sessions.new("mira-test")
-    return await services.group.set_guests(session.guid, ["wren", "oskar"])
+    return await services.sessions.set_guests(session.guid, ["wren", "oskar"])
 
 
 async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
@@ -85,6 +86,37 @@ def order(text: str, last: str = "", way: GroupTurns = GroupTurns.NAMED, most: i
 )
 def test_whoever_is_named_answers_or_else_the_next(text: str, last: str, way: GroupTurns, wanted: list[str]):
     assert order(text, last, way) == wanted
+
+
+def drawn(text: str, seed: int, *group: Persona) -> list[str]:
+    taking = TurnOrder(group, GroupTurns.TALKATIVE, 9, Random(seed))
+    taking.plan(text, "")
+    return list(iter(taking.next, None))
+
+
+def test_others_speak_by_their_talkativeness():
+    chatty, quiet = BO.model_copy(update={"talkativeness": 0.9}), CLEO.model_copy(update={"talkativeness": 0.1})
+    silent = ADA.model_copy(update={"talkativeness": 0.0})
+
+    rounds = [drawn("Hello.", seed, silent, chatty, quiet) for seed in range(400)]
+
+    assert 330 < sum("bo" in speakers for speakers in rounds) <= 400
+    assert 10 < sum("cleo" in speakers for speakers in rounds) < 90
+    assert all(speakers and "ada" not in speakers for speakers in rounds)
+    assert all(drawn("Ada?", seed, silent, chatty, quiet)[0] == "ada" for seed in range(20))
+
+
+def test_who_never_speaks_unasked_is_left_out_of_the_rotation():
+    silent = BO.model_copy(update={"talkativeness": 0.0})
+
+    assert _speakers([ADA, silent, CLEO], "ada") == ["cleo"]
+    assert _speakers([silent], "") == ["bo"]
+
+
+def _speakers(group: list[Persona], last: str) -> list[str]:
+    taking = TurnOrder(group, GroupTurns.ONE, 9)
+    taking.plan("Hello.", last)
+    return list(iter(taking.next, None))
 
 
 def test_never_more_in_a_row_than_the_user_wants():
@@ -147,11 +179,43 @@ async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_pers
         one.unique_name for one in await services.group.candidates_for(session.guid)
     }
 
-    left = await services.group.set_guests(session.guid, ["oskar", "mira-test", "oskar"])
+    left = await services.sessions.set_guests(session.guid, ["oskar", "mira-test", "oskar"])
 
     assert (left.guests, left.persona_id, reported) == (["oskar"], "mira-test", ["mira-test"])
     assert (await services.sessions.open(session.guid)).guests == ["oskar"]
     assert "wren" in {one.unique_name for one in await services.group.candidates_for(session.guid)}
+
+
+async def test_a_group_begins_with_a_group_greeting_and_a_conversation_of_two_with_another(services: AppServices):
+    mira = await services.library.persona("mira-test")
+    await services.library.save_persona(mira.model_copy(update={"group_greetings": ["{{char}} waves at all of you."]}))
+    session = await services.sessions.new("mira-test")
+    (alone,) = await services.sessions.page(session.guid, 0, 9)
+
+    await services.sessions.set_guests(session.guid, ["wren"])
+    (together,) = await services.sessions.page(session.guid, 0, 9)
+    assert together.current.content == "Mira waves at all of you."
+    assert [one.content for one in together.alternatives] == [
+        *(one.content for one in alone.alternatives),
+        "Mira waves at all of you.",
+    ]
+
+    await services.sessions.set_guests(session.guid, [])
+    (again,) = await services.sessions.page(session.guid, 0, 9)
+    assert again.current.content in [one.content for one in alone.alternatives]
+
+
+async def test_a_greeting_that_was_answered_stays(services: AppServices, says: Says):
+    mira = await services.library.persona("mira-test")
+    await services.library.save_persona(mira.model_copy(update={"group_greetings": ["Welcome, all."]}))
+    session = await services.sessions.new("mira-test")
+    await says("“Aye.”")
+    await all_of(services.chat.send(session.guid, "Hello."))
+    before = await services.sessions.page(session.guid, 0, 9)
+
+    await services.sessions.set_guests(session.guid, ["wren"])
+
+    assert await services.sessions.page(session.guid, 0, 9) == before
 
 
 async def test_a_guest_whose_file_is_gone_is_passed_over(services: AppServices, session: ChatSession, says: Says):
@@ -235,7 +299,7 @@ async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
     await says(*["“Aye.”"] * 4)
 
     assert await speakers(services, session, "Hello.", speaker="wren") == ["Wren"]
-    await services.group.set_guests(session.guid, [])
+    await services.sessions.set_guests(session.guid, [])
     assert await speakers(services, session, "Hello.") == ["Mira"]
     assert await speakers(services, session, "") == ["Mira"]  # she has spoken last, and speaks again
     assert chooser.asked == []
@@ -263,7 +327,7 @@ async def test_another_wording_is_spoken_by_the_same_also_after_they_left(
 ):
     await says("“One.”", "Wren: “Two.”")
     (reply,) = replies(await all_of(services.chat.send(session.guid, "Wren?")))
-    await services.group.set_guests(session.guid, [])
+    await services.sessions.set_guests(session.guid, [])
 
     (again,) = replies(await all_of(services.chat.regenerate(session.guid, reply.id)))
 
@@ -316,7 +380,7 @@ async def test_the_worlds_of_all_are_looked_through(services: AppServices, sessi
 
 
 async def test_without_guests_nothing_names_a_speaker(services: AppServices, session: ChatSession, says: Says):
-    await services.group.set_guests(session.guid, [])
+    await services.sessions.set_guests(session.guid, [])
     await says("“Aye.”")
     (reply,) = replies(await all_of(services.chat.send(session.guid, "Oskar?")))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QPixmap
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 AVATAR_SIZE = 32
 """Size of an avatar in the dialog, in pixels."""
@@ -35,9 +37,11 @@ class GroupController(QObject):
         sessions: SessionService,
         group: GroupService,
         participants: ParticipantsController,
+        messages: ChatModel,
         tasks: TaskRunner,
     ) -> None:
         super().__init__(header)
+        self._messages = messages
         self._header, self._actions, self._directory = header, actions, directory
         self._sessions, self._group, self._participants = sessions, group, participants
         actions.connect(group=tasks.create_callback(self._choose_participants, key="group"))
@@ -63,7 +67,8 @@ class GroupController(QObject):
         if dialog.is_alone:
             self._actions["new_persona"].trigger()
         elif dialog.selected_names != session.guests:
-            await self._group.set_guests(session.guid, dialog.selected_names)
+            await self._sessions.set_guests(session.guid, dialog.selected_names)
+            await self._refresh_greeting(session.guid)
             self._announce_participants(
                 [
                     one
@@ -71,6 +76,13 @@ class GroupController(QObject):
                     if one.unique_name in {session.persona_id, *dialog.selected_names}
                 ]
             )
+
+    async def _refresh_greeting(self, session_id: UUID) -> None:
+        """Show the greeting again if it is the only message, because a group may have another one."""
+        outline = await self._sessions.outline(session_id)
+        if len(outline) == 1 and session_id == self._participants.session_id:
+            self._messages.refresh_outlines(outline)
+            self._messages.replace_message(await self._sessions.message(outline[0].id))
 
     def _announce_participants(self, participants: list[Persona]) -> None:
         """Announce the participants to screen readers."""

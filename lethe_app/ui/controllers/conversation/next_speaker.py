@@ -55,6 +55,8 @@ class NextSpeakerController(QObject):
         """Return that the next speaker is chosen automatically, with the order where it is not the model that chooses."""
         if self._preferences.current.group_turns is GroupTurns.MODEL:
             return self.tr("Auto")
+        if self._preferences.current.group_turns is GroupTurns.TALKATIVE:
+            return self.tr("Auto, by talkativeness")
         order = " → ".join(participant.name for participant in self._participants.participants)
         return self.tr("Auto, in turn {order}").format(order=order)
 

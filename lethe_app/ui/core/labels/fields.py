@@ -19,6 +19,7 @@ VALUE_LABELS = {
     "group_turns.named": str(QT_TRANSLATE_NOOP("Field", "Named persona or next in turn")),
     "group_turns.everyone": str(QT_TRANSLATE_NOOP("Field", "Everyone, once each")),
     "group_turns.one": str(QT_TRANSLATE_NOOP("Field", "Next in turn only")),
+    "group_turns.talkative": str(QT_TRANSLATE_NOOP("Field", "Named persona, others by talkativeness")),
     "group_turns.model": str(QT_TRANSLATE_NOOP("Field", "Named persona or model's choice")),
     "f16": str(QT_TRANSLATE_NOOP("Field", "f16 (full precision)")),
     "q8_0": str(QT_TRANSLATE_NOOP("Field", "q8_0 (half the memory)")),

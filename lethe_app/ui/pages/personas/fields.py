@@ -25,6 +25,7 @@ TEXT_AREAS = {
     "system_prompt": (3, 24),
     "self_edit_field": (3, 14),
     "first_messages": (4, 14),
+    "group_greetings": (4, 14),
     "example_dialogs": (1, 14),
 }
 """Initial and maximum number of lines of the texts that are longer than a line."""
@@ -61,6 +62,7 @@ def persona_sections() -> list[EditorSection]:
         EditorSection(_tr("Identity"), _specs("name", "tagline", "nickname", "tags"), has_avatar=True),
         EditorSection(_tr("Bio"), _specs("bio", "personality", "mini_bio"), bio),
         EditorSection(_tr("Scenario and greetings"), _specs("scenario", "first_messages")),
+        EditorSection(_tr("Group conversations"), _specs("talkativeness", "group_greetings")),
         EditorSection(_tr("Style"), _specs("example_dialogs", "system_prompt", "post_history_instructions")),
         EditorSection(_tr("Character's note"), _specs("depth_prompt", "depth_prompt_depth", "depth_prompt_role")),
         EditorSection(_tr("Worlds (lorebooks)"), _specs(WORLDS)),
@@ -117,7 +119,7 @@ def _build_spec(name: str) -> FieldSpec:
         return replace(spec, step=50) if name == "self_edit_tokens" else spec
     kind = FieldKind.TEXT_AREA if spec.kind is FieldKind.TEXT else FieldKind.TEXT_LIST
     lines, max_lines = TEXT_AREAS[name]
-    add_label = _tr("Add greeting") if name == "first_messages" else _tr("Add line")
+    add_label = _tr("Add greeting") if name in {"first_messages", "group_greetings"} else _tr("Add line")
     spec = replace(spec, kind=kind, lines=lines, max_lines=max_lines, add_label=add_label)
     if name != "example_dialogs":
         return spec
