@@ -184,6 +184,17 @@ class PromptTurn:
     """Name of the speaker; for a tool's result the id of the call and the name of the tool."""
 
 
+class NotePlacement(StrEnum):
+    """Placement of a note in the prompt."""
+
+    TITLED = "titled"
+    """Under the heading of the memories, if its role is that of the system."""
+    ALONE = "alone"
+    """As a turn of its own: an instruction is no memory."""
+    LAST = "last"
+    """As a turn of its own after the newest message, right before the reply."""
+
+
 @dataclass(frozen=True)
 class PromptNote:
     """Text inserted for this turn only: a memory, a world entry or a note."""
@@ -195,3 +206,4 @@ class PromptNote:
     """Among notes of one depth, a higher order is placed later."""
     depth: int = 0
     """Insertion depth: messages from the newest one upwards; a smaller depth is placed later."""
+    placement: NotePlacement = NotePlacement.TITLED

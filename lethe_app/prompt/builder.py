@@ -20,7 +20,7 @@ from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import opens_thought
 from lethe_app.prompt.group import SPEAKER_LINE, compile_group
-from lethe_app.prompt.layout import PlacedTurn, PromptPieces, arrange_turns
+from lethe_app.prompt.layout import PlacedTurn, PromptPieces, arrange_turns, is_titled
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.receipt import describe_cuts, describe_history_cuts, explain_overflow, write_receipt
 from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
@@ -259,7 +259,8 @@ def _build_demand(draft: _Draft, counts: TextTokenCounts, excess_tokens: int) ->
     """Return the budget's input. The excess of an earlier attempt is added to this turn's own tokens, which may vary without
     changing the head.
     """
-    turn_tokens = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
+    turns = len(draft.tail) + sum(not is_titled(note) for note in draft.volatile)
+    turn_tokens = sum(counts.tail) + counts.per_turn * turns + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
     return TokenDemand(
         limit=draft.limit,
@@ -290,7 +291,7 @@ def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: Budget
 
 def _background_texts(draft: _Draft, budget_plan: BudgetPlan) -> tuple[str, ...]:
     notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
-    texts = [note.text for note in notes if note.role == "system"]
+    texts = [note.text for note in notes if is_titled(note)]
     return (draft.title, *texts) if texts else ()
 
 

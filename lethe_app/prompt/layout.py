@@ -9,10 +9,10 @@ named late in every layout, so that all personas share the prompt before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import PromptNote, PromptPart, PromptSpan, PromptTurn
+from lethe_app.domain.prompt import NotePlacement, PromptNote, PromptPart, PromptSpan, PromptTurn
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,23 @@ class PromptPieces:
 
 def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn]:
     """Return all turns in prompt order."""
+    last = [note for note in pieces.notes if note.placement is NotePlacement.LAST]
+    others = [note for note in pieces.notes if note.placement is not NotePlacement.LAST]
+    turns = _arrange_turns(layout, replace(pieces, notes=others))
+    index = len(turns) - 1 if pieces.continue_last else len(turns)
+    return [*turns[:index], *_place_single_notes(last), *turns[index:]]
+
+
+def _arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn]:
     system = [PlacedTurn("system", tuple(pieces.head))] if pieces.head else []
     old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
     if layout is PromptLayout.SYSTEM:
-        note_spans = _system_note_spans(pieces.notes, pieces.title)
+        note_spans = _titled_spans(pieces.notes, pieces.title)
+        single = _place_single_notes([note for note in pieces.notes if not is_titled(note)])
         gap = [PromptSpan(PromptPart.MEMORIES, "\n\n")] if pieces.head and note_spans else []
         head = (*pieces.head, *gap, *note_spans)
-        return [*([PlacedTurn("system", head)] if head else []), *old, *_place_other_notes(pieces.notes), *speaker, *tail]
+        return [*([PlacedTurn("system", head)] if head else []), *old, *single, *speaker, *tail]
     if layout is PromptLayout.DEPTH and pieces.tail and pieces.tail[0].role == "user":
         return [*system, *_insert_at_depth(pieces, old), *speaker, *tail]
     notes = [*place_notes(pieces.notes, pieces.title), *speaker]
@@ -74,9 +83,15 @@ def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTur
 
 
 def place_notes(notes: Sequence[PromptNote], title: str) -> list[PlacedTurn]:
-    """Return the system notes as one turn, then each note of another role as its own turn, in ascending `order`."""
-    note_spans = _system_note_spans(notes, title)
-    return [*([PlacedTurn("system", tuple(note_spans))] if note_spans else []), *_place_other_notes(notes)]
+    """Return the notes under the heading as one turn, then each other as its own turn, in ascending `order`."""
+    note_spans = _titled_spans(notes, title)
+    single = [note for note in notes if not is_titled(note)]
+    return [*([PlacedTurn("system", tuple(note_spans))] if note_spans else []), *_place_single_notes(single)]
+
+
+def is_titled(note: PromptNote) -> bool:
+    """Return whether a note stands under the heading of the memories."""
+    return note.role == "system" and note.placement is NotePlacement.TITLED
 
 
 def _insert_at_depth(pieces: PromptPieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
@@ -90,18 +105,14 @@ def _insert_at_depth(pieces: PromptPieces, history: Sequence[PlacedTurn]) -> lis
     return turns
 
 
-def _system_note_spans(notes: Sequence[PromptNote], title: str) -> list[PromptSpan]:
-    texts = [note.text for note in _sort_notes(notes) if note.role == "system"]
+def _titled_spans(notes: Sequence[PromptNote], title: str) -> list[PromptSpan]:
+    texts = [note.text for note in _sort_notes(notes) if is_titled(note)]
     lines = [line for line in (title, *texts) if line] if texts else []
     return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if index else line) for index, line in enumerate(lines)]
 
 
-def _place_other_notes(notes: Sequence[PromptNote]) -> list[PlacedTurn]:
-    return [
-        PlacedTurn(note.role, (PromptSpan(PromptPart.MEMORIES, note.text),))
-        for note in _sort_notes(notes)
-        if note.role != "system"
-    ]
+def _place_single_notes(notes: Sequence[PromptNote]) -> list[PlacedTurn]:
+    return [PlacedTurn(note.role, (PromptSpan(PromptPart.MEMORIES, note.text),)) for note in _sort_notes(notes)]
 
 
 def _sort_notes(notes: Sequence[PromptNote]) -> list[PromptNote]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import PromptNote, PromptPart, PromptSpan, PromptTurn
+from lethe_app.domain.prompt import NotePlacement, PromptNote, PromptPart, PromptSpan, PromptTurn
 from lethe_app.prompt.layout import PromptPieces, arrange_turns
 
 OLD = [PromptTurn("assistant", "Welcome."), PromptTurn("user", "Hello."), PromptTurn("assistant", "Sit down.")]
@@ -42,6 +42,33 @@ def test_at_depth_each_stands_so_many_messages_up():
     assert contents(PromptLayout.DEPTH) == [
         "You are Ada.", "# Now\nfar", "Welcome.", "Hello.", "Sit down.", "# Now\nnear\nnearer still", "said", "Thanks.",
     ]  # fmt: skip
+
+
+INSTRUCTIONS = [
+    PromptNote("It rains.", depth=1, placement=NotePlacement.ALONE),
+    PromptNote("Stay calm.", placement=NotePlacement.LAST),
+]
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        (PromptLayout.LATE, ["You are Ada.", "Welcome.", "Hello.", "Sit down.", "# Now\nfar", "It rains."]),
+        (PromptLayout.SYSTEM, ["You are Ada.\n\n# Now\nfar", "Welcome.", "Hello.", "Sit down.", "It rains."]),
+        (PromptLayout.DEPTH, ["You are Ada.", "# Now\nfar", "Welcome.", "Hello.", "It rains.", "Sit down."]),
+    ],
+)
+def test_instructions_are_no_memories_and_the_last_one_follows_the_newest_message(layout: PromptLayout, expected: list[str]):
+    notes = [PromptNote("far", depth=3), *INSTRUCTIONS]
+
+    assert contents(layout, replace(PIECES, notes=notes)) == [*expected, "Thanks.", "Stay calm."]
+
+
+def test_the_last_instruction_stands_before_a_reply_that_goes_on():
+    tail = [PromptTurn("user", "Thanks."), PromptTurn("assistant", "You are")]
+    turns = contents(PromptLayout.LATE, replace(PIECES, notes=INSTRUCTIONS, tail=tail, continue_last=True))
+
+    assert turns[-3:] == ["Thanks.", "Stay calm.", "You are"]
 
 
 def test_a_depth_beyond_the_history_is_its_beginning():

@@ -108,12 +108,16 @@ class TurnOrder:
 
 
 def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
-    """Return the names a persona can be addressed by: the whole name, and its first word if no other persona of the group
-    has that.
+    """Return the names a persona can be addressed by: the whole name, the nickname, and the first word of the name if no
+    other persona of the group has that.
     """
     others = {word.casefold() for other in group if other.unique_name != persona.unique_name for word in other.name.split()}
     name, first_name = persona.name.strip(), persona.name.split()[:1]
-    names = [name, *(word for word in first_name if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others)]
+    names = [
+        name,
+        persona.nickname.strip(),
+        *(word for word in first_name if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others),
+    ]
     return [known_name for known_name in names if known_name]  # a name of nothing but spaces would be found everywhere
 
 

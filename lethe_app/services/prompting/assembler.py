@@ -12,7 +12,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Prompt, PromptNote, PromptTurn
+from lethe_app.domain.prompt import NotePlacement, Prompt, PromptNote, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
 from lethe_app.prompt.budget import REREAD_TARGET
@@ -39,8 +39,6 @@ is cut during prefill, while nobody waits.
 """
 DISPLAY_CONTEXT = 1_000_000
 """Context size in tokens of a prompt that is only displayed."""
-POST_HISTORY_ORDER = 2000
-"""Order of a persona's post-history instructions, after every other note at the end of the history."""
 MAX_CUTS = 3
 """Maximum number of cuts of one prompt's history: earlier sessions are cut first, then the current one."""
 
@@ -318,9 +316,8 @@ def persona_notes(persona: Persona, macro_context: MacroContext) -> list[PromptN
     instructions = expand(persona.post_history_instructions, macro_context).strip()
     note = expand(persona.depth_prompt, macro_context).strip()
     notes = [
-        # After everything else, right before the reply.
-        PromptNote(instructions, order=POST_HISTORY_ORDER),
-        PromptNote(note, persona.depth_prompt_role.value, depth=persona.depth_prompt_depth),
+        PromptNote(instructions, placement=NotePlacement.LAST),
+        PromptNote(note, persona.depth_prompt_role.value, depth=persona.depth_prompt_depth, placement=NotePlacement.ALONE),
     ]
     return [one for one in notes if one.text]
 

@@ -88,6 +88,11 @@ def test_whoever_is_named_answers_or_else_the_next(text: str, last: str, way: Gr
     assert order(text, last, way) == wanted
 
 
+def test_a_persona_answers_to_its_nickname():
+    assert order("Bee?") == ["ada"]  # the first in turn
+    assert "bo" in TurnOrder([ADA, BO.model_copy(update={"nickname": "Bee"})], GroupTurns.NAMED, 2).find_named_in("Bee?")
+
+
 def drawn(text: str, seed: int, *group: Persona) -> list[str]:
     taking = TurnOrder(group, GroupTurns.TALKATIVE, 9, Random(seed))
     taking.plan(text, "")

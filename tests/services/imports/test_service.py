@@ -16,7 +16,7 @@ from lethe_app.interchange.cards import png
 from lethe_app.services.imports.note_words import TEMPLATES, describe_note
 from lethe_app.services.imports.plan import ImportItem, ItemAction, ItemKind
 from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
-from tests.services.turns import MIRA
+from tests.services.turns import MIRA, prompt_of, say
 
 CONTENTS = [ItemKind.WORLD, ItemKind.PERSONA, ItemKind.CONVERSATION, ItemKind.PRESET]
 
@@ -297,3 +297,27 @@ async def test_a_file_of_our_own_is_not_taken_for_a_card(services: AppServices):
     plan = await services.imports.read_plan([services.paths.personas / "mira-test.json"])
 
     assert (plan.items, len(plan.errors)) == ([], 1)
+
+
+async def test_what_a_card_says_of_its_character_reaches_the_prompt(services: AppServices, tmp_path: Path, says):
+    card = v3_card(
+        name="Vera Lind",
+        nickname="Vee",
+        description="{{char}} keeps a harbour.",
+        personality="Dry, loyal.",
+        post_history_instructions="Never let {{char}} laugh.",
+        creator_notes="Best with a large model.",
+        extensions={"depth_prompt": {"prompt": "{{char}} is cold tonight.", "depth": 1, "role": "user"}},
+    )
+    (tmp_path / "vera.json").write_bytes(as_bytes(card))
+    result = await services.imports.run(await services.imports.read_plan([tmp_path / "vera.json"]))
+    session = await services.sessions.new(result.personas[0])
+    await says("“Aye.”", "“No.”")
+    await say(services, session, "A friend.")
+
+    prompt = await prompt_of(services, session, await say(services, session, "It is late."))
+
+    assert "Vee keeps a harbour.\n\nDry, loyal." in prompt
+    assert "Best with a large model." not in prompt
+    places = [prompt.index(text) for text in ("“Aye.”", "Vee is cold tonight.", "It is late.", "Never let Vee laugh.")]
+    assert places == sorted(places)
