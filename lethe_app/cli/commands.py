@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lethe_app.errors import DatabaseLocked, LetheError
 from lethe_app.paths import Paths
+from lethe_app.services.imports.files import IMPORTED_SUFFIXES
 
 BUNDLE_SUFFIX = ".lethe"
 ACCEPT_TIMEOUT_SECONDS = 5.0
@@ -50,14 +51,14 @@ def expanded_path(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
-def extract_bundle_file(arguments: list[str]) -> Path | None:
-    """Return the bundle file that was opened by a double click: the last argument, without a command before it. It is
+def extract_opened_file(arguments: list[str]) -> Path | None:
+    """Return the file to import that was opened by a double click: the last argument, without a command before it. It is
     removed from the arguments.
     """
     *before, last = arguments or [""]
     home_positions = [index + 1 for index, word in enumerate(before) if word == "--home"]
     others = [word for index, word in enumerate(before) if not word.startswith("-") and index not in home_positions]
-    if not last.lower().endswith(BUNDLE_SUFFIX) or len(before) in home_positions or others:
+    if not last.lower().endswith((BUNDLE_SUFFIX, *IMPORTED_SUFFIXES)) or len(before) in home_positions or others:
         return None
     return Path(arguments.pop())
 
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
     """Run one command line and return the exit code. `build` and `open_window` are the functions of app.py."""
     replace_unencodable_output()
     remaining_arguments = list(arguments)
-    file = extract_bundle_file(remaining_arguments)
+    file = extract_opened_file(remaining_arguments)
     options = build_parser().parse_args(remaining_arguments)
     paths = Paths.standard(options.home)
     try:

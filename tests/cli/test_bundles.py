@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.cli import commands
-from lethe_app.cli.commands import extract_bundle_file
+from lethe_app.cli.commands import extract_opened_file
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance import single_instance
@@ -27,6 +27,10 @@ from lethe_app.storage.lock import HomeLock
         (["--home", "h", "import", "Mira.lethe"], None),
         (["--home", "my.lethe"], None),
         (["--home=h", "Mira.lethe"], "Mira.lethe"),
+        (["Vera.png"], "Vera.png"),
+        (["--home=h", "chat.JSONL"], "chat.JSONL"),
+        (["chat", "--model", "m.json"], None),
+        (["Notes.txt"], None),
         ([], None),
         (["chat"], None),
     ],
@@ -34,7 +38,7 @@ from lethe_app.storage.lock import HomeLock
 def test_a_file_is_only_what_stands_alone(words: list[str], expected: str | None):
     left = list(words)
 
-    file = extract_bundle_file(left)
+    file = extract_opened_file(left)
 
     assert file == (Path(expected) if expected else None)
     assert left == (words[:-1] if expected else words)

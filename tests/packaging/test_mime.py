@@ -76,6 +76,9 @@ def test_the_portable_program_enters_the_menu_and_opens_bundles_by_double_click(
     assert "Lethe is in the menu" in said
     assert f"{TYPE}" in run_command("gio", "info", "-a", "standard::content-type", bundle, home=home)
     assert f"{TYPE}" in run_command("gio", "info", "-a", "standard::content-type", unnamed, home=home)
+    card = home / "Vera.charx"
+    card.write_bytes(archive(members()))
+    assert "application/x-character-card+zip" in run_command("gio", "info", "-a", "standard::content-type", card, home=home)
     run_command("desktop-file-validate", entry, home=home)
     run_command("gio", "launch", entry, bundle, home=home)
     for _ in range(200):

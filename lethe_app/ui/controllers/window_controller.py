@@ -42,8 +42,8 @@ from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sidebar import SidebarController
 from lethe_app.ui.controllers.starter_notice import StarterNotice
 from lethe_app.ui.controllers.transfers.bundle_export import BundleExporter
-from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, BundleInbox
-from lethe_app.ui.controllers.transfers.file_import import FileDropTarget, FileImporter
+from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter
+from lethe_app.ui.controllers.transfers.file_import import FileDropTarget, FileImporter, FileInbox
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
@@ -261,7 +261,7 @@ class WindowController(QObject):
             window, window.notifier, lambda: services.imports, self.bundle_importer, self.file_transfers, self.tasks
         )
         self.file_drop_target = FileDropTarget(window, self.file_importer)
-        self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
+        self.file_inbox = FileInbox(window, self.file_importer, services.paths, services.preferences)
         window.window_actions.connect(meet=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder)
         window.sidebar.export_requested.connect(self._export_persona)
         window.window_actions.connect(export=self._export_current_persona)
@@ -349,7 +349,7 @@ class WindowController(QObject):
         """
         self.page_preload.close()
         self.pages.navigator.close_all_pages()
-        self.bundle_inbox.close()
+        self.file_inbox.close()
         self.file_drop_target.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()

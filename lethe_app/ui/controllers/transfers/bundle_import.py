@@ -1,27 +1,22 @@
-"""Import of persona bundles, also of those handed over by another start of the program."""
+"""Import of persona bundles."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
-    from lethe_app.paths import Paths
     from lethe_app.services.personas.bundles import BundleService, ImportedPersona
-    from lethe_app.services.preferences import Preferences
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.notifier import Notifier
 
 
@@ -87,37 +82,6 @@ class BundleImporter(QObject):
     async def _revert_import(self, received: ImportedPersona) -> None:
         await self._bundles.revert_import(received)
         self.import_reverted.emit(received.persona.unique_name)
-
-
-class BundleInbox(QObject):
-    """Watcher of the folder in which another start of the program leaves files and requests as notes."""
-
-    def __init__(self, window: MainWindow, importer: BundleImporter, paths: Paths, preferences: Preferences) -> None:
-        super().__init__(window)
-        self._window, self._importer, self._paths, self._preferences = window, importer, paths, preferences
-        self._unsubscribe = preferences.changed.add(lambda _settings: self._process_notes())
-        with suppress(OSError):  # a data folder that cannot be written was reported at the start
-            paths.inbox.mkdir(parents=True, exist_ok=True)
-        self._watcher = QFileSystemWatcher([str(paths.inbox)], self)
-        self._watcher.directoryChanged.connect(self._process_notes)
-        # Notes may have arrived before the folder was watched.
-        QTimer.singleShot(0, self, self._process_notes)
-
-    def close(self) -> None:
-        """Disconnect from settings and folder."""
-        self._unsubscribe()
-        self._watcher.directoryChanged.disconnect(self._process_notes)
-
-    def _process_notes(self) -> None:
-        """Bring the window to the front and import files that were handed over. Files wait until the welcome screen of the
-        first start is finished.
-        """
-        if single_instance.take_window_requests(self._paths):
-            self._window.bring_to_front()
-        if self._preferences.current.welcomed:
-            for file in single_instance.take_requested_files(self._paths):
-                self._window.bring_to_front()
-                self._importer.import_bundle(file)
 
 
 def downloads_folder() -> str:

@@ -1,13 +1,14 @@
-"""Import of files and folders of other programs: chosen in a dialog or dropped on the window."""
+"""Import of files and folders: chosen in a dialog, dropped on the window, or handed over by another start of the program."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -15,13 +16,16 @@ from lethe_app.domain.bundle import ENDING
 from lethe_app.errors import FileError
 from lethe_app.services.imports.files import IMPORTED_SUFFIXES
 from lethe_app.services.imports.plan import ImportResult, ItemKind
+from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, downloads_folder
 from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
+    from lethe_app.paths import Paths
     from lethe_app.services.imports.service import ImportService
+    from lethe_app.services.preferences import Preferences
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -174,6 +178,38 @@ class FileDropTarget(QObject):
                     self._importer.import_paths(paths)
                 return True
         return False
+
+
+class FileInbox(QObject):
+    """Watcher of the folder in which another start of the program leaves files and requests as notes."""
+
+    def __init__(self, window: MainWindow, importer: FileImporter, paths: Paths, preferences: Preferences) -> None:
+        super().__init__(window)
+        self._window, self._importer, self._paths, self._preferences = window, importer, paths, preferences
+        self._unsubscribe = preferences.changed.add(lambda _settings: self._process_notes())
+        with suppress(OSError):  # a data folder that cannot be written was reported at the start
+            paths.inbox.mkdir(parents=True, exist_ok=True)
+        self._watcher = QFileSystemWatcher([str(paths.inbox)], self)
+        self._watcher.directoryChanged.connect(self._process_notes)
+        # Notes may have arrived before the folder was watched.
+        QTimer.singleShot(0, self, self._process_notes)
+
+    def close(self) -> None:
+        """Disconnect from settings and folder."""
+        self._unsubscribe()
+        self._watcher.directoryChanged.disconnect(self._process_notes)
+
+    def _process_notes(self) -> None:
+        """Bring the window to the front and import files that were handed over. Files wait until the welcome screen of the
+        first start is finished.
+        """
+        if single_instance.take_window_requests(self._paths):
+            self._window.bring_to_front()
+        if self._preferences.current.welcomed:
+            files = single_instance.take_requested_files(self._paths)
+            if files:
+                self._window.bring_to_front()
+                self._importer.import_paths(files)
 
 
 def list_importable_paths(event: QDropEvent) -> list[Path]:
