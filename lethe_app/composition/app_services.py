@@ -53,6 +53,7 @@ from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.sessions.archive_budget import ArchiveBudget
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.fact_extraction import FactExtraction
@@ -118,6 +119,7 @@ class AppServices:
     bundles: BundleService
     facts: FactService
     archive_queue: ArchiveQueue
+    archive_budget: ArchiveBudget
     indexing: IndexingService
     prompt_inspector: PromptInspector
     embedding: Embedding

@@ -75,6 +75,7 @@ from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.sessions.archive_budget import ArchiveBudget
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
@@ -247,9 +248,14 @@ class CoreServices:
     def archive_queue(self) -> ArchiveQueue:
         # The echo engine is scripted, so there is nothing to qualify.
         check = self.qualification.check if self.engine != "echo" else None
-        run_recorded = ArchiveLog(self.activity_log, self.session_store, self.archive_jobs).run_recorded
         queue_services = (self.indexing, self.priority, self.sessions_changed)
+        run_recorded = self.archive_budget.run_recorded
         return ArchiveQueue(self.session_store, self.archive_jobs, self.archiver, *queue_services, check, run_recorded)
+
+    @cached_property
+    def archive_budget(self) -> ArchiveBudget:
+        log = ArchiveLog(self.activity_log, self.session_store, self.archive_jobs)
+        return ArchiveBudget(log, self.session_store, self.task_runs, self.preferences)
 
     @cached_property
     def budget(self) -> DailyBudget:

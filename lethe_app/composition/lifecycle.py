@@ -57,6 +57,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         bundles=core.bundles,
         facts=core.facts,
         archive_queue=core.archive_queue,
+        archive_budget=core.archive_budget,
         indexing=core.indexing,
         prompt_inspector=background.prompt_inspector,
         embedding=core.embedding,

@@ -125,6 +125,18 @@ class Settings(BackgroundSettings, ModelSettings):
         unit="min",
         minimum_label="never",
     )
+    old_session_minutes: int = setting(
+        SettingSection.SESSIONS,
+        60,
+        "Daily time for older conversations",
+        "Minutes per persona and day in which the model summarises conversations that ended more than a day ago, such as"
+        " imported ones; 0 = no limit.",
+        ge=0,
+        le=1440,
+        unit="min",
+        minimum_label="no limit",
+        is_advanced=True,
+    )
     trash_days: int = setting(
         SettingSection.SESSIONS,
         30,

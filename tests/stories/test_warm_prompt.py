@@ -110,7 +110,7 @@ async def test_while_the_user_waits_only_what_is_new_is_read(chat_model: Path):
 async def test_whoever_speaks_in_a_group_what_was_read_for_the_others_stays_read(chat_model: Path):
     async with evening(chat_model) as (scene, model):
         await scene.services.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=3)
-        await scene.services.group.set_guests(scene.session.guid, ["edmund", "aiko"])
+        await scene.services.sessions.set_guests(scene.session.guid, ["edmund", "aiko"])
         await scene.turn(SAID[BEFORE + 1])  # three are introduced now, and that is read once
         before = len(model.calls)
         await scene.turn(SAID[BEFORE + 2])

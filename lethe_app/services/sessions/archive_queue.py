@@ -37,21 +37,27 @@ CHECK_INTERVAL = 300.0
 """Seconds between two checks whether pending parts can be made."""
 RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 """Errors that are no failure of the part: it waits for a model."""
-RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
-"""Function that runs the work of a model on a session and records it in the activity log."""
+RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]], bool], Awaitable[bool]]
+"""Function that runs the work of a model on a session and records it in the activity log. The last argument is True if it may
+wait for another day, because nobody asked for it now.
+"""
+MIN_SHOWN_SESSIONS = 5
+"""Number of sessions waiting for rules below which no progress is shown."""
 MAX_CRASHES = 3
 """Crashes of the model on one part after which the part is marked as failed, so that the others can proceed."""
 
 
 @dataclass(frozen=True)
 class ArchiveProgress:
-    """Progress of the archive; `session` is None if no part is being made."""
+    """Progress of the archive; `session` is None if the model makes no part."""
 
     session: UUID | None = None
     title: str = ""
     part: SessionPart | None = None
     done: int = 0
     total: int = 0
+    waiting: int = 0
+    """Number of further sessions that wait for rules or for the model; 0 for a few that rules will have made at once."""
 
 
 class ArchiveQueue:
@@ -82,6 +88,8 @@ class ArchiveQueue:
         """Sessions of which rules have made all parts they can since they were queued."""
         self._urgent_sessions: list[UUID] = []
         """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
+        self._sessions_waiting = 0
+        """Number of sessions that wait for the model after the present one."""
         self._one_at_a_time = asyncio.Lock()
         self.background = BackgroundLoop(self._run_pending, CHECK_INTERVAL)
         """Parts under way stay pending when it is paused or closed, and are resumed at the next start."""
@@ -187,10 +195,14 @@ class ArchiveQueue:
 
     async def _list_next(self) -> list[PartRecord]:
         """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
-        for session_id in await self._list_for_rules():
+        session_ids = await self._list_for_rules()
+        for number, session_id in enumerate(session_ids):
+            if len(session_ids) >= MIN_SHOWN_SESSIONS:
+                self._set_progress(ArchiveProgress(waiting=len(session_ids) - number))
             await self._priority.wait_for_turn_end()
             await self._run_unless_deleted(session_id, self._make_by_rules(session_id))
         model_parts = [record for record in await self._archive_jobs.pending_parts() if self._archiver.may_write(record.part)]
+        self._sessions_waiting = len({record.session for record in model_parts}) - 1
         model_parts = [record for record in model_parts if record.session == model_parts[0].session]
         return sorted(model_parts, key=lambda record: ORDER.index(record.part))
 
@@ -230,7 +242,10 @@ class ArchiveQueue:
 
     async def _make_by_model(self, records: Sequence[PartRecord]) -> bool:
         """Let the model make these parts of one session. Return False if they have to wait for a model."""
-        return await self._run_recorded(records[0].session, partial(self._make_all_by_model, records))
+        session_id = records[0].session
+        return await self._run_recorded(
+            session_id, partial(self._make_all_by_model, records), not self._times_queued[session_id]
+        )
 
     async def _make_all_by_model(self, records: Sequence[PartRecord]) -> bool:
         session_id = records[0].session
@@ -249,7 +264,7 @@ class ArchiveQueue:
         """Let the model make one part. Return False if no model is available now."""
         session = await self._session_store.session(record.session)
         times_queued, model = self._times_queued[record.session], self._archiver.model
-        self._set_progress(ArchiveProgress(session.guid, session.name, record.part, number, total))
+        self._set_progress(ArchiveProgress(session.guid, session.name, record.part, number, total, self._sessions_waiting))
         try:
             value = await self._archiver.make_by_model(record.session, record.part)
         except RETRY_LATER_ERRORS:

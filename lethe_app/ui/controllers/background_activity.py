@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lethe_app.services.indexing.service import IndexingService
     from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.service import ModelService
+    from lethe_app.services.sessions.archive_budget import ArchiveBudget
     from lethe_app.services.sessions.archive_queue import ArchiveQueue
     from lethe_app.ui.chat.status_line import StatusLine
     from lethe_app.ui.core.file_transfers import FileTransfers
@@ -39,6 +40,7 @@ class ActivityServices:
     """Services whose activities are shown."""
 
     archive_queue: ArchiveQueue
+    archive_budget: ArchiveBudget
     indexing: IndexingService
     models: ModelService
     downloads: Downloads
@@ -60,9 +62,10 @@ class BackgroundActivityController(QObject):
         super().__init__(status)
         self._status, self._button = status, button
         self._archiving, self._indexing, self._models = services.archive_queue, services.indexing, services.models
+        self._archive_budget = services.archive_budget
         self._downloads, self._agent_runner = services.downloads, services.background_runner
         self._file_transfers, self._tasks = file_transfers, tasks
-        self._longest_queue = 0
+        self._longest_queue = self._most_waiting = 0
         self._sources: list[Source] = [
             self._list_model_loading,
             self._list_downloads,
@@ -138,15 +141,38 @@ class BackgroundActivityController(QObject):
         if self._archiving.background.is_paused:
             return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving.background)]
         if progress.session is None:
-            return []
+            return self._list_archiving_by_rules(progress.waiting)
         title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
         detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
+        if progress.waiting:
+            detail = self.tr("{detail} · {count} more conversations").format(
+                detail=detail, count=QLocale().toString(progress.waiting)
+            )
         fraction = progress.done / progress.total if progress.total else None
         return [
             ActivityItem(
                 "archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving.background)
             )
         ]
+
+    def _list_archiving_by_rules(self, waiting: int) -> list[ActivityItem]:
+        """Return the progress of many conversations, or that older ones wait for the next day."""
+        self._most_waiting = max(self._most_waiting, waiting) if waiting else 0
+        if not waiting:
+            return [self._create_budget_activity()] if self._archive_budget.is_used_up else []
+        detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
+        pause, done = self._create_pause_callback(self._archiving.background), 1 - waiting / self._most_waiting
+        return [ActivityItem("archive", self.tr("Archiving conversations"), detail, done, self.tr("Pause"), pause)]
+
+    def _create_budget_activity(self) -> ActivityItem:
+        def continue_now() -> None:
+            self._archive_budget.lift_for_today()
+            self._archiving.background.wake()
+            self.refresh_activities()
+
+        title = self.tr("Older conversations continue tomorrow")
+        detail = self.tr("Their daily time was used. The settings of conversations have the limit.")
+        return ActivityItem("archive", title, detail, button=self.tr("Continue now"), on_click=continue_now, is_paused=True)
 
     def _list_indexing(self) -> list[ActivityItem]:
         progress = self._indexing.progress

@@ -97,7 +97,12 @@ class WindowController(QObject):
             self.tasks,
         )
         background = ActivityServices(
-            services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner
+            services.archive_queue,
+            services.archive_budget,
+            services.indexing,
+            services.models,
+            services.downloads,
+            services.background_runner,
         )
         self.background = BackgroundActivityController(
             status, window.sidebar.activity_button, notifier, background, self.file_transfers, self.tasks

@@ -327,7 +327,7 @@ async def test_a_world_of_the_same_name_that_says_something_else_gets_another_na
 
 async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(services: AppServices, tmp_path: Path):
     conversation = await lived(services)
-    await services.group.set_guests(conversation.guid, ["edmund"])  # who ships with every Lethe
+    await services.sessions.set_guests(conversation.guid, ["edmund"])  # who ships with every Lethe
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))

@@ -13,7 +13,6 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.services.background.activity_log import ArchiveLog
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.sessions.archive_parts import SessionArchiver
@@ -500,7 +499,7 @@ def queue_of(services: AppServices, check: Callable[[], Awaitable[object]]) -> A
     extraction = ConversationExtraction(core.structured_output)
     session_facts = SessionFacts(archive_jobs, core.facts, LlmFactExtraction(core.structured_output), core.preferences)
     archiver = SessionArchiver(core.session_store, core.facts, session_facts, extraction, core.qualification)
-    run_recorded = ArchiveLog(core.activity_log, core.session_store, archive_jobs).run_recorded
+    run_recorded = core.archive_budget.run_recorded
     queue_services = (core.indexing, core.priority, core.sessions_changed)
     return ArchiveQueue(core.session_store, archive_jobs, archiver, *queue_services, check, run_recorded)
 

@@ -117,7 +117,7 @@ async def test_a_group_conversation_ends_too_and_the_next_one_has_the_same_guest
 ):
     await says(*["Yes."] * 4)
     session = await services.sessions.resume(MIRA)
-    await services.group.set_guests(session.guid, ["mira"])
+    await services.sessions.set_guests(session.guid, ["mira"])
     await say(services, session, "I am allergic to peanuts.")
     clock.go_on(hours=2)
 

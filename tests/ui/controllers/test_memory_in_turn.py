@@ -12,6 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.services.indexing.service import IndexingProgress
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
+from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -106,3 +107,31 @@ async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_pat
         offers = [toast for toast in scene.toasts if any("grown long" in label.text() for label in toast.findChildren(QLabel))]
         assert len(offers) == 1
         assert [button.text() for button in offers[0].findChildren(QPushButton)] == ["New conversation"]
+
+
+async def test_many_conversations_are_counted_and_those_of_another_day_can_be_continued_now(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        queue, budget = scene.services.archive_queue, scene.services.archive_budget
+        activities = scene.window.sidebar.activity_button.activity_list
+
+        def row() -> ActivityRow:
+            rows = activities.findChildren(ActivityRow)
+            return next(row for row in rows if "onversations" in row.title.text() or "“First night”" in row.title.text())
+
+        for progress, expected in [
+            (ArchiveProgress(waiting=87), ("Archiving conversations", "87 remaining")),
+            (
+                ArchiveProgress(now_id(scene), "First night", None, 2, 7, 86),
+                ("Archiving “First night”", "3 of 7 · 86 more conversations"),
+            ),
+        ]:
+            queue.progress = progress
+            queue.changed.notify(progress)
+            assert (row().title.text(), row().detail.text()) == expected
+
+        budget.is_used_up = True
+        queue.progress = ArchiveProgress()
+        queue.changed.notify(queue.progress)
+        assert row().title.text() == "Older conversations continue tomorrow"
+        row().button.click()
+        assert not budget.is_used_up
