@@ -29,7 +29,7 @@ without fields of a character card, without sessions, or without notebooks and m
 that older versions can open it. In version 3 the reasons of what was recalled are data and no longer sentences.
 """
 CARD_FIELDS = frozenset(
-    {"personality", "nickname", "group_greetings", "post_history_instructions", "talkativeness", "original"}
+    {"personality", "nickname", "group_greetings", "post_history_instructions", "talkativeness", "original", "assets"}
     | {"depth_prompt", "depth_prompt_depth", "depth_prompt_role", "creator", "character_version", "creator_notes"}
 )
 """Fields of version 4, which are written only where they are not at their defaults."""
@@ -194,6 +194,8 @@ class Bundle:
     worlds: Mapping[str, World] = field(default_factory=dict)
     """Worlds by the name under which the persona and its sessions refer to them."""
     history: PersonaHistory = field(default_factory=PersonaHistory)
+    assets: bytes = b""
+    """Archive of a character card with further pictures; never in a file of ours."""
 
     @property
     def holds(self) -> BundleCounts:

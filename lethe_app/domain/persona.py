@@ -77,6 +77,8 @@ class Persona(BaseModel):
     creator_notes: str = form_field("", "Creator's notes", "Notes of the author for you; never sent to the model.")
     avatar: str = form_field("", "Avatar")
     """File name of a picture in the folder of the persona's file."""
+    assets: str = ""
+    """File name of the archive it was imported from, in the same folder, if that has further pictures or sounds."""
     worlds: list[str] = form_field(
         [], "Worlds", "Worlds whose entries are added to the prompt when the conversation mentions their keys."
     )

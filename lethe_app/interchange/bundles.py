@@ -230,7 +230,7 @@ class BundleWriter:
 
     def write_persona(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
         """Write the persona, its portrait if it is a valid image, and its worlds."""
-        self._write_records(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
+        self._write_records(archive.PERSONA, [persona.model_copy(update={"avatar": "", "assets": ""})], indent=2)
         if picture and ending in images.SUFFIXES and not images.find_problem(picture, ending):
             self._packer.add_member(f"avatar{ending}", iter([picture]))
         for name, world in worlds.items():

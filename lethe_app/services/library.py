@@ -119,6 +119,10 @@ class Library:
         """Return the path of the persona's picture; None if it has none."""
         return self._personas.picture_path(persona)
 
+    def assets(self, persona: Persona) -> Path | None:
+        """Return the path of the archive with the persona's further pictures; None if it has none."""
+        return self._personas.attachment_path(persona.assets)
+
     async def worlds(self) -> dict[str, World]:
         """Return all worlds by file name."""
         return (await self._load(self._worlds)).values

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
+import zipfile
 import zlib
 
 import pytest
@@ -14,7 +16,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.domain.import_notes import NoteKind
 from lethe_app.errors import FileError
 from lethe_app.interchange.cards import png
-from lethe_app.interchange.cards.card import read_card, write_json, write_png
+from lethe_app.interchange.cards.card import read_card, write_charx, write_json, write_png
 from tests.interchange.external_files import (
     archive,
     as_bytes,
@@ -127,6 +129,28 @@ def test_an_archive_is_read_with_its_icon_and_book_also_behind_a_picture(before:
     assert [(note.kind, note.values) for note in read.notes if note.kind is NoteKind.REMOTE_ASSET] == [
         (NoteKind.REMOTE_ASSET, {"host": "example.org"})
     ]
+
+
+def test_further_assets_of_an_archive_return_with_it():
+    assets = [
+        {"type": "icon", "uri": "embeded://assets/icon/images/main.png", "name": "main", "ext": "png"},
+        {"type": "emotion", "uri": "embeded://assets/emotion/images/joy.png", "name": "joy", "ext": "png"},
+        {"type": "x-sound", "uri": "embeded://assets/gone.mp3", "name": "rain", "ext": "mp3"},
+    ]
+    members = {
+        "card.json": as_bytes(v3_card(assets=assets)),
+        "assets/icon/images/main.png": picture(12),
+        "assets/emotion/images/joy.png": picture(13),
+        "unlisted.txt": b"x",
+    }
+
+    read = read_card(archive(members), "vera.charx")
+    back = io.BytesIO(write_charx(read.persona, read.world, read.picture, read.assets))
+
+    with zipfile.ZipFile(back) as written:
+        assert written.read("assets/emotion/images/joy.png") == picture(13)
+        assert set(written.namelist()) == members.keys() - {"unlisted.txt"}
+    assert read_card(archive({"card.json": as_bytes(v3_card())}), "vera.charx").assets == b""
 
 
 def test_other_formats_of_characters_are_read():

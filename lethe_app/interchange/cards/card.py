@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
@@ -41,6 +41,8 @@ class ImportedCard:
     world: World | None = None
     picture: bytes = b""
     picture_ending: str = ""
+    assets: bytes = b""
+    """The archive itself, if it has pictures or sounds besides the icon."""
     notes: list[ImportNote] = field(default_factory=list)
 
 
@@ -55,7 +57,27 @@ def read_card(content: bytes, file_name: str) -> ImportedCard:
         card, picture = _read_comment(content, file_name, notes), content
     else:
         card, picture = parse_json(content, file_name, notes), b""
-    return build_card(card, file_name, notes, picture)
+    built = build_card(card, file_name, notes, picture)
+    has_assets = picture is not content and _has_further_assets(card, content, file_name)
+    return replace(built, assets=content) if has_assets else built
+
+
+def _has_further_assets(card: JsonValue, content: bytes, file_name: str) -> bool:
+    if b"PK\x05\x06" not in content[-70_000:]:
+        return False
+    archive = Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
+    return any(path in archive for path in _further_asset_paths(card))
+
+
+def _further_asset_paths(card: JsonValue) -> list[str]:
+    """Return the paths in the archive of a card's assets, apart from its icon."""
+    data = FieldReader(card if isinstance(card, dict) else {}, ImportNotes()).mapping("data")
+    uris = [
+        FieldReader(one, ImportNotes()).text("uri")
+        for one in FieldReader(data, ImportNotes()).items("assets")
+        if isinstance(one, dict) and not _is_main_icon(one)
+    ]
+    return [path for uri in uris for _, separator, path in (uri.partition("://"),) if separator and path]
 
 
 def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: bytes = b"") -> ImportedCard:
@@ -73,7 +95,7 @@ def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: byt
     if picture and (not ending or images.find_problem(picture, ending)):
         picture, ending = b"", ""
         notes.add(NoteKind.SKIPPED, "picture")
-    return ImportedCard(persona, world, picture, ending, notes.notes)
+    return ImportedCard(persona, world, picture, ending, notes=notes.notes)
 
 
 def is_card(values: JsonValue) -> bool:
@@ -97,8 +119,10 @@ def write_json(persona: Persona, world: World | None) -> bytes:
     return json.dumps(write_card(persona, book), ensure_ascii=False, indent=2).encode()
 
 
-def write_charx(persona: Persona, world: World | None, picture: bytes) -> bytes:
-    """Return a persona as a CHARX archive: a V3 card, with its picture beside it as the icon."""
+def write_charx(persona: Persona, world: World | None, picture: bytes, assets: bytes = b"") -> bytes:
+    """Return a persona as a CHARX archive: a V3 card, with its picture beside it as the icon, and with the further assets of
+    the archive it was imported from.
+    """
     book = write_character_book(world) if world is not None else None
     card, suffix = write_card(persona, book), images.find_suffix(picture)
     packed = io.BytesIO()
@@ -110,6 +134,11 @@ def write_charx(persona: Persona, world: World | None, picture: bytes) -> bytes:
             icon: JsonObject = {"type": "icon", "uri": f"embeded://{path}", "name": "main", "ext": suffix[1:]}
             card = {**card, "data": {**data, "assets": [icon, *others]}}
             archive.writestr(path, picture)
+        if assets:
+            kept = Archive(io.BytesIO(assets), persona.name, limits=PACKED_LIMITS, is_external=True)
+            for path in dict.fromkeys(_further_asset_paths(card)):
+                if path in kept and path not in archive.namelist():
+                    archive.writestr(path, kept.read_member(path, PACKED_LIMITS.member))
         archive.writestr(CHARX_CARD, json.dumps(card, ensure_ascii=False, indent=2))
     return packed.getvalue()
 

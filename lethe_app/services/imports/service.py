@@ -133,7 +133,7 @@ class ImportService:
         if card.world is not None and (linked is None or linked.name.casefold() != card.world.name.casefold()):
             worlds[BOOK] = card.world
         persona = card.persona.model_copy(update={"worlds": [*worlds]})
-        return await self._store_persona(persona, result, picture=card.picture, ending=card.picture_ending, worlds=worlds)
+        return await self._store_persona(replace(card, persona=persona), result, worlds)
 
     async def _find_linked_world(self, persona: Persona) -> World | None:
         """Return the world that a card of SillyTavern names as its character's, if there is one of that name."""
@@ -143,15 +143,13 @@ class ImportService:
 
     async def _store_persona(
         self,
-        persona: Persona,
+        card: ImportedCard,
         result: ImportResult,
-        *,
-        picture: bytes = b"",
-        ending: str = "",
         worlds: Mapping[str, World] | None = None,
     ) -> str:
-        manifest = Manifest(made=now(), name=persona.name[:200])
-        imported = await self._bundles.import_bundle(Bundle(manifest, persona, picture, ending, worlds or {}))
+        manifest = Manifest(made=now(), name=card.persona.name[:200])
+        bundle = Bundle(manifest, card.persona, card.picture, card.picture_ending, worlds or {}, assets=card.assets)
+        imported = await self._bundles.import_bundle(bundle)
         result.personas.append(imported.persona.unique_name)
         result.worlds += [world.unique_name for world in imported.new_worlds]
         return imported.persona.unique_name
@@ -159,7 +157,7 @@ class ImportService:
     async def _update_persona(self, unique_name: str, card: ImportedCard, result: ImportResult) -> str:
         """Replace the texts of the persona of an earlier import; its name, picture, worlds and settings here remain."""
         present = await self._library.persona(unique_name)
-        fields = card.persona.model_dump(exclude_defaults=True, exclude={"name", "unique_name", "worlds", "avatar"})
+        fields = card.persona.model_dump(exclude_defaults=True, exclude={"name", "unique_name", "worlds", "avatar", "assets"})
         await self._library.save_persona(present.model_copy(update=fields), trash_existing=True)
         result.updated.append(present)
         return unique_name
@@ -197,7 +195,8 @@ class ImportService:
         # Of two personas of one name the user's own counts, not the one that ships with Lethe.
         present = sorted(await self._library.personas(), key=lambda persona: self._library.is_own(persona.unique_name))
         personas = {persona.name.casefold(): persona.unique_name for persona in present}
-        persona_id = personas.get(item.name.casefold()) or await self._store_persona(Persona(name=item.name[:200]), result)
+        new = ImportedCard(Persona(name=item.name[:200]))
+        persona_id = personas.get(item.name.casefold()) or await self._store_persona(new, result)
         speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
         conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)
         worlds = {world.name: world.unique_name for world in (await self._library.worlds()).values()}

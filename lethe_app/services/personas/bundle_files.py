@@ -19,6 +19,9 @@ from lethe_app.storage.files.collection import FileCollection
 IGNORED_FIELDS = {"guid", "added", "last_trigger", "trigger_count", "path"}
 """Fields of an entry that are ignored when two worlds are compared: ids, times, counters and the file's path."""
 
+ASSETS_ENDING = ".charx"
+"""Ending of the archive with a card's further pictures."""
+
 
 @dataclass
 class ImportedFiles:
@@ -68,14 +71,17 @@ class BundleFileWriter:
                 imported.entries |= {entry.guid: known.guid for entry, known in pairs}
             else:
                 self._add_world(imported, stem, world, {known.name for known in present.values()})
-        avatar = ""
+        avatar = assets = ""
+        if bundle.assets:
+            assets = self._personas.save_picture(name, bundle.assets, ASSETS_ENDING)
+            imported.files.append(self._paths.personas / assets)
         if bundle.picture:
             avatar = self._personas.save_picture(name, bundle.picture, bundle.picture_ending)
             imported.files.append(self._paths.personas / avatar)
         worlds = list(
             dict.fromkeys(imported.worlds[world_name] for world_name in bundle.persona.worlds if world_name in imported.worlds)
         )
-        changes = {"unique_name": "", "name": name, "avatar": avatar, "worlds": worlds}
+        changes = {"unique_name": "", "name": name, "avatar": avatar, "assets": assets, "worlds": worlds}
         persona = bundle.persona.model_copy(update=changes)
         stem = self._personas.save(persona)
         imported.files.append(self._paths.personas / f"{stem}.json")

@@ -41,7 +41,11 @@ class CardExport:
         world = join_worlds([all_worlds[name] for name in persona.worlds if name in all_worlds])
         file = self._library.avatar(persona)
         picture = await asyncio.to_thread(file.read_bytes) if file is not None else b""
-        content = await asyncio.to_thread(_pack_card, persona, world, picture, substitute, target)
+        archive = self._library.assets(persona)
+        assets = await asyncio.to_thread(archive.read_bytes) if archive is not None else b""
+        if target.suffix.lower() == ".png" and not picture.startswith(PNG_SIGNATURE):
+            picture = substitute
+        content = await asyncio.to_thread(_pack_card, persona, world, picture, assets, target)
         await asyncio.to_thread(write_atomically, target, content)
         return target
 
@@ -97,14 +101,13 @@ def displayed_branch(conversation: BundledConversation) -> list[BundledMessage]:
     return [message for message in reversed(branch) if not message.hidden and message.role is not Role.TOOL]
 
 
-def _pack_card(persona: Persona, world: World | None, picture: bytes, substitute: bytes, target: Path) -> bytes:
+def _pack_card(persona: Persona, world: World | None, picture: bytes, assets: bytes, target: Path) -> bytes:
     match target.suffix.lower():
         case ".json":
             return write_json(persona, world)
         case ".charx":
-            return write_charx(persona, world, picture)
+            return write_charx(persona, world, picture, assets)
         case ".png":
-            picture = picture if picture.startswith(PNG_SIGNATURE) else substitute
             if not picture:
                 raise FileError(
                     persona.name, "has no picture in PNG format", remedy="Export to a .json or .charx file instead."

@@ -136,7 +136,10 @@ class FileCollection(Generic[T]):
 
     def picture_path(self, value: T) -> Path | None:
         """Return the path of a persona's avatar, in the user folder or else the shipped one; never a file outside of them."""
-        name = value.avatar if isinstance(value, Persona) else ""
+        return self.attachment_path(value.avatar if isinstance(value, Persona) else "")
+
+    def attachment_path(self, name: str) -> Path | None:
+        """Return the path of a file of this name beside the records; None if there is none."""
         if not is_plain_name(name):
             return None
         for folder in (self._user_folder, self._shipped_folder):
@@ -147,7 +150,7 @@ class FileCollection(Generic[T]):
         return None
 
     def save_picture(self, stem: str, content: bytes, suffix: str) -> str:
-        """Write a picture for a persona and return the value for its `avatar`. Raise FileError, StorageError."""
+        """Write a picture or an archive for a persona and return its file name. Raise FileError, StorageError."""
         name = f"{unique_stem(stem, self._picture_stems())}{suffix}"
         if not is_plain_name(name):
             raise FileError(self._user_folder / name, "is not a valid name for a file in that folder")

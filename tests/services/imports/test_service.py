@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from lethe_app.interchange.cards import png
 from lethe_app.services.imports.note_words import TEMPLATES, describe_note
 from lethe_app.services.imports.plan import ImportItem, ItemAction, ItemKind
 from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
+from tests.interchange.packed import archive
 from tests.services.turns import MIRA, prompt_of, say
 
 CONTENTS = [ItemKind.WORLD, ItemKind.PERSONA, ItemKind.CONVERSATION, ItemKind.PRESET]
@@ -321,3 +323,21 @@ async def test_what_a_card_says_of_its_character_reaches_the_prompt(services: Ap
     assert "Best with a large model." not in prompt
     places = [prompt.index(text) for text in ("“Aye.”", "Vee is cold tonight.", "It is late.", "Never let Vee laugh.")]
     assert places == sorted(places)
+
+
+async def test_pictures_of_expressions_are_kept_for_the_next_export(services: AppServices, tmp_path: Path):
+    assets = [{"type": "emotion", "uri": "embeded://assets/joy.png", "name": "joy", "ext": "png"}]
+    content = archive({"card.json": as_bytes(v3_card(name="Vera Lind", assets=assets)), "assets/joy.png": picture(13)})
+    (tmp_path / "vera.charx").write_bytes(content)
+    result = await services.imports.run(await services.imports.read_plan([tmp_path / "vera.charx"]))
+    copy = await services.library.duplicate_persona(result.personas[0], "Vera again")
+
+    for persona_id in (result.personas[0], copy.unique_name):
+        await services.card_export.export_card(persona_id, tmp_path / f"{persona_id}.charx")
+
+        with zipfile.ZipFile(tmp_path / f"{persona_id}.charx") as written:
+            assert written.read("assets/joy.png") == picture(13)
+    await services.imports.revert(result)
+    await services.bundles.export(copy.unique_name, BundleScope.PERSONA, tmp_path / "vera.lethe")
+    imported = await services.bundles.import_bundle(await services.bundles.read_bundle(tmp_path / "vera.lethe"))
+    assert imported.persona.assets == ""
