@@ -16,9 +16,13 @@ UNIMPORTANT_WORDS = frozenset(
     {
         "a", "about", "an", "and", "are", "at", "be", "by", "can", "do", "does", "for", "from", "how", "i", "in",
         "is", "it", "its", "me", "my", "of", "on", "or", "the", "this", "that", "to", "what", "where", "with", "you",
+        "he", "her", "him", "make", "she", "so", "they", "up", "want", "when", "who", "why", "will",
     }
 )  # fmt: skip
 """English words of a query that are left out where the whole query matches nothing."""
+
+ENDINGS = ("s", "es", "ed", "ing")
+"""Endings without which a word is looked up as well, where no item matches all words."""
 
 DESCRIPTION_RANK = 6
 """Rank of a text whose description matches, but neither its title nor its synonyms."""
@@ -100,9 +104,17 @@ def rank_partly(text: SearchText, words: Sequence[str]) -> float | None:
     """Return the rank of a text that matches some of several words: one more matched word outweighs any better match; None if
     it matches none.
     """
-    ranks = [rank_text(text, [word]) for word in words]
+    ranks = [
+        min((rank for form in _shorter_forms(word) if (rank := rank_text(text, [form])) is not None), default=None)
+        for word in words
+    ]
     found = [rank for rank in ranks if rank is not None]
     return (len(words) - len(found)) * (DESCRIPTION_RANK + 1) + min(found) if found else None
+
+
+def _shorter_forms(word: str) -> list[str]:
+    """Return a word with and without an English ending: “repeating” is found by “repeat”."""
+    return [word, *(word.removesuffix(ending) for ending in ENDINGS if word.endswith(ending) and len(word) - len(ending) >= 4)]
 
 
 def _has_prefixes(known: Sequence[str], words: Sequence[str]) -> bool:
