@@ -70,7 +70,12 @@ class Persona(BaseModel):
     depth_prompt_depth: int = form_field(4, "Depth of the note", "Number of messages below the note.", ge=0, form_maximum=200)
     depth_prompt_role: Role = form_field(Role.SYSTEM, "Role of the note")
     talkativeness: float = form_field(
-        0.5, "Talkativeness", "Chance to reply in a group without being called by name.", unit="%", ge=0.0, le=1.0
+        0.5,
+        "Talkativeness",
+        "Chance to reply in a group without being named, where the group reply order is by talkativeness; 0 = never.",
+        unit="%",
+        ge=0.0,
+        le=1.0,
     )
     creator: str = form_field("", "Creator", "Author of the character; never sent to the model.")
     character_version: str = form_field("", "Version", "Version of the character; never sent to the model.")

@@ -69,7 +69,9 @@ class PageController(QObject):
         window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
 
     def _create_page(self, route: Route) -> Page:
-        return self._registry.create_page(route)
+        page = self._registry.create_page(route)
+        page.name_changed.connect(self._update_window_title)
+        return page
 
     # Personas
 

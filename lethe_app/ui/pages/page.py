@@ -41,6 +41,8 @@ class Page(QFrame):
 
     back_requested = Signal()
     """Emitted when the user wants to go back."""
+    name_changed = Signal()
+    """Emitted when the accessible name has changed, which is also the title of the window."""
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -266,6 +266,15 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         await until(lambda: scene.window.windowTitle().startswith("Mira of Harrow"))
 
 
+async def test_the_title_of_the_window_names_who_is_edited(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await editor(scene, "mira")
+        assert scene.window.windowTitle().startswith("Edit Mira")
+
+        write(" of Harrow")
+        assert scene.window.windowTitle().startswith("Edit Mira of Harrow")
+
+
 async def test_nobody_can_be_saved_without_a_name(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await new_page(scene)

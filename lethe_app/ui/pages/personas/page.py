@@ -108,7 +108,10 @@ class PersonaPage(PersonaEditor):
         name = self.persona_name
         new_title = self.tr("New user persona") if self.is_user else self.tr("New persona")
         self.title.set_full_text(name or new_title)
-        self.setAccessibleName(self.tr("Edit {name}").format(name=name) if name else new_title)
+        accessible_name = self.tr("Edit {name}").format(name=name) if name else new_title
+        if self.accessibleName() != accessible_name:
+            self.setAccessibleName(accessible_name)
+            self.name_changed.emit()
         is_dirty = self.is_dirty or self.sheet.is_unfinished
         unsaved_text = self.tr("not saved") if self.saved is None else self.tr("unsaved changes")
         self.subtitle.set_full_text(unsaved_text if is_dirty else "")
