@@ -108,7 +108,7 @@ async def fit_to_token_limit(context: TaskContext, text: str) -> str:
 
 def expand_names(view: TaskView, text: str) -> str:
     """Expand the macros {{char}} and {{user}}."""
-    return text.replace("{{char}}", view.persona.name).replace("{{user}}", view.user.name).strip()
+    return text.replace("{{char}}", view.persona.spoken_name).replace("{{user}}", view.user.name).strip()
 
 
 def _describe_sessions(sessions: Sequence[SessionSummary]) -> str:

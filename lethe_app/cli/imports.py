@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NAMES = {
     ItemKind.PERSONA: ("persona", "personas"),
     ItemKind.WORLD: ("world", "worlds"),
+    ItemKind.MEMORIES: ("memories of", "memories of"),
     ItemKind.CONVERSATION: ("chat", "chats"),
     ItemKind.PRESET: ("preset", "presets"),
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lethe_app.composition.core import CoreServices
 from lethe_app.paths import Paths
 from lethe_app.services.background.activity_log import ActivityLog
+from lethe_app.services.background.archive_budget import ArchiveBudget
 from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.mood_inference import MoodReader
@@ -53,7 +54,6 @@ from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.services.sessions.archive_budget import ArchiveBudget
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.fact_extraction import FactExtraction

@@ -13,6 +13,7 @@ from lethe_app.paths import Paths
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveLog
+from lethe_app.services.background.archive_budget import ArchiveBudget
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.receipts import ReceiptService
@@ -75,7 +76,6 @@ from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.services.sessions.archive_budget import ArchiveBudget
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
@@ -312,7 +312,7 @@ class CoreServices:
         from lethe_app.services.imports.service import ImportService  # noqa: PLC0415
 
         services = (self.library, self.bundles, self.presets, self.sessions, self.archive_queue)
-        return ImportService(*services, self.app_state, self.preferences)
+        return ImportService(*services, self.app_state, self.preferences, self.memory)
 
     @cached_property
     def search(self) -> SearchService:

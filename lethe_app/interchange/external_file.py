@@ -18,6 +18,7 @@ from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, 
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import decode_text, parse_json_text
 from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_lorebook
+from lethe_app.interchange.memories import ImportedMemories, find_memories, read_memories
 from lethe_app.interchange.presets.preset import Preset, is_preset, read_presets
 from lethe_app.interchange.transcripts.other_formats import find_reader, is_open_web_ui, read_open_web_ui
 from lethe_app.interchange.transcripts.silly_tavern import read_chat
@@ -37,6 +38,7 @@ class ExternalContent:
     worlds: tuple[World, ...] = ()
     transcripts: tuple[ChatTranscript, ...] = ()
     presets: tuple[Preset, ...] = ()
+    memories: ImportedMemories | None = None
     notes: list[ImportNote] = field(default_factory=list)
 
 
@@ -66,6 +68,8 @@ def _recognise(values: JsonValue, text: str, file_name: str, notes: ImportNotes)
         return ExternalContent(cards=(card,), notes=card.notes)
     if is_open_web_ui(values) and isinstance(values, list):
         return ExternalContent(transcripts=tuple(read_open_web_ui(values, title)), notes=notes.notes)
+    if find_memories(values) and find_format(values) is None:
+        return ExternalContent(memories=read_memories(values, title, notes), notes=notes.notes)
     read = find_reader(values)
     if read is not None and isinstance(values, dict):
         has_book = find_format(values) is LorebookFormat.KOBOLD and values.get("worldinfo")

@@ -84,7 +84,11 @@ def originals() -> list[tuple[str, bytes]]:
         ("v3.json", files.as_bytes({"spec": "lorebook_v3", "data": book})),
     ]
     found += [(f"{name}.json", files.as_bytes(value)) for name, value in (BOOKS | CHATS).items()]
-    found += [("chat.jsonl", files.chat_file()), ("instruct.json", files.as_bytes(CHATML))]
+    found += [
+        ("Vera.brain", files.as_bytes([files.lethe_memory()])),
+        ("chat.jsonl", files.chat_file()),
+        ("instruct.json", files.as_bytes(CHATML)),
+    ]
     found += [("sampler.json", files.as_bytes({"temp": 1, "top_p": 1, "top_k": 0, "dry_sequence_breakers": '["a"]'}))]
     return found
 

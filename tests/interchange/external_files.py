@@ -247,6 +247,34 @@ def webp_with_comment(text: bytes) -> bytes:
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
+def lethe_memory() -> JsonObject:
+    """A memory in the `.brain` file of the original Lethe AI Chat."""
+    return {
+        "Guid": "7d5f0c9e-0000-4000-8000-000000000001",
+        "Category": "Reminder",
+        "Insertion": "UserReturn",
+        "Name": "The lamp",
+        "Content": "It burns whale oil.",
+        "Reason": "She asked.",
+        "Added": "2024-05-02T10:00:00Z",
+        "EndTime": "2024-05-03T10:00:00Z",
+        "LastTrigger": "2024-06-02T10:00:00Z",
+        "TriggerCount": 3,
+        "EmbedSummary": [0.1, 0.2],
+        "Priority": 4,
+        "PositionIndex": -1,
+        "Duration": 2,
+        "TriggerChance": 0.5,
+        "Sticky": True,
+        "Protected": True,
+        "Enabled": False,
+        "KeyWordsMain": ["lamp"],
+        "KeyWordsSecondary": ["oil"],
+        "WordLink": "Or",
+        "CaseSensitive": True,
+    }
+
+
 def lost(before: object, after: object, place: str = "") -> list[str]:
     """Every value of `before` that is missing or different in `after`."""
     if isinstance(before, dict) and isinstance(after, dict):

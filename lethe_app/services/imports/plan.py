@@ -23,6 +23,7 @@ class ItemKind(StrEnum):
 
     WORLD = "world"
     PERSONA = "persona"
+    MEMORIES = "memories"
     CONVERSATION = "conversation"
     PRESET = "preset"
 
@@ -51,7 +52,9 @@ class ImportItem:
     file_time: datetime
     notes: Sequence[ImportNote] = ()
     size: int = 0
-    """Number of entries of a world, or of the world that comes with a persona, and of messages of a conversation."""
+    """Number of entries of a world, or of the world that comes with a persona, of memories, and of messages of a
+    conversation.
+    """
     earlier: str = ""
     """Id of the record that an earlier import of the same content made and that still exists."""
     action: ItemAction = ItemAction.IMPORT
@@ -75,6 +78,7 @@ class ImportResult:
     """Ids of new personas."""
     worlds: list[str] = field(default_factory=list)
     sessions: list[UUID] = field(default_factory=list)
+    memories: list[UUID] = field(default_factory=list)
     presets: list[tuple[type[Preset], str]] = field(default_factory=list)
     updated: list[Persona | World] = field(default_factory=list)
     """Records that were overwritten, as they were before."""
@@ -90,6 +94,7 @@ class ImportResult:
         self.personas += other.personas
         self.worlds += other.worlds
         self.sessions += other.sessions
+        self.memories += other.memories
         self.presets += other.presets
         self.updated += other.updated
         self.keys |= other.keys

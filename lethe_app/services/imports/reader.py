@@ -15,12 +15,13 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent, read_external_file
+from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
 from lethe_app.services.imports.files import list_files
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemKind
 from lethe_app.services.scheduling.offload import ProgressCallback
 
-Content = ImportedCard | World | ChatTranscript | InstructPreset | SamplerPreset | SystemPreset
+Content = ImportedCard | World | ImportedMemories | ChatTranscript | InstructPreset | SamplerPreset | SystemPreset
 KIND_ORDER = tuple(ItemKind)
 MAX_DECORATORS = 20
 """Maximum number of notes about decorators."""
@@ -99,6 +100,9 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
     for number, world in enumerate(found.worlds):
         notes = [*found.notes, *_decorator_notes(world)]
         yield describe(ItemKind.WORLD, number, world.name, notes, len(world.entries)), world
+    if found.memories is not None and found.memories.memories:
+        name, size = found.memories.persona_name, len(found.memories.memories)
+        yield describe(ItemKind.MEMORIES, 0, name, found.notes, size), found.memories
     for number, transcript in enumerate(found.transcripts):
         # SillyTavern keeps the chats of a character in a folder of the character's name.
         folder = file.parent.name if file.suffix.lower() == ".jsonl" else ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import Bundle, Manifest, PersonaHistory
 from lethe_app.domain.clock import now
@@ -18,11 +18,13 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, LetheError
 from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.interchange.cards.card_fields import linked_world_name
+from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
 from lethe_app.services.imports.reader import Content, ContentReader, read_plan
 from lethe_app.services.library import Library
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.personas.bundle_files import free_name
 from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.presets import PresetService
@@ -50,9 +52,11 @@ class ImportService:
         archive_queue: ArchiveQueue,
         app_state: AppState,
         preferences: Preferences,
+        memory: MemoryService,
     ) -> None:
         self._library, self._bundles, self._presets, self._sessions = library, bundles, presets, sessions
         self._archive_queue, self._app_state, self._preferences = archive_queue, app_state, preferences
+        self._memory = memory
 
     # Preview
 
@@ -116,17 +120,19 @@ class ImportService:
             case ImportedCard():
                 made = await self._import_card(item, content, result)
             case World():
-                made = await self._import_world(item, content, result)
+                made = await _run_to_end(self._import_world(item, content, result))
+            case ImportedMemories():
+                made = await self._import_memories(content, result)
             case ChatTranscript():
                 made = await self._import_transcript(item, content, result)
             case InstructPreset() | SamplerPreset() | SystemPreset():
-                made = await self._import_preset(content, result)
+                made = await _run_to_end(self._import_preset(content, result))
         result.keys[item.key] = item.earlier
         await self._app_state.set(EARLIER, item.key, made)
 
     async def _import_card(self, item: ImportItem, card: ImportedCard, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
-            return await self._update_persona(item.earlier, card, result)
+            return await _run_to_end(self._update_persona(item.earlier, card, result))
         linked = await self._find_linked_world(card.persona)
         worlds = {LINKED: linked} if linked is not None else {}
         # SillyTavern writes the linked book into the card as well, under the same name.
@@ -192,19 +198,37 @@ class ImportService:
 
     async def _import_transcript(self, item: ImportItem, transcript: ChatTranscript, result: ImportResult) -> str:
         """Store a conversation as archived sessions of the persona of that name, which is created if there is none."""
-        # Of two personas of one name the user's own counts, not the one that ships with Lethe.
-        present = sorted(await self._library.personas(), key=lambda persona: self._library.is_own(persona.unique_name))
-        personas = {persona.name.casefold(): persona.unique_name for persona in present}
-        new = ImportedCard(Persona(name=item.name[:200]))
-        persona_id = personas.get(item.name.casefold()) or await self._store_persona(new, result)
+        personas = await self._list_personas()
+        persona_id = await self._find_or_create_persona(item.name, result)
         speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
         conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)
         worlds = {world.name: world.unique_name for world in (await self._library.worlds()).values()}
         history = PersonaHistory(conversations=conversations)
-        result.sessions += await self._bundles.import_history(persona_id, history, worlds)
+        ids = await self._bundles.import_history(persona_id, history, worlds)
+        result.sessions += [UUID(ids.new_id(conversation.record.session.guid)) for conversation in conversations]
         result.chats += 1
         result.messages += len(transcript.messages)
         return persona_id
+
+    async def _import_memories(self, found: ImportedMemories, result: ImportResult) -> str:
+        """Store memories of the persona of that name, which is created if there is none."""
+        persona_id = await self._find_or_create_persona(found.persona_name, result)
+        ids = await self._bundles.import_history(persona_id, PersonaHistory(memories=found.memories), {})
+        self._memory.drop_caches()
+        result.memories += [UUID(ids.new_id(memory.guid)) for memory in found.memories]
+        return persona_id
+
+    async def _list_personas(self) -> dict[str, str]:
+        """Return the ids of the personas by name in lower case; of two with one name the user's own counts, not the one that
+        ships with Lethe.
+        """
+        present = sorted(await self._library.personas(), key=lambda persona: self._library.is_own(persona.unique_name))
+        return {persona.name.casefold(): persona.unique_name for persona in present}
+
+    async def _find_or_create_persona(self, name: str, result: ImportResult) -> str:
+        personas = await self._list_personas()
+        known = personas.get(name.casefold(), name if name in personas.values() else "")
+        return known or await self._store_persona(ImportedCard(Persona(name=name[:200])), result)
 
     async def _import_preset(self, preset: InstructPreset | SamplerPreset | SystemPreset, result: ImportResult) -> str:
         names = {stored.value.name for stored in await self._presets.list_presets(type(preset))}
@@ -219,6 +243,7 @@ class ImportService:
         it was deleted since, is passed over.
         """
         undo: list[Callable[[], Awaitable[object]]] = [partial(self._sessions.delete, guid) for guid in result.sessions]
+        undo += [partial(self._memory.forget_memory, guid) for guid in result.memories]
         undo += [partial(self._library.delete_persona, persona) for persona in result.personas]
         undo += [partial(self._library.delete_world, world) for world in result.worlds]
         undo += [partial(self._presets.delete, kind, key) for kind, key in result.presets]
@@ -231,6 +256,19 @@ class ImportService:
                 await take_back()
         if result.worlds or result.updated:
             self._library.changed.notify(None)
+
+
+async def _run_to_end(work: Coroutine[object, object, str]) -> str:
+    """Run work that stores a record and notes it in the result; where the import is cancelled meanwhile, wait for its end, so
+    that what was stored is known and taken back.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        task.exception()  # retrieved, since the cancellation says all there is to say
+        raise
 
 
 def _raise_if_cancelled() -> None:

@@ -114,10 +114,14 @@ class MemoryService:
             raise StorageError("This memory is no longer in the Trash.")
         await self._indexing.index_changes()
 
-    async def reload(self) -> None:
-        """Drop all caches, so that memories are read from the database again, and index pending changes."""
+    def drop_caches(self) -> None:
+        """Drop all caches, so that memories are read from the database again."""
         self._memory_cache.reload()
         self._memory_index.reload()
+
+    async def reload(self) -> None:
+        """Drop all caches, and index pending changes."""
+        self.drop_caches()
         await self._indexing.index_all_pending()
 
     async def rebuild(self) -> None:

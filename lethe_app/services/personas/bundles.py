@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from uuid import UUID
 
 from lethe_app.domain.bundle import (
     ENDING,
@@ -41,7 +40,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable, run_in_thread
 from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
 from lethe_app.storage.bundles.export import PersonaExport
-from lethe_app.storage.bundles.import_ import BundleImport, PersonaImport
+from lethe_app.storage.bundles.import_ import BundleImport, IdMapping, PersonaImport
 from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.json_files import parse_model
@@ -281,8 +280,8 @@ class BundleService:
         history: PersonaHistory,
         worlds: Mapping[str, str],
         on_progress: ProgressCallback = ignore_progress,
-    ) -> list[UUID]:
-        """Add records to a persona that exists, under new ids, in one transaction; return the ids of the new sessions.
+    ) -> IdMapping:
+        """Add records to a persona that exists, under new ids, in one transaction; return these by the old ones.
 
         Speakers are ids of personas here, and `worlds` are file names here by the names in the sessions. Raise StorageError.
         """
@@ -294,8 +293,7 @@ class BundleService:
         ids = await run_cancellable(self._importer.import_persona(create_import, token.report_progress), token)
         self._sessions_changed.notify(persona_id)
         self._indexing.background.wake()
-        sessions = [conversation.record.session.guid for conversation in history.conversations]
-        return [UUID(ids.new_id(guid)) for guid in sessions]
+        return ids
 
     async def revert_import(self, imported: ImportedPersona) -> None:
         """Move the imported persona and its new worlds to the trash; its sessions and memories stay stored but are not

@@ -52,7 +52,8 @@ class ImportPreviewDialog(QuestionDialog):
     def _add_kind(self, kind: ItemKind, items: list[ImportItem]) -> None:
         if not items:
             return
-        self.column.addWidget(build_heading(describe_count(kind, len(items))))
+        count = sum(item.size for item in items) if kind is ItemKind.MEMORIES else len(items)
+        self.column.addWidget(build_heading(describe_count(kind, count)))
         for item in items[:MAX_ROWS]:
             row = ImportItemRow(item)
             row.action_changed.connect(self._update_button)
@@ -149,6 +150,8 @@ def describe_size(item: ImportItem) -> str:
         return ""
     if item.kind is ItemKind.CONVERSATION:
         return format_message_count(item.size)
+    if item.kind is ItemKind.MEMORIES:
+        return describe_count(item.kind, item.size)
     entries = format_count(item.size, tr("ImportPreviewDialog", "{n} entry"), tr("ImportPreviewDialog", "{n} entries"))
     return tr("ImportPreviewDialog", "with a world of {n}").format(n=entries) if item.kind is ItemKind.PERSONA else entries
 
@@ -164,6 +167,7 @@ def describe_count(kind: ItemKind, count: int) -> str:
     singular, plural = {
         ItemKind.PERSONA: (tr("ImportPreviewDialog", "{n} persona"), tr("ImportPreviewDialog", "{n} personas")),
         ItemKind.WORLD: (tr("ImportPreviewDialog", "{n} world"), tr("ImportPreviewDialog", "{n} worlds")),
+        ItemKind.MEMORIES: (tr("ImportPreviewDialog", "{n} memory"), tr("ImportPreviewDialog", "{n} memories")),
         ItemKind.CONVERSATION: (tr("ImportPreviewDialog", "{n} chat"), tr("ImportPreviewDialog", "{n} chats")),
         ItemKind.PRESET: (tr("ImportPreviewDialog", "{n} preset"), tr("ImportPreviewDialog", "{n} presets")),
     }[kind]

@@ -341,3 +341,29 @@ async def test_pictures_of_expressions_are_kept_for_the_next_export(services: Ap
     await services.bundles.export(copy.unique_name, BundleScope.PERSONA, tmp_path / "vera.lethe")
     imported = await services.bundles.import_bundle(await services.bundles.read_bundle(tmp_path / "vera.lethe"))
     assert imported.persona.assets == ""
+
+
+async def test_memories_of_the_original_lethe_come_to_the_persona_of_their_file(services: AppServices, tmp_path: Path):
+    units = [
+        {"Category": "General", "Insertion": "Trigger", "Content": text, "Name": "Lamp"}
+        for text in ("It is lit.", "It is dark.")
+    ]
+    (tmp_path / "Mira.brain").write_bytes(as_bytes(units))
+    (tmp_path / "Nerys.brain").write_bytes(as_bytes({"Memories": units[:1]}))
+    before = {memory.guid for memory in await services.memory.memories(MIRA)}
+    plan = await services.imports.read_plan([tmp_path])
+    assert [(item.kind, item.name, item.size) for item in plan.items] == [
+        (ItemKind.MEMORIES, "Mira", 2),
+        (ItemKind.MEMORIES, "Nerys", 1),
+    ]
+
+    result = await services.imports.run(plan)
+
+    made = [memory for memory in await services.memory.memories(MIRA) if memory.guid not in before]
+    assert sorted(memory.content for memory in made) == ["It is dark.", "It is lit."]
+    assert [persona.name for persona in await services.library.personas() if persona.unique_name in result.personas] == [
+        "Nerys"
+    ]
+    assert [item.action for item in (await services.imports.read_plan([tmp_path])).items] == [ItemAction.SKIP] * 2
+    await services.imports.revert(result)
+    assert {memory.guid for memory in await services.memory.memories(MIRA)} == before

@@ -128,6 +128,7 @@ class FileImporter(QObject):
         counts = {
             ItemKind.PERSONA: len(result.personas),
             ItemKind.WORLD: len(result.worlds),
+            ItemKind.MEMORIES: len(result.memories),
             ItemKind.CONVERSATION: result.chats,
             ItemKind.PRESET: len(result.presets),
         }
