@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import struct
 
-MAX_BYTES = 8 * 1024 * 1024
-"""Maximum bytes of a bitmap image."""
+MAX_BYTES = 32 * 1024 * 1024
+"""Maximum bytes of a bitmap image: a photograph of `MAX_PIXELS`, or the largest picture of a card."""
 MAX_SVG_BYTES = 256 * 1024
 """Maximum bytes of an SVG, whose whole text is searched for unsafe elements."""
 MAX_SIDE, MAX_PIXELS = 16_384, 50_000_000

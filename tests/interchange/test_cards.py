@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lethe_app.domain.chat import Role
 from lethe_app.domain.import_notes import NoteKind
 from lethe_app.errors import FileError
+from lethe_app.interchange import images
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import read_card, write_charx, write_json, write_png
 from tests.interchange.external_files import (
@@ -151,6 +152,17 @@ def test_further_assets_of_an_archive_return_with_it():
         assert written.read("assets/emotion/images/joy.png") == picture(13)
         assert set(written.namelist()) == members.keys() - {"unlisted.txt"}
     assert read_card(archive({"card.json": as_bytes(v3_card())}), "vera.charx").assets == b""
+
+
+def test_a_character_is_worth_more_than_its_picture(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(images, "MAX_BYTES", len(picture(12)) - 1)
+    assets = [{"type": "icon", "uri": "embeded://assets/main.png", "name": "main", "ext": "png"}]
+    members = {"card.json": as_bytes(v3_card(assets=assets)), "assets/main.png": picture(12)}
+
+    read = read_card(archive(members), "vera.charx")
+
+    assert (read.persona.name, read.picture) == ("Vera Lind", b"")
+    assert [note.location for note in read.notes if note.kind is NoteKind.SKIPPED] == ["assets/main.png"]
 
 
 def test_other_formats_of_characters_are_read():

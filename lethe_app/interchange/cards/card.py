@@ -176,14 +176,14 @@ def _read_archive(content: bytes, file_name: str, notes: ImportNotes) -> tuple[J
     archive = Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
     if CHARX_CARD in archive:
         card = parse_json(archive.read_member(CHARX_CARD, MAX_BYTES), file_name, notes)
-        return card, _main_icon(card, archive)
+        return card, _read_main_icon(card, archive, notes)
     if BYAF_MANIFEST in archive:
         return _read_backyard(archive, file_name, notes)
     raise UnknownFormat(file_name, "is an archive without a character")
 
 
-def _main_icon(card: JsonValue, archive: Archive) -> bytes:
-    """Return the picture that a CHARX card names as its icon; empty if there is none."""
+def _read_main_icon(card: JsonValue, archive: Archive, notes: ImportNotes) -> bytes:
+    """Return the picture that a CHARX card names as its icon; empty if there is none that can be read."""
     data = FieldReader(card if isinstance(card, dict) else {}, ImportNotes()).mapping("data")
     icons = [
         reader
@@ -194,8 +194,16 @@ def _main_icon(card: JsonValue, archive: Archive) -> bytes:
     for icon in icons:
         _, separator, path = icon.text("uri").partition("://")
         if separator and path in archive:
-            return archive.read_member(path, images.MAX_BYTES)
+            return _read_picture(path, archive, notes)
     return b""
+
+
+def _read_picture(path: str, archive: Archive, notes: ImportNotes) -> bytes:
+    try:
+        return archive.read_member(path, images.MAX_BYTES)
+    except FileError:  # too large or damaged; the character is worth more than its picture
+        notes.add(NoteKind.SKIPPED, path)
+        return b""
 
 
 def _read_backyard(archive: Archive, file_name: str, notes: ImportNotes) -> tuple[JsonValue, bytes]:
@@ -217,7 +225,7 @@ def _read_backyard(archive: Archive, file_name: str, notes: ImportNotes) -> tupl
     ]
     folder = characters[0].rpartition("/")[0]
     paths = [path for picture in pictures for path in (picture, f"{folder}/{picture}") if path in archive]
-    picture = archive.read_member(paths[0], images.MAX_BYTES) if paths else b""
+    picture = _read_picture(paths[0], archive, notes) if paths else b""
     return from_backyard(character, [read(path) for path in manifest.texts("scenarios")]), picture
 
 

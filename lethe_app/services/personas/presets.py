@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -33,9 +33,18 @@ class StoredPreset(Generic[T]):
     key: str
     value: T
     is_own: bool
-    """True if the user has a file of this name, which can be deleted."""
-    is_shipped: bool
-    """True if a preset of this name ships with Lethe; deleting the user's makes it visible again."""
+    """True if the user has a file of this name that can be deleted, and that differs from what ships with Lethe."""
+    shipped: T | None = None
+    """The preset of this name that ships with Lethe, if any; deleting the user's makes it visible again."""
+
+    @property
+    def is_shipped(self) -> bool:
+        """Return whether a preset of this name ships with Lethe."""
+        return self.shipped is not None
+
+    def change(self, value: T) -> StoredPreset[T]:
+        """Return the preset with another value."""
+        return replace(self, value=value, is_own=value != self.shipped)
 
 
 class PresetService:
@@ -46,9 +55,8 @@ class PresetService:
     def __init__(self, paths: Paths, database: Database, changed: Listeners[None]) -> None:
         """Set up one collection per kind. `changed` is notified after a file was written or moved."""
         self._database, self._changed = database, changed
-        self._shipped = {kind: paths.shipped_presets / name for kind, name in FOLDERS.items()}
         self._collections: dict[type[Any], FileCollection[Any]] = {
-            kind: FileCollection(kind, self._shipped[kind], paths.presets / name, paths.trash / "presets")
+            kind: FileCollection(kind, paths.shipped_presets / name, paths.presets / name, paths.trash / "presets")
             for kind, name in FOLDERS.items()
         }
 
@@ -58,7 +66,11 @@ class PresetService:
 
         def work() -> list[StoredPreset[T]]:
             values = collection.load_all().values.items()
-            return [StoredPreset(key, value, collection.is_own(key), self._is_shipped(kind, key)) for key, value in values]
+            return [
+                StoredPreset(key, value, collection.is_own(key) and value != shipped, shipped)
+                for key, value in values
+                for shipped in (collection.get_shipped(key),)
+            ]
 
         return await self._database.run_outside_transaction(work)
 
@@ -88,9 +100,6 @@ class PresetService:
         """Write a copy of a preset for SillyTavern to any path. Raise StorageError."""
         text = json.dumps(write_preset(value), ensure_ascii=False, indent=4)
         await self._database.run_outside_transaction(lambda: write_atomically(path, text.encode()))
-
-    def _is_shipped(self, kind: type[Any], key: str) -> bool:
-        return (self._shipped[kind] / f"{key}.json").is_file()
 
     async def _run_and_notify(self, work: Callable[[], R]) -> R:
         result = await self._database.run_outside_transaction(work)

@@ -67,7 +67,10 @@ async def test_undo_takes_back_what_was_typed(tmp_path: Path):
 
         QTest.keyClicks(field(page, "name"), " of mine")
         assert page.table.current_row.value.name == f"{before} of mine"
+        assert "modified" in page.subtitle.accessibleName()
         page.undo_stack.undo()
+        assert "built-in" in page.subtitle.accessibleName()
+        assert not page.delete_button.isEnabled()
 
         assert page.table.current_row.value.name == before
         assert field(page, "name").text() == before

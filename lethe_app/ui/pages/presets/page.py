@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -315,7 +314,7 @@ class PresetPage(Page):
             form.show_error(name, error.errors()[0]["msg"])
             return
         form.show_error(name, "")
-        self._entry = replace(entry, value=new_preset, is_own=True)
+        self._entry = entry.change(new_preset)
         self.rows.replace_row(self._entry)
         self._save_timer.start()
         self._update_use_state()
