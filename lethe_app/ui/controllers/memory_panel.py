@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lethe_app.services.chat.reply_source_reader import ReplySourceReader
     from lethe_app.services.library import Library
     from lethe_app.services.memory.facts import FactService
+    from lethe_app.services.memory.objections import ObjectionService
     from lethe_app.services.memory.service import MemoryService
     from lethe_app.services.mood import MoodService
     from lethe_app.services.preferences import Preferences
@@ -59,6 +60,7 @@ class MemoryPanelServices:
     reply_actions: ReplyActions
     memories: MemoryService
     facts: FactService
+    objections: ObjectionService
     sessions: SessionService
     moods: MoodService
     preferences: Preferences
@@ -96,6 +98,7 @@ class MemoryPanelController(QObject):
         self._unsubscribers = [
             services.memories.changed.add(lambda _persona: self._refresh_all()),
             services.facts.changed.add(lambda _persona: self._refresh_all()),
+            services.objections.changed.add(lambda _persona: self._refresh_all()),
             services.sessions.changed.add(lambda _persona: self._schedule_refresh()),
             services.moods.changed.add(lambda _persona: self._schedule_refresh()),
             services.preferences.changed.add(lambda _settings: self._schedule_refresh()),
@@ -232,11 +235,8 @@ class MemoryPanelController(QObject):
         self._schedule_refresh()
 
     async def _on_sources_changed(self) -> None:
-        """Update the panel and the message's number of memories after an action of the user in the panel."""
-        user_message = self.shown_sources.user_message if self.shown_sources is not None else None
+        """Update the panel and the numbers of memories after an action of the user in the panel."""
         self._refresh_all()
-        if user_message is not None:
-            await self._messages.annotations.memory_counts.load([user_message.id])
 
     async def _show_reply(self) -> None:
         reply_id = self.reply_id

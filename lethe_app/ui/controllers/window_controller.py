@@ -247,6 +247,7 @@ class WindowController(QObject):
             services.reply_actions,
             services.memory,
             services.facts,
+            services.objections,
             services.sessions,
             services.mind.moods,
             services.preferences,

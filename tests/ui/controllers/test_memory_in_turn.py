@@ -135,3 +135,20 @@ async def test_many_conversations_are_counted_and_those_of_another_day_can_be_co
         assert row().title.text() == "Older conversations continue tomorrow"
         row().button.click()
         assert not budget.is_used_up
+
+
+async def test_the_number_of_memories_follows_objections_also_those_withdrawn_on_their_page(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        await scene.services.memory.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
+        scene.controller.replies.send_message("Is the pharos lit?")
+        await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
+        asked = (await scene.services.sessions.page(now_id(scene), 1, 1))[0]
+        counts = scene.controller.messages.annotations.memory_counts
+        await until(lambda: counts.count_of(asked.id))
+        before = counts.count_of(asked.id)
+        lamp = next(one for one in await scene.services.memory.memories("mira") if one.name == "Lamp")
+
+        await scene.services.objections.add_objection("mira", lamp.guid, asked)
+        await until(lambda: counts.count_of(asked.id) == before - 1)
+        await scene.services.objections.withdraw_objection("mira", lamp.guid, asked.id)
+        await until(lambda: counts.count_of(asked.id) == before)

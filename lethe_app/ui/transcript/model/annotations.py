@@ -148,7 +148,7 @@ def _keep_web_addresses(lookup: WebLookup) -> WebLookup:
 
 
 class MemoryCounts:
-    """Number of recalled memories by user message; messages without memories are missing."""
+    """Number of recalled memories by user message; messages that were not queried are missing."""
 
     def __init__(self, query: CountsQuery, on_changed: Callable[[Collection[UUID]], None]) -> None:
         """Start without numbers. `on_changed` is called with the user messages whose numbers differ from before."""
@@ -168,14 +168,11 @@ class MemoryCounts:
         message_ids = list(messages)
         counts = await self._query(message_ids) if message_ids else {}
         changed = {one for one in message_ids if self._counts.get(one, 0) != counts.get(one, 0)}
-        for one in changed:
-            self._counts.pop(one, None)
-            if one in counts:
-                self._counts[one] = counts[one]
+        self._counts |= {one: counts.get(one, 0) for one in message_ids}
         self._on_changed(changed)
 
     async def refresh(self) -> None:
-        """Query the numbers of all messages with memories again."""
+        """Query all numbers again."""
         await self.load(list(self._counts))
 
 
