@@ -291,8 +291,8 @@ def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: Budget
 
 def _background_texts(draft: _Draft, budget_plan: BudgetPlan) -> tuple[str, ...]:
     notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
-    texts = [note.text for note in notes if is_titled(note)]
-    return (draft.title, *texts) if texts else ()
+    texts = [note.text for note in notes if note.role == "system"]
+    return (draft.title, *texts) if any(map(is_titled, notes)) else tuple(texts)
 
 
 def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan) -> list[PartTokens]:

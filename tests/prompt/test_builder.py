@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import CutReason, Prompt, PromptCut, PromptNote, PromptPart, PromptTurn
+from lethe_app.domain.prompt import CutReason, NotePlacement, Prompt, PromptCut, PromptNote, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
@@ -293,3 +293,14 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     assert message in prompt.text
     assert "Keeps a lighthouse." in prompt.text
     assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
+
+
+@pytest.mark.parametrize("placement", NotePlacement)
+async def test_whatever_a_reply_could_repeat_of_the_system_is_known(placement: NotePlacement):
+    note = PromptNote("Never laugh.", placement=placement)
+    made = request([PromptTurn("user", "Hello.")], volatile=[note, PromptNote("Said.", role="assistant")])
+
+    prompt = await build_prompt(made, Count())
+
+    assert prompt.background[-1] == "Never laugh."
+    assert len(prompt.background) == (2 if placement is NotePlacement.TITLED else 1)  # the heading, too
