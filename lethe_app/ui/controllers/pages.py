@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 
 from lethe_app.ui.core.actions import SESSION_ONLY
 from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
@@ -133,7 +133,7 @@ class PageController(QObject):
             "rename": self._rename_current_session,
             "search": window.go_to_search,
             "focus_sidebar": window.go_to_sidebar,
-            "focus_chat": self._view.setFocus,
+            "focus_chat": partial(self._view.setFocus, Qt.FocusReason.ShortcutFocusReason),
             "focus_composer": window.chat.composer.draft_field.setFocus,
         }
         for name, slot in slots.items():

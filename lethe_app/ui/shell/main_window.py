@@ -221,7 +221,7 @@ class MainWindow(QMainWindow):
         focus = QApplication.focusWidget()
         if focus is not None and self.sidebar.isAncestorOf(focus):
             self.panes.close_drawer()
-            self.chat.view.setFocus()
+            self.chat.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
         elif focus is not None and (focus is self.chat.view or self.chat.view.isAncestorOf(focus)):
             self.chat.composer.draft_field.setFocus()
         elif focus is not None and self.panes.is_panel_open and self.chat.composer.isAncestorOf(focus):

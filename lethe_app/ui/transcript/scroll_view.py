@@ -30,6 +30,8 @@ from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, PlacedRow, R
 
 JUMP_THRESHOLD = 3
 """Scroll distance in viewport heights beyond which the rows between are not measured."""
+KEY_REASONS = frozenset({Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason})
+"""Reasons for which the view got the focus by key, so that a message must show where it is."""
 _FOCUS_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 Index = QModelIndex | QPersistentModelIndex
@@ -208,8 +210,7 @@ class ScrollView(QListView):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        is_by_key = event.reason() in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}
-        if is_by_key and self.focused_row is None and self.visible_rows:
+        if event.reason() in KEY_REASONS and self.focused_row is None and self.visible_rows:
             self.focus_row(self.visible_rows[-1].row)
         self.viewport().update()
 

@@ -141,3 +141,15 @@ async def test_back_on_a_page_the_keyboard_is_where_it_was(tmp_path: Path):
 def test_every_action_that_needs_the_conversation_is_an_action():
     assert {requested.name for requested in ACTION_SPECS} >= RETURN_TO_SESSION | SESSION_ONLY
     assert not RETURN_TO_SESSION & SESSION_ONLY
+
+
+@pytest.mark.parametrize("action", ["focus_chat", "next_pane"])
+async def test_by_key_the_newest_message_shows_that_the_messages_have_the_focus(tmp_path: Path, action: str):
+    async with opened(tmp_path) as scene:
+        scene.window.activateWindow()
+        scene.window.sidebar.focus_list()
+        await until(scene.window.sidebar.session_list.hasFocus)
+
+        scene.window.window_actions[action].trigger()
+
+        await until(lambda: scene.controller.view.focused_row == scene.controller.messages.rowCount() - 1)
