@@ -22,7 +22,7 @@ class FileTrash:
     def __init__(
         self, paths: Paths, database: Database, library: Library, presets: PresetService, notebooks: NotebookService
     ) -> None:
-        self._folder, self._database = paths.trash, database
+        self._folder, self._database, self._personas = paths.trash, database, paths.personas
         self._library, self._presets, self._notebooks = library, presets, notebooks
 
     async def list_items(self) -> list[Trashed]:
@@ -59,13 +59,22 @@ class FileTrash:
             await self._presets.restore(SystemPreset, path)
 
     async def erase(self, items: Sequence[Trashed]) -> list[str]:
-        """Delete files permanently; return the ids of the personas of which no file is left."""
-        await self._database.run_outside_transaction(lambda: trashed_files.erase([Path(item.id) for item in items]))
+        """Delete files, and the pictures of personas, permanently; return the ids of the personas of which no file is left."""
+        await self._database.run_outside_transaction(lambda: self._erase_files([Path(item.id) for item in items]))
         erased_ids = {item.stem for item in items if item.kind is TrashKind.PERSONA}
         lost_ids = [persona_id for persona_id in erased_ids if not await self._has_file(persona_id)]
         for persona_id in lost_ids:
             await self._notebooks.erase_all(persona_id)
         return lost_ids
+
+    def _erase_files(self, paths: Sequence[Path]) -> None:
+        """Delete files, and the pictures and archives to which no other persona, deleted or not, refers."""
+        lost = trashed_files.attachments_of(paths)
+        trashed_files.erase(paths)
+        if lost:
+            remaining = [*self._personas.glob("*.json"), *(self._folder / "personas").glob("*.json")]
+            lost -= trashed_files.attachments_of(remaining)
+            trashed_files.erase([self._personas / name for name in lost])
 
     async def persona_ids(self) -> set[str]:
         """Return the file names of all readable personas, users included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.storage.error_translation import translate_errors
+from lethe_app.storage.files.file_names import is_plain_name
 from lethe_app.storage.files.json_files import read_model
 from lethe_app.storage.files.notebooks import TRASH_FOLDER as NOTEBOOKS
 
@@ -63,6 +64,17 @@ def load_preview(path: Path) -> str:
 def preset_kind(path: Path) -> type[BaseModel] | None:
     """Return the kind of preset in a file, or None if it contains no readable one."""
     return next((kind for kind in PRESETS if _read(path, kind) is not None), None)
+
+
+def attachments_of(paths: Iterable[Path]) -> set[str]:
+    """Return the names of the pictures and archives to which the personas in these files refer."""
+    personas = [value for path in paths if isinstance(value := _read(path, Persona), Persona)]
+    return {
+        name
+        for persona in personas
+        for name in (persona.avatar, persona.assets)
+        if is_plain_name(name) and not name.endswith(".json")
+    }
 
 
 def erase(paths: Sequence[Path]) -> None:

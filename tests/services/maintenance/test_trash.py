@@ -16,6 +16,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import LetheError
+from tests.interchange.packed import png
 from tests.services.turns import MIRA, add_memory, spoke
 
 
@@ -232,3 +233,21 @@ async def test_what_is_gone_has_no_text(services: AppServices):
     await services.trash.erase([item])
 
     assert await services.trash.load_preview(item) == ""
+
+
+async def test_the_picture_of_an_erased_persona_goes_unless_another_one_has_it(services: AppServices):
+    library, folder = services.library, services.paths.personas
+    picture = await library.save_picture("nerys", png())
+    (folder / "nerys.charx").write_bytes(b"an archive")
+    nerys = await library.save_persona(Persona(name="Nerys", avatar=picture, assets="nerys.charx"))
+    copy = await library.duplicate_persona(nerys.unique_name, "Nerys again")
+
+    await library.delete_persona(nerys.unique_name)
+    await services.trash.erase([await only(services)])
+    assert (folder / picture).exists()
+    await library.delete_persona(copy.unique_name)
+    assert (folder / picture).exists()
+    await services.trash.erase([await only(services)])
+
+    assert not (folder / picture).exists()
+    assert not (folder / "nerys.charx").exists()
