@@ -106,4 +106,4 @@ class SidebarController(QObject):
 
 def strip_markdown(preview: str) -> str:
     """Return the beginning of a message as one line, without Markdown marks of actions and headings."""
-    return " ".join(preview.replace("*", "").replace("#", "").split()).strip('“”"_> ')
+    return " ".join(preview.replace("*", "").replace("#", "").split()).strip("_> ")
