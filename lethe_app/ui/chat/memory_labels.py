@@ -264,7 +264,7 @@ def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, st
     if sources.stable_content and not full_session_titles:
         return tr("No further memories used"), tr("Your message recalled nothing beyond what is always in the prompt.")
     if not full_session_titles:
-        text = tr("Your message did not match any memory of {name}. Not every reply needs one.")
+        text = tr("None of {name}’s memories matched your message. Not every reply needs one.")
         return tr("No memories used"), text.format(name=persona_name)
     title = (
         tr("“{title}”").format(title=full_session_titles[0].strip())
@@ -283,4 +283,6 @@ def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, st
 def format_session_notes(block: str) -> str:
     """Return the session notes of a prompt, “Known facts about this session: home=Porto.”, one per line: “Home: Porto”."""
     pairs = _NOTE_PAIR.findall(block)
-    return "\n".join(f"{key.replace('_', ' ').capitalize()}: {value.rstrip('.')}" for key, value in pairs) or block.strip()
+    titles = {"user_name": tr("Your name")}
+    lines = [f"{titles.get(key, key.replace('_', ' ').capitalize())}: {value.rstrip('.')}" for key, value in pairs]
+    return "\n".join(lines) or block.strip()

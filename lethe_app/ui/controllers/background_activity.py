@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject
@@ -81,7 +82,7 @@ class BackgroundActivityController(QObject):
             services.downloads.changed.add(lambda _progress: self.refresh_activities()),
             self._file_transfers.changed.add(lambda _none: self.refresh_activities()),
             services.background_runner.changed.add(lambda _none: self.refresh_activities()),
-            services.background_runner.notices.add(notifier.notify),
+            services.background_runner.notices.add(partial(_show_notice, notifier)),
         ]
         self.refresh_activities()
 
@@ -220,3 +221,7 @@ class BackgroundActivityController(QObject):
         if waiting < MIN_SHOWN_QUEUE:
             return ""
         return self.tr("indexing memories, {count} remaining").format(count=QLocale().toString(waiting))
+
+
+def _show_notice(notifier: Notifier, text: str) -> None:
+    notifier.notify(text)

@@ -68,9 +68,17 @@ class Notifier(QObject):
         """Register a button for errors of class `error_class`; with `replaces_text` it replaces the error's remedy text."""
         self._remedies[error_class] = _Remedy(button, action, replaces_text)
 
-    def notify(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
-        """Show a notification that is not an error; it closes by itself."""
-        self._show_notice(Notification(text, detail, button=button, action=action))
+    def notify(
+        self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None
+    ) -> Callable[[], None]:
+        """Show a notification that is not an error; it closes by itself, or earlier by the function that is returned."""
+        toast = self._show_notice(Notification(text, detail, button=button, action=action))
+
+        def close() -> None:
+            if toast in self._toasts:
+                toast.dismiss()
+
+        return close
 
     def report_error(self, error: BaseException) -> None:
         """Show an error: a `LetheError` with its own texts, any other as an unexpected error with a traceback to copy. Both
@@ -106,7 +114,7 @@ class Notifier(QObject):
             if issubclass(error_class, error_classes):
                 toast.dismiss()
 
-    def _show_notice(self, notice: Notification) -> None:
+    def _show_notice(self, notice: Notification) -> Toast:
         from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
 
         for toast in list(self._toasts):
@@ -123,6 +131,7 @@ class Notifier(QObject):
             self._error_classes[toast] = notice.error_class
         toast.show_toast()
         self._arrange_toasts()
+        return toast
 
     def _remove_toast(self, toast: Toast) -> None:
         if toast in self._toasts:

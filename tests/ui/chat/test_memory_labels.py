@@ -11,7 +11,7 @@ from lethe_app.ui.chat.memory_labels import format_session_notes
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"home": "Porto", "mood": "tired", "user_name": "Tomas"}, "Home: Porto\nMood: tired\nUser name: Tomas"),
+        ({"home": "Porto", "mood": "tired", "user_name": "Tomas"}, "Home: Porto\nMood: tired\nYour name: Tomas"),
         (
             {"favourite food": "bread, olives", "current_quest": "find the bell"},
             "Favourite food: bread, olives\nCurrent quest: find the bell",

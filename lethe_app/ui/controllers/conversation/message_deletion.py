@@ -8,6 +8,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.changes import TrashKind
+from lethe_app.domain.chat import Role
 from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
@@ -44,19 +45,19 @@ class MessageDeletion(QObject):
 
     async def _delete(self, message_id: UUID) -> None:
         message = await self._sessions.message(message_id)
-        name = message.speaker_name or self.tr("nobody")
+        name, is_own = message.speaker_name or self.tr("nobody"), message.role is Role.USER
         question = ConfirmDialog(
             self._view.window(),
             self.tr("Delete this message?"),
             truncate_text(" ".join(message.content.split()), MAX_TEXT_LENGTH),
-            self.tr("Delete the message by {name}").format(name=name),
+            self.tr("Delete your message") if is_own else self.tr("Delete the message by {name}").format(name=name),
         )
         question.add_paragraph(self.tr("You can restore it from the Trash."))
         if not await run_dialog(question):
             return
         await self._replies.delete_message(message.session_id, message_id)
-        text = self.tr("The message by {name} was deleted.").format(name=name)
-        self._undo.notify_change(text, message.session_id, lambda: self._restore_message(message_id))
+        text = self.tr("Your message was deleted.") if is_own else self.tr("The message by {name} was deleted.")
+        self._undo.notify_change(text.format(name=name), message.session_id, lambda: self._restore_message(message_id))
 
     async def _restore_message(self, message_id: UUID) -> None:
         for entry in await self._trash.list_items():

@@ -40,6 +40,8 @@ class MessageUndo(QObject):
         super().__init__(panes)
         self._panes, self._notifier, self._replies, self._tasks = panes, notifier, replies, tasks
         self._entries: list[UndoEntry] = []
+        self._close_notices: dict[UndoEntry, Callable[[], None]] = {}
+        """Functions that close the notification about each change."""
         self._shown_session: UUID | None = None
         replies.session_shown.connect(self._on_session_shown)
         shortcut = QShortcut(panes)
@@ -52,7 +54,8 @@ class MessageUndo(QObject):
         """Show a notification about a change with the button “Undo”, and keep the change for Ctrl+Z."""
         entry = UndoEntry(session_id, undo)
         self._entries = [*self._entries, entry][-MAX_UNDO:]
-        self._notifier.notify(text, button=self.tr("Undo"), action=lambda: self._undo_entry(entry))
+        close = self._notifier.notify(text, button=self.tr("Undo"), action=lambda: self._undo_entry(entry))
+        self._close_notices = {one: self._close_notices.get(one, close) for one in self._entries}
 
     def _on_session_shown(self, session_id: UUID) -> None:
         self._shown_session = session_id
@@ -75,6 +78,7 @@ class MessageUndo(QObject):
             self._notifier.notify(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
             return
         self._entries.remove(entry)
+        self._close_notices.pop(entry)()
         self._tasks.start_task(self._run_undo(entry))
 
     async def _run_undo(self, entry: UndoEntry) -> None:
