@@ -23,21 +23,21 @@ class ArchiveBudget:
     def __init__(self, log: ArchiveLog, session_store: SessionStore, task_runs: TaskRuns, preferences: Preferences) -> None:
         self._log, self._session_store = log, session_store
         self._task_runs, self._preferences = task_runs, preferences
-        self.is_used_up = False
-        """True if older conversations have to wait for another day."""
-        self._lifted_on: date | None = None
+        self.lifted_on: date | None = None
+        """Local day on which there is no limit, at the user's wish."""
 
     def lift_for_today(self) -> None:
         """Let older conversations be archived without a limit until midnight."""
-        self._lifted_on, self.is_used_up = now().astimezone().date(), False
+        self.lifted_on = now().astimezone().date()
 
-    async def run_recorded(self, session_id: UUID, action: ArchiveAction, is_limited: bool) -> bool:
-        """Run the action and return its result, or return False if it has to wait for another day. Raise what it raises.
+    async def run_recorded(self, session_id: UUID, action: ArchiveAction, is_limited: bool) -> bool | None:
+        """Run the action and return its result, or None if it has to wait for another day. Raise what it raises.
 
         Without `is_limited` it never waits.
         """
-        self.is_used_up = is_limited and await self._must_wait(session_id)
-        return not self.is_used_up and await self._log.run_recorded(session_id, action)
+        if is_limited and await self._must_wait(session_id):
+            return None
+        return await self._log.run_recorded(session_id, action)
 
     async def _must_wait(self, session_id: UUID) -> bool:
         limit, moment = self._preferences.current.old_session_minutes, now().astimezone()
@@ -46,7 +46,7 @@ class ArchiveBudget:
             newest = await self._session_store.newest_messages(session_id, 1)
         except StorageError:  # it was deleted; the action reports that itself
             return False
-        if not limit or self._lifted_on == moment.date() or all(moment - message.time < RECENT for message in newest):
+        if not limit or self.lifted_on == moment.date() or all(moment - message.time < RECENT for message in newest):
             return False
         runs = await self._task_runs.runs_since(session.persona_id, midnight(moment))
         used = sum_usage([run for run in runs if run.task == ARCHIVE.name], moment)

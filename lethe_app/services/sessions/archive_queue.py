@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,9 +37,9 @@ CHECK_INTERVAL = 300.0
 """Seconds between two checks whether pending parts can be made."""
 RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 """Errors that are no failure of the part: it waits for a model."""
-RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]], bool], Awaitable[bool]]
-"""Function that runs the work of a model on a session and records it in the activity log. The last argument is True if it may
-wait for another day, because nobody asked for it now.
+RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]], bool], Awaitable[bool | None]]
+"""Function that runs the work of a model on a session, records it in the activity log and returns its result. The last argument
+is True if the work may wait for another day; then the result may be None.
 """
 MIN_SHOWN_SESSIONS = 5
 """Number of sessions waiting for rules below which no progress is shown."""
@@ -58,6 +58,8 @@ class ArchiveProgress:
     total: int = 0
     waiting: int = 0
     """Number of further sessions that wait for rules or for the model; 0 for a few that rules will have made at once."""
+    is_limited: bool = False
+    """True if sessions wait for another day, because their time of today was used."""
 
 
 class ArchiveQueue:
@@ -90,6 +92,7 @@ class ArchiveQueue:
         """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
         self._sessions_waiting = 0
         """Number of sessions that wait for the model after the present one."""
+        self._is_limited = False
         self._one_at_a_time = asyncio.Lock()
         self.background = BackgroundLoop(self._run_pending, CHECK_INTERVAL)
         """Parts under way stay pending when it is paused or closed, and are resumed at the next start."""
@@ -186,25 +189,46 @@ class ArchiveQueue:
         """Make all parts that rules can, then those of the model, session by session, until nothing is left that can be made
         now.
         """
+        self._is_limited = False
         try:
-            while records := await self._list_next():
-                if not await self._make_by_model(records):
-                    break
+            while await self._make_first(await self._list_for_model()):
+                pass
         finally:
-            self._set_progress(ArchiveProgress())
+            self._set_progress(ArchiveProgress(is_limited=self._is_limited))
 
-    async def _list_next(self) -> list[PartRecord]:
-        """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
+    async def _make_first(self, waiting: Mapping[UUID, Sequence[PartRecord]]) -> bool:
+        """Let the model make the parts of the first session that need not wait for another day. Return False if nothing can be
+        made now.
+        """
+        self._sessions_waiting, self._is_limited = len(waiting) - 1, False
+        for session_id, records in waiting.items():
+            # What the user asked for, or has just ended, is never limited.
+            is_made = await self._run_recorded(
+                session_id, partial(self._make_all_by_model, records), not self._times_queued[session_id]
+            )
+            if is_made is not None:
+                return is_made
+            self._is_limited = True
+        return False
+
+    async def _list_for_model(self) -> dict[UUID, list[PartRecord]]:
+        """Return the pending parts for the model by session, in `ORDER`, after rules have made theirs: first what was queued
+        since the program was started, then the most recent sessions.
+        """
         session_ids = await self._list_for_rules()
         for number, session_id in enumerate(session_ids):
             if len(session_ids) >= MIN_SHOWN_SESSIONS:
                 self._set_progress(ArchiveProgress(waiting=len(session_ids) - number))
             await self._priority.wait_for_turn_end()
             await self._run_unless_deleted(session_id, self._make_by_rules(session_id))
-        model_parts = [record for record in await self._archive_jobs.pending_parts() if self._archiver.may_write(record.part)]
-        self._sessions_waiting = len({record.session for record in model_parts}) - 1
-        model_parts = [record for record in model_parts if record.session == model_parts[0].session]
-        return sorted(model_parts, key=lambda record: ORDER.index(record.part))
+        by_session: dict[UUID, list[PartRecord]] = {}
+        for record in await self._archive_jobs.pending_parts():
+            if self._archiver.may_write(record.part):
+                by_session.setdefault(record.session, []).append(record)
+        return {
+            session_id: sorted(by_session[session_id], key=lambda record: ORDER.index(record.part))
+            for session_id in sorted(by_session, key=lambda session_id: not self._times_queued[session_id])
+        }
 
     async def _list_for_rules(self) -> list[UUID]:
         """Return sessions with pending parts that rules have not made yet, or for which no qualified model is loaded."""
@@ -239,13 +263,6 @@ class ArchiveQueue:
             await self._archive_jobs.save_value(done, record, **fields_of(part, values[part]) if part in values else {})
         self._made_by_rules.add(session_id)
         self._notify_changed(await self._session_store.session(session_id))
-
-    async def _make_by_model(self, records: Sequence[PartRecord]) -> bool:
-        """Let the model make these parts of one session. Return False if they have to wait for a model."""
-        session_id = records[0].session
-        return await self._run_recorded(
-            session_id, partial(self._make_all_by_model, records), not self._times_queued[session_id]
-        )
 
     async def _make_all_by_model(self, records: Sequence[PartRecord]) -> bool:
         session_id = records[0].session

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lethe_app.services.indexing.service import IndexingService
     from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.service import ModelService
-    from lethe_app.services.sessions.archive_queue import ArchiveQueue
+    from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
     from lethe_app.ui.chat.status_line import StatusLine
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
@@ -142,7 +142,7 @@ class BackgroundActivityController(QObject):
         if self._archiving.background.is_paused:
             return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving.background)]
         if progress.session is None:
-            return self._list_archiving_by_rules(progress.waiting)
+            return self._list_waiting_sessions(progress)
         title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
         detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
         if progress.waiting:
@@ -156,20 +156,20 @@ class BackgroundActivityController(QObject):
             )
         ]
 
-    def _list_archiving_by_rules(self, waiting: int) -> list[ActivityItem]:
-        """Return the progress of many conversations, or that older ones wait for the next day."""
+    def _list_waiting_sessions(self, progress: ArchiveProgress) -> list[ActivityItem]:
+        """Return how many conversations wait for rules, or that older ones wait for the next day."""
+        waiting = progress.waiting
         self._most_waiting = max(self._most_waiting, waiting) if waiting else 0
         if not waiting:
-            return [self._create_budget_activity()] if self._archive_budget.is_used_up else []
+            return [self._create_limit_activity()] if progress.is_limited else []
         detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
         pause, done = self._create_pause_callback(self._archiving.background), 1 - waiting / self._most_waiting
         return [ActivityItem("archive", self.tr("Archiving conversations"), detail, done, self.tr("Pause"), pause)]
 
-    def _create_budget_activity(self) -> ActivityItem:
+    def _create_limit_activity(self) -> ActivityItem:
         def continue_now() -> None:
             self._archive_budget.lift_for_today()
             self._archiving.background.wake()
-            self.refresh_activities()
 
         title = self.tr("Older conversations continue tomorrow")
         detail = self.tr("Their daily time was used. The settings of conversations have the limit.")

@@ -46,7 +46,7 @@ async def test_the_time_of_the_day_is_for_older_conversations_only(
 
     assert await makers(services, recent) == {MadeBy.MODEL}
     assert await makers(services, old) == {MadeBy.RULES}
-    assert services.archive_budget.is_used_up
+    assert services.archive_queue.progress == ArchiveProgress(is_limited=True)
 
 
 async def test_it_goes_on_when_the_user_wants_it(services: AppServices, sessions: tuple[ChatSession, ChatSession]):
@@ -58,7 +58,7 @@ async def test_it_goes_on_when_the_user_wants_it(services: AppServices, sessions
     await services.archive_queue.finish()
 
     assert await makers(services, old) == {MadeBy.MODEL}
-    assert not services.archive_budget.is_used_up
+    assert services.archive_queue.progress == ArchiveProgress()
 
 
 async def test_what_the_user_asks_for_is_made_at_once(services: AppServices, sessions: tuple[ChatSession, ChatSession]):
@@ -69,6 +69,28 @@ async def test_what_the_user_asks_for_is_made_at_once(services: AppServices, ses
     await services.archive_queue.finish()
 
     assert MadeBy.MODEL in await makers(services, old)
+
+
+async def test_one_that_waits_holds_up_no_other(
+    services: AppServices, sessions: tuple[ChatSession, ChatSession], tmp_path: Path
+):
+    old, _recent = sessions
+    older = await hold(services, *NUTS, at=now() - timedelta(days=500))
+    await services.core.archive_jobs.start_archive(older.guid)
+    others = ChatSession(persona_id="mira", user_id="tomas", added=now() - timedelta(days=600))
+    others = await hold(
+        services, *NUTS, session=await services.core.session_store.add_session(others), at=now() - timedelta(days=600)
+    )
+    await services.core.archive_jobs.start_archive(others.guid)
+    await trusted(services, tmp_path / "script.json", name="patient", answers=[*answers(), *answers(), *answers()])
+
+    await services.session_editing.remake_part(older.guid, SessionPart.SUMMARY)  # the user asks for it
+    await again(services)
+
+    assert await makers(services, old) == {MadeBy.RULES}
+    assert MadeBy.MODEL in await makers(services, older)
+    assert await makers(services, others) == {MadeBy.MODEL}  # another persona's, whose time is not used
+    assert services.archive_queue.progress == ArchiveProgress(is_limited=True)
 
 
 @pytest.mark.parametrize("minutes", [0, 61])

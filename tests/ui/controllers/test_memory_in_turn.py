@@ -111,7 +111,7 @@ async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_pat
 
 async def test_many_conversations_are_counted_and_those_of_another_day_can_be_continued_now(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
-        queue, budget = scene.services.archive_queue, scene.services.archive_budget
+        queue = scene.services.archive_queue
         activities = scene.window.sidebar.activity_button.activity_list
 
         def row() -> ActivityRow:
@@ -129,12 +129,13 @@ async def test_many_conversations_are_counted_and_those_of_another_day_can_be_co
             queue.changed.notify(progress)
             assert (row().title.text(), row().detail.text()) == expected
 
-        budget.is_used_up = True
-        queue.progress = ArchiveProgress()
+        queue.progress = ArchiveProgress(is_limited=True)
         queue.changed.notify(queue.progress)
         assert row().title.text() == "Older conversations continue tomorrow"
         row().button.click()
-        assert not budget.is_used_up
+        assert scene.services.archive_budget.lifted_on is not None
+        await queue.finish()
+        assert queue.progress == ArchiveProgress()
 
 
 async def test_the_number_of_memories_follows_objections_also_those_withdrawn_on_their_page(tmp_path, echo_model):
