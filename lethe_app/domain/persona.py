@@ -72,7 +72,7 @@ class Persona(BaseModel):
     talkativeness: float = form_field(
         0.5,
         "Talkativeness",
-        "Chance to reply in a group without being named, where the group reply order is by talkativeness; 0 = never.",
+        "Chance to reply in a group without being named, where the group reply order is by talkativeness.",
         unit="%",
         ge=0.0,
         le=1.0,

@@ -207,3 +207,4 @@ class PromptNote:
     depth: int = 0
     """Insertion depth: messages from the newest one upwards; a smaller depth is placed later."""
     placement: NotePlacement = NotePlacement.TITLED
+    """Whether it stands under the heading of the memories, as a turn of its own, or last."""

@@ -68,13 +68,16 @@ class FileTrash:
         return lost_ids
 
     def _erase_files(self, paths: Sequence[Path]) -> None:
-        """Delete files, and the pictures and archives to which no other persona, deleted or not, refers."""
-        lost = trashed_files.attachments_of(paths)
+        """Delete files, and the pictures and archives to which no other persona, deleted or not, refers. While the file of
+        a persona cannot be read, no picture is deleted: it may be the one to which that file refers.
+        """
+        unreferenced, _ = trashed_files.read_attachments(paths)
         trashed_files.erase(paths)
-        if lost:
+        if unreferenced:
             remaining = [*self._personas.glob("*.json"), *(self._folder / "personas").glob("*.json")]
-            lost -= trashed_files.attachments_of(remaining)
-            trashed_files.erase([self._personas / name for name in lost])
+            referenced, are_all_readable = trashed_files.read_attachments(remaining)
+            if are_all_readable:
+                trashed_files.erase([self._personas / name for name in unreferenced - referenced])
 
     async def persona_ids(self) -> set[str]:
         """Return the file names of all readable personas, users included."""

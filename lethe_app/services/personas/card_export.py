@@ -19,6 +19,7 @@ from lethe_app.services.library import Library
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.database import Database
+from lethe_app.storage.error_translation import translate_errors
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -30,8 +31,8 @@ class CardExport:
         self._library, self._exporter = library, PersonaExport(database)
 
     async def export_card(self, persona_id: str, target: Path, substitute: bytes = b"") -> Path:
-        """Write a persona with its worlds as a V3 card; the suffix of `target` says in which form. Raise FileError and
-        StorageError.
+        """Write a persona with its worlds as a V3 card; the suffix of `target` says in which form. Raise FileError, and
+        StorageError if its picture or its assets cannot be read.
 
         A picture carries the card as V2 too, for programs that do not know V3. `substitute` is a PNG that is used if the
         persona's own picture is none.
@@ -39,11 +40,10 @@ class CardExport:
         persona = await self._library.persona(persona_id)
         all_worlds = await self._library.worlds()
         world = join_worlds([all_worlds[name] for name in persona.worlds if name in all_worlds])
-        file = self._library.avatar(persona)
-        picture = await asyncio.to_thread(file.read_bytes) if file is not None else b""
-        archive = self._library.assets(persona)
-        assets = await asyncio.to_thread(archive.read_bytes) if archive is not None else b""
-        if target.suffix.lower() == ".png" and not picture.startswith(PNG_SIGNATURE):
+        suffix = target.suffix.lower()
+        picture = await asyncio.to_thread(_read_attachment, self._library.avatar(persona))
+        assets = await asyncio.to_thread(_read_attachment, self._library.assets(persona)) if suffix == ".charx" else b""
+        if suffix == ".png" and not picture.startswith(PNG_SIGNATURE):
             picture = substitute
         content = await asyncio.to_thread(_pack_card, persona, world, picture, assets, target)
         await asyncio.to_thread(write_atomically, target, content)
@@ -99,6 +99,14 @@ def displayed_branch(conversation: BundledConversation) -> list[BundledMessage]:
         branch.append(message)
         place = message.parent_id
     return [message for message in reversed(branch) if not message.hidden and message.role is not Role.TOOL]
+
+
+def _read_attachment(path: Path | None) -> bytes:
+    """Return a file that belongs to a persona; nothing for None. Raise StorageError."""
+    if path is None:
+        return b""
+    with translate_errors(path):
+        return path.read_bytes()
 
 
 def _pack_card(persona: Persona, world: World | None, picture: bytes, assets: bytes, target: Path) -> bytes:

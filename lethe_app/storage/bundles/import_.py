@@ -84,8 +84,10 @@ class BundleImport:
     async def import_persona(
         self, write_files: Callable[[], PersonaImport], report_progress: Callable[[float], None]
     ) -> IdMapping:
-        """Import a bundle and return the ids of its records here. `write_files` is called inside the transaction;
-        `report_progress` receives a fraction from 0 to 1 and may raise, which rolls the import back.
+        """Import a bundle and return the mapping from its ids to those of the stored records.
+
+        `write_files` is called inside the transaction; `report_progress` receives a fraction from 0 to 1 and may raise, which
+        rolls the import back.
         """
 
         def work(connection: sqlite3.Connection) -> IdMapping:

@@ -66,15 +66,13 @@ def preset_kind(path: Path) -> type[BaseModel] | None:
     return next((kind for kind in PRESETS if _read(path, kind) is not None), None)
 
 
-def attachments_of(paths: Iterable[Path]) -> set[str]:
-    """Return the names of the pictures and archives to which the personas in these files refer."""
-    personas = [value for path in paths if isinstance(value := _read(path, Persona), Persona)]
-    return {
-        name
-        for persona in personas
-        for name in (persona.avatar, persona.assets)
-        if is_plain_name(name) and not name.endswith(".json")
-    }
+def read_attachments(paths: Iterable[Path]) -> tuple[set[str], bool]:
+    """Return the names of the pictures and archives to which the personas in these files refer, and whether all files could be
+    read.
+    """
+    values = [_read(path, Persona) for path in paths]
+    names = {name for value in values if isinstance(value, Persona) for name in (value.avatar, value.assets)}
+    return {name for name in names if is_plain_name(name) and not name.endswith(".json")}, None not in values
 
 
 def erase(paths: Sequence[Path]) -> None:

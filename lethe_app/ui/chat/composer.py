@@ -311,18 +311,20 @@ class DraftField(QPlainTextEdit):
         return source.hasText()
 
     def event(self, event: QEvent) -> bool:
-        """Report focus changes, adapt the height when font or style change or the field is shown, and leave Ctrl+Z to the
-        window while there is nothing to undo here.
+        """Report focus changes, adapt the height when font or style change or the field is shown, and leave undo and redo to
+        the window while there is nothing to undo or redo here.
         """
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         elif event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.Show}:
             self.adjust_height()
-        elif event.type() == QEvent.Type.ShortcutOverride and self._is_idle_undo(event):
+        elif event.type() == QEvent.Type.ShortcutOverride and self._is_idle_undo_or_redo(event):
             event.ignore()
             return True
         return super().event(event)
 
-    def _is_idle_undo(self, event: QEvent) -> bool:
-        is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
-        return is_undo and not self.document().isUndoAvailable()
+    def _is_idle_undo_or_redo(self, event: QEvent) -> bool:
+        if not isinstance(event, QKeyEvent):
+            return False
+        is_undo, is_redo = event.matches(QKeySequence.StandardKey.Undo), event.matches(QKeySequence.StandardKey.Redo)
+        return (is_undo and not self.document().isUndoAvailable()) or (is_redo and not self.document().isRedoAvailable())

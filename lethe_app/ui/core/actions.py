@@ -220,4 +220,3 @@ class Actions:
             self._actions[name].setVisible(is_session_visible)
         for name in RETURN_TO_SESSION:
             self._actions[name].setVisible(not is_welcome_visible)
-        self._actions["redo"].setVisible(not is_session_visible)  # changes of messages are undone only

@@ -251,3 +251,16 @@ async def test_the_picture_of_an_erased_persona_goes_unless_another_one_has_it(s
 
     assert not (folder / picture).exists()
     assert not (folder / "nerys.charx").exists()
+
+
+async def test_no_picture_is_erased_while_the_file_of_a_persona_cannot_be_read(services: AppServices):
+    library, folder = services.library, services.paths.personas
+    picture = await library.save_picture("nerys", png())
+    nerys = await library.save_persona(Persona(name="Nerys", avatar=picture))
+    copy = folder / f"{(await library.duplicate_persona(nerys.unique_name, 'Nerys again')).unique_name}.json"
+    copy.write_text(copy.read_text() + "}")
+
+    await library.delete_persona(nerys.unique_name)
+    await services.trash.erase([await only(services)])
+
+    assert (folder / picture).exists()

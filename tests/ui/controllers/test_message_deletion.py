@@ -61,3 +61,8 @@ async def test_ctrl_z_in_the_empty_writing_field_takes_deletions_back_one_after_
         await until(lambda: scene.words == before[:2])
         QTest.keyClick(scene.draft, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: scene.words == before)
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+        await until(lambda: scene.words == before[:2])
+        QTest.keyClick(scene.draft, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: scene.words == before)

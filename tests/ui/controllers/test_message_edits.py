@@ -44,6 +44,26 @@ async def test_ctrl_z_takes_back_one_edit_after_the_other(tmp_path, echo_model: 
         assert [message.content for message in stored] == [before]
 
 
+async def test_what_was_taken_back_is_done_again_until_something_else_is_edited(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        before = scene.words[0]
+        await edit(scene, 0, "Once.")
+        view = scene.controller.view
+
+        QTest.keyClick(view, Qt.Key.Key_Z, CTRL)
+        await until(lambda: scene.words[0] == before)
+        QTest.keyClick(view, Qt.Key.Key_Z, CTRL | Qt.KeyboardModifier.ShiftModifier)
+        await until(lambda: scene.words[0] == "Once.")
+        await until(lambda: "Redone" in [toast.text for toast in scene.toasts])
+        scene.window.window_actions["undo"].trigger()
+        await until(lambda: scene.words[0] == before)
+        await edit(scene, 0, "Something else.")
+        scene.window.window_actions["redo"].trigger()
+        await until(lambda: "There is nothing to redo in this conversation." in [toast.text for toast in scene.toasts])
+
+        assert scene.words[0] == "Something else."
+
+
 async def test_the_toast_takes_the_edit_back(tmp_path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         before = scene.words[0]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.changes import TrashKind
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import Message, Role
 from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
@@ -55,11 +56,19 @@ class MessageDeletion(QObject):
         question.add_paragraph(self.tr("You can restore it from the Trash."))
         if not await run_dialog(question):
             return
-        await self._replies.delete_message(message.session_id, message_id)
+        await self._move_to_trash(message)
         text = self.tr("Your message was deleted.") if is_own else self.tr("The message by {name} was deleted.")
-        self._undo.notify_change(text.format(name=name), message.session_id, lambda: self._restore_message(message_id))
+        self._undo.notify_change(
+            text.format(name=name),
+            message.session_id,
+            partial(self._restore_message, message),
+            partial(self._move_to_trash, message),
+        )
 
-    async def _restore_message(self, message_id: UUID) -> None:
+    async def _move_to_trash(self, message: Message) -> None:
+        await self._replies.delete_message(message.session_id, message.id)
+
+    async def _restore_message(self, message: Message) -> None:
         for entry in await self._trash.list_items():
-            if entry.kind is TrashKind.MESSAGE and entry.id == str(message_id):
+            if entry.kind is TrashKind.MESSAGE and entry.id == str(message.id):
                 await self._trash.restore(entry)

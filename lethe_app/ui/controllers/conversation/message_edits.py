@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -41,8 +42,16 @@ class MessageEdits(QObject):
         original = await self._sessions.message(message_id)
         if original.content == text:
             return
-        self._messages.replace_message(await self._message_editing.edit(message_id, text))
-        self._undo.notify_change(self.tr("Message edited"), original.session_id, lambda: self._restore_original(original))
+        await self._replace_text(original, text)
+        self._undo.notify_change(
+            self.tr("Message edited"),
+            original.session_id,
+            partial(self._restore_original, original),
+            partial(self._replace_text, original, text),
+        )
+
+    async def _replace_text(self, message: Message, text: str) -> None:
+        self._messages.replace_message(await self._message_editing.edit(message.id, text))
 
     async def _restore_original(self, original: Message) -> None:
         self._messages.replace_message(await self._message_editing.undo_edit(original))
