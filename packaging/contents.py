@@ -22,7 +22,7 @@ LEFT_OUT_MODULES = [
     *("pip", "setuptools", "wheel", "pkg_resources", "distutils", "numpy.f2py", "numpy.testing", "numpy.distutils"),
     *("llama_cpp.server", "uvicorn", "fastapi", "starlette", "PIL", "matplotlib", "scipy", "pandas", "torch", "transformers"),
     *("hypothesis", "pytest", "mypy", "ruff", "IPython", "pygments", "rich", "blobfile", "trio", "h2", "socksio"),
-    *("xml.dom", "xml.etree", "xmlrpc", "pyexpat"),
+    "xmlrpc",
     *("ddgs.cli", "ddgs.api_server", "click", "trafilatura.cli", "trafilatura.cli_utils", "htmldate.cli", "courlan.cli"),
     *("tld.tests", "dateparser.calendars", "lxml.isoschematron", "lxml.objectify", "lxml.doctestcompare", "lxml.usedoctest"),
     *("babel.messages", "babel.support", "justext.__main__"),

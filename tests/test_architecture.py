@@ -51,6 +51,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "sessions",
         "extraction",
         "memory",
+        "documents",
         "indexing prompting",
         "scheduling",
     ),
@@ -97,13 +98,21 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "tiktoken": ("llm/tokenizer/counter.py",),
     "platformdirs": ("paths.py",),
     "jinja2": ("prompt/format/sandbox.py",),
-    "markdown_it": ("ui/transcript/markdown/",),
+    "markdown_it": ("ui/transcript/markdown/", "interchange/documents/document.py"),
+    "lxml": ("interchange/documents/",),
+    "pypdf": ("interchange/documents/pdf.py",),
+    "mammoth": ("interchange/documents/word.py",),
     "httpx": ("web/", "llm/models/hugging_face.py"),
     "httpcore": ("web/pinned_dns.py",),
     "protego": ("web/robots.py",),
     "ddgs": ("web/duckduckgo.py",),
     "trafilatura": ("web/html_text.py",),
-    "psutil": ("llm/native/model.py", "services/models/hardware.py", "services/scheduling/power.py"),
+    "psutil": (
+        "llm/native/model.py",
+        "services/documents/reading.py",
+        "services/models/hardware.py",
+        "services/scheduling/power.py",
+    ),
 }
 """Foreign library → the modules it enters by."""
 EVERYWHERE = set(sys.stdlib_module_names) - {"sqlite3"} | {"pydantic", "lethe_app"}

@@ -1,4 +1,6 @@
-"""Command line: `lethe` opens the window; subcommands chat, recall, archive, export, import and check the installation."""
+"""Command line: `lethe` opens the window; subcommands chat, recall, archive, export, import, keep
+documents and check the installation.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +46,28 @@ def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     for command in (export_parser, import_parser):
         command.add_argument("--json", action="store_true", help="print one JSON object")
     return [export_parser, import_parser]
+
+
+def add_document_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
+    """Add `lethe kb build`, `search`, `list` and `remove` to the parser; return their parsers."""
+    group = commands.add_parser("kb", help="add, search, list and remove the documents that a persona or a world knows")
+    actions = group.add_subparsers(dest="kb_command", metavar="ACTION", required=True)
+    build = actions.add_parser("build", help="read documents and folders of documents, and those again that have changed")
+    build.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; without any, changed ones are read again")
+    search = actions.add_parser("search", help="show the passages that answer a question")
+    search.add_argument("text", nargs="+", help="question")
+    search.add_argument("--count", type=int, default=0, metavar="N", help="number of passages, 1 to 50 (default: 3)")
+    listing = actions.add_parser("list", help="list the documents")
+    remove = actions.add_parser("remove", help="remove documents with everything stored of them; the files remain")
+    remove.add_argument("titles", nargs="+", metavar="TITLE", help="title as listed")
+    parsers = [build, search, listing, remove]
+    for parser in parsers:
+        parser.add_argument(
+            "--persona", help="name or file name of the persona (default: the last one used, otherwise the first)"
+        )
+        parser.add_argument("--world", metavar="NAME", help="documents of this world instead of a persona")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parsers
 
 
 def expanded_path(text: str) -> Path:
@@ -173,7 +197,11 @@ def build_parser() -> argparse.ArgumentParser:
     export_command.set_defaults(run=run_export)
     import_command.set_defaults(run=run_import)
 
-    for command in (chat, recall, archive, doctor, export_command, import_command):
+    document_commands = add_document_commands(commands)
+    for command in document_commands:
+        command.set_defaults(run=run_documents)
+
+    for command in (chat, recall, archive, doctor, export_command, import_command, *document_commands):
         command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
     return top
 
@@ -234,6 +262,17 @@ async def run_import(options: argparse.Namespace, paths: Paths, build: Build) ->
     try:
         codes = [await import_bundle(services, file, options) for file in bundles]
         return max([*codes, await import_files(services, others, options) if others else 0])
+    finally:
+        await services.close()
+
+
+async def run_documents(options: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """Run `lethe kb`."""
+    from lethe_app.cli.documents import run_kb
+
+    services = await build(paths)
+    try:
+        return await run_kb(services, options)
     finally:
         await services.close()
 

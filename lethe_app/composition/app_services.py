@@ -21,6 +21,8 @@ from lethe_app.services.chat.prompt_inspector import PromptInspector
 from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
 from lethe_app.services.chat.service import ChatService
+from lethe_app.services.documents.knowledge_base import KnowledgeBase
+from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
@@ -118,6 +120,8 @@ class AppServices:
     fact_lists: FactLists
     bundles: BundleService
     facts: FactService
+    documents: DocumentService
+    knowledge_base: KnowledgeBase
     archive_queue: ArchiveQueue
     archive_budget: ArchiveBudget
     indexing: IndexingService

@@ -19,6 +19,8 @@ from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
+from lethe_app.services.documents.knowledge_base import IndexBackend, KnowledgeBase
+from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.events import Listeners, ModelReady, ModelState
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
@@ -36,6 +38,7 @@ from lethe_app.services.maintenance.file_trash import FileTrash
 from lethe_app.services.maintenance.record_trash import RecordTrash
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.document_recaller import DocumentRecaller
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.lore import LoreService
@@ -98,6 +101,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
+from lethe_app.storage.memory.documents import DocumentStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
@@ -130,6 +134,7 @@ class CoreServices:
         self.session_store = SessionStore(database)
         self.fact_store = FactStore(database)
         self.memory_store = MemoryStore(database)
+        self.document_store = DocumentStore(database)
         self.passages = Passages(database)
         self.receipt_store = Receipts(database)
         self.app_state = AppState(database)
@@ -156,28 +161,28 @@ class CoreServices:
         self.untrusted_memories = UntrustedMemories(self.library, paths.prompts)
         self.turn_memories = TurnMemories(database)
         self.task_runs = TaskRuns(database)
+        self.archive_jobs = ArchiveJobs(database)
+        self.knowledge_base = KnowledgeBase(IndexBackend(self.memory_index, self.document_store))
+        self.past_sessions = PastSessions(self.session_store, self.fact_store, preferences, self.token_counts)
+        self.receipts = ReceiptService(self.receipt_store, self.token_counts)
         self.fill_macros = MacroValues(self.session_store, self.memory_cache, self.lore, self.untrusted_memories).fill
         # A saved KV cache state contains the text of its prompt, so it must not outlive anything that is deleted.
         self.prompts_outdated.add(self.cache_state.forget_persona)
         self.memory_cache.forgotten.add(self.cache_state.forget_persona)
         self.library.deleted.add(self.cache_state.forget_persona)
-        self.turn_loader = TurnLoader(
-            TurnReader(database),
+        self.notebooks = NotebookService(paths, database, self.prompts_outdated.notify)
+
+    @cached_property
+    def turn_loader(self) -> TurnLoader:
+        return TurnLoader(
+            TurnReader(self.database),
             self.participants,
             self.library,
-            preferences,
+            self.preferences,
             lambda persona_id: [(NOTES, persona_id), key_of(persona_id), *mood_state_keys(persona_id)],
             self.notebooks.read_all,
             lambda: self.cache_state.revision,
         )
-
-    @cached_property
-    def notebooks(self) -> NotebookService:
-        return NotebookService(self.paths, self.database, self.prompts_outdated.notify)
-
-    @cached_property
-    def past_sessions(self) -> PastSessions:
-        return PastSessions(self.session_store, self.fact_store, self.preferences, self.token_counts)
 
     @cached_property
     def stable_prefixes(self) -> StablePrefixes:
@@ -199,13 +204,17 @@ class CoreServices:
         pending = PendingIndex(self.database)
         return IndexingService(
             pending,
-            PassageSources(pending, self.session_store, self.memory_store, self.fact_store),
+            PassageSources(pending, self.session_store, self.memory_store, self.fact_store, self.document_store),
             WorldPassages(self.library, self.app_state, self.memory_index, self.priority),
             self.memory_index,
             self.embedding,
             self.calibration,
             self.priority,
         )
+
+    @cached_property
+    def documents(self) -> DocumentService:
+        return DocumentService(self.document_store, self.indexing, self.prompts_outdated, self.cache_state)
 
     @cached_property
     def facts(self) -> FactService:
@@ -233,10 +242,6 @@ class CoreServices:
             self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.token_counts.count, lambda: False
         )
         return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
-
-    @cached_property
-    def archive_jobs(self) -> ArchiveJobs:
-        return ArchiveJobs(self.database)
 
     @cached_property
     def archiver(self) -> SessionArchiver:
@@ -341,6 +346,7 @@ class CoreServices:
             LoreRecaller(self.lore),
             KeywordRecaller(self.preferences),
             SemanticRecaller(self.time_search, self.preferences),
+            DocumentRecaller(self.knowledge_base, self.untrusted_memories, self.preferences),
             ConstantRecaller(),
             StickyRecaller(),
             NotebookRecaller(self.notebook_selector),
@@ -356,10 +362,6 @@ class CoreServices:
     def recall(self) -> RecallService:
         stores = (self.turn_memories, self.memory_cache, self.untrusted_memories, self.indexing, self.preferences)
         return RecallService(self.recall_contexts, self.selection, self.proactive, *stores)
-
-    @cached_property
-    def receipts(self) -> ReceiptService:
-        return ReceiptService(self.receipt_store, self.token_counts)
 
     @cached_property
     def message_editing(self) -> MessageEditing:
@@ -438,7 +440,8 @@ class CoreServices:
     def trash(self) -> Trash:
         files = FileTrash(self.paths, self.database, self.library, self.presets, self.notebooks)
         sessions = (self.session_store, self.sessions, self.session_editing)
-        return Trash(files, RecordTrash(self.database, *sessions, self.memory, self.facts), self.indexing, self.preferences)
+        records = RecordTrash(self.database, *sessions, self.memory, self.facts)
+        return Trash(files, records, self.documents, self.indexing, self.preferences)
 
     def loaded_model(self) -> LoadedModel | None:
         """Return the loaded model; None if there is none."""

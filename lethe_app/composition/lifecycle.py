@@ -56,6 +56,8 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         fact_lists=core.fact_lists,
         bundles=core.bundles,
         facts=core.facts,
+        documents=core.documents,
+        knowledge_base=core.knowledge_base,
         archive_queue=core.archive_queue,
         archive_budget=core.archive_budget,
         indexing=core.indexing,

@@ -186,6 +186,15 @@ class Settings(BackgroundSettings, ModelSettings):
         le=50,
         is_advanced=True,
     )
+    document_entries: int = setting(
+        SettingSection.MEMORY,
+        3,
+        "Max passages from documents",
+        "Maximum number of passages from documents recalled for a message; 0 = none.",
+        ge=0,
+        le=50,
+        is_advanced=True,
+    )
     keyword_retrieval: bool = setting(
         SettingSection.MEMORY, True, "Recall by keyword", "Recall memories whose keywords occur in the conversation."
     )

@@ -76,6 +76,11 @@ class UntrustedTextQuoter:
         )
         return self._fill_frame(sites_of(addresses), _derive_nonce(quote, key), quote)
 
+    def quote_document(self, location: str, text: str) -> str:
+        """Return a passage of a document of the user's, line by line as a quotation; `location` is its title with the page."""
+        title = self._control_filter(_to_one_line(location, MAX_TITLE_LENGTH))
+        return f"From the document “{title}”:\n{self._prefix_lines(sanitized(text).split(chr(10)))}"
+
     def _prefix_lines(self, lines: Iterable[str]) -> str:
         return "\n".join(f"{QUOTE_PREFIX}{self._control_filter(line)}".rstrip() for line in lines)
 

@@ -46,6 +46,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     convert_reasons,
     partial(run_script, "v9_cut_replies.sql"),
     partial(run_script, "v10_originals.sql"),
+    partial(run_script, "v11_documents.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -16,9 +16,9 @@ SELECT_TURNS = "SELECT message_id, value FROM turn_memories WHERE json_valid(val
 SELECT_OBJECTIONS = "SELECT scope, key, value FROM house_state WHERE substr(scope, 1, ?) = ? AND json_valid(value)"
 SELECT_MISSING_GUIDS = """
 SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories) AND value NOT IN (SELECT guid FROM facts)
-AND value NOT IN (SELECT id FROM messages)
+AND value NOT IN (SELECT id FROM messages) AND value NOT IN (SELECT id FROM document_chunks)
 """
-"""Query: those of the given guids that exist neither as memory, nor as fact, nor as message."""
+"""Query: those of the given guids that exist neither as memory, nor as fact, message or passage of a document."""
 Recalled = dict[str, Any]
 """A recalled memory as stored in JSON."""
 

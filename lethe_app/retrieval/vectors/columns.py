@@ -75,12 +75,15 @@ Rows = NDArray[np.int64]
 Column = NDArray[Any]
 
 LINES, FACTS, SUMMARIES, STANDALONE = 0, 1, 2, 3
-"""Passage groups that are ranked separately: chat messages, facts, summaries, and standalone entries (memories, World Info)."""
+"""Passage groups that are ranked separately: chat messages, facts, summaries, and standalone entries (memories, World Info,
+documents).
+"""
 GROUP_BY_KIND = {
     PassageKind.MESSAGE: LINES,
     PassageKind.FACT: FACTS,
     PassageKind.MEMORY: STANDALONE,
     PassageKind.WORLD: STANDALONE,
+    PassageKind.DOCUMENT: STANDALONE,
     PassageKind.SUMMARY: SUMMARIES,
     PassageKind.SENTENCE: SUMMARIES,
 }

@@ -1,4 +1,4 @@
-"""Passages of messages, session summaries, memories and facts, made from the stored records."""
+"""Passages of messages, session summaries, memories, facts and documents, made from the stored records."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from lethe_app.brain.text.reported_speech import is_reported_question
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.domain.passage import HEADING_SEPARATOR, DocumentChunk, Passage, PassageKind
 from lethe_app.errors import StorageError
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import is_statement
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex, PendingRecord
+from lethe_app.storage.memory.documents import DocumentStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
@@ -28,19 +29,21 @@ class PassageSources:
     """Stored records of which passages are made."""
 
     def __init__(
-        self, pending: PendingIndex, session_store: SessionStore, memory_store: MemoryStore, fact_store: FactStore
+        self,
+        pending: PendingIndex,
+        session_store: SessionStore,
+        memory_store: MemoryStore,
+        fact_store: FactStore,
+        document_store: DocumentStore,
     ) -> None:
-        self._pending, self._session_store, self._memory_store, self._fact_store = (
-            pending,
-            session_store,
-            memory_store,
-            fact_store,
-        )
+        self._pending, self._session_store, self._memory_store = pending, session_store, memory_store
+        self._fact_store, self._document_store = fact_store, document_store
         self._builders: Mapping[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]] = {
             "message": self._build_message_passages,
             "session": self._build_summary_passages,
             "memory": self._build_memory_passages,
             "fact": self._build_fact_passages,
+            "document": self._build_document_passages,
         }
 
     async def passages_of(self, changes: Sequence[PendingRecord]) -> list[Passage]:
@@ -87,6 +90,10 @@ class PassageSources:
                 sessions = [session for source in fact.source_memories if (session := await self._session(source))]
                 found += of_fact(await self._fact_store.owner_of(id_), fact, sessions)
         return found
+
+    async def _build_document_passages(self, ids: Sequence[UUID]) -> list[Passage]:
+        chunks = await self._document_store.chunks(ids) if ids else {}
+        return [passage for chunk in chunks.values() for passage in of_document_chunk(chunk)]
 
     async def _session(self, guid: UUID) -> ChatSession | None:
         try:
@@ -145,6 +152,25 @@ def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) ->
         for session in newest
         for passage in passage_builder.fact_passages(owner, session.guid, fact.guid, fact.fact, local(session.added))
     ]
+
+
+def owner_of_documents(owner: str) -> str:
+    """Return the owner of the passages of a persona's or world's documents, which are searched by themselves."""
+    return f"documents:{owner}"
+
+
+def of_document_chunk(chunk: DocumentChunk) -> list[Passage]:
+    """Return the passages of a chunk, which is short enough for one. The title of its document is searched, too."""
+    heading = chunk.heading.rpartition(HEADING_SEPARATOR)[2]
+    return passage_builder.memory_passages(
+        PassageKind.DOCUMENT,
+        owner_of_documents(chunk.owner),
+        chunk.id,
+        heading,
+        chunk.text,
+        local(chunk.added),
+        f"{chunk.title} {chunk.heading}",
+    )
 
 
 def local(moment: datetime) -> datetime:

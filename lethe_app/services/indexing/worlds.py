@@ -20,6 +20,8 @@ from lethe_app.services.library import Library
 from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.storage.key_value import AppState
 
+WORLD_PREFIX = "world:"
+"""Beginning of the owner of what belongs to a world."""
 SCOPE = "worlds"
 """Scope of the app state for the state of indexed worlds, by file name."""
 BATCH_SIZE = 100
@@ -119,7 +121,7 @@ def owners_of(persona_id: str, worlds: Iterable[str]) -> list[str]:
 
 def owner_of_world(name: str) -> str:
     """Return the owner of a world's passages; every persona to which the world is assigned searches them."""
-    return f"world:{name}"
+    return f"{WORLD_PREFIX}{name}"
 
 
 def digest(world: World) -> str:

@@ -67,6 +67,14 @@ class FileTrash:
             await self._notebooks.erase_all(persona_id)
         return lost_ids
 
+    async def list_lost_worlds(self, erased: Sequence[Trashed]) -> list[str]:
+        """Return the file names of the worlds among the erased items of which no file is left."""
+        names = {item.stem for item in erased if item.kind is TrashKind.WORLD}
+        if not names:
+            return []
+        broken = {problem.path.stem for problem in await self._library.errors()}
+        return sorted(names - (await self._library.worlds()).keys() - {item.stem for item in await self.list_items()} - broken)
+
     def _erase_files(self, paths: Sequence[Path]) -> None:
         """Delete files, and the pictures and archives to which no other persona, deleted or not, refers. While the file of
         a persona cannot be read, no picture is deleted: it may be the one to which that file refers.

@@ -8,8 +8,10 @@ from datetime import timedelta
 
 from lethe_app.domain.changes import FILE_KINDS, Trashed, TrashKind
 from lethe_app.domain.clock import now
+from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.maintenance.file_trash import FileTrash
 from lethe_app.services.maintenance.record_trash import RecordTrash
 from lethe_app.services.preferences import Preferences
@@ -22,10 +24,17 @@ PURGE_INTERVAL = 6 * 3600.0
 class Trash:
     """Trash of files and database records. What is in it is not shown, found or recalled."""
 
-    def __init__(self, files: FileTrash, records: RecordTrash, indexing: IndexingService, preferences: Preferences) -> None:
+    def __init__(
+        self,
+        files: FileTrash,
+        records: RecordTrash,
+        documents: DocumentService,
+        indexing: IndexingService,
+        preferences: Preferences,
+    ) -> None:
         self.changed: Listeners[None] = Listeners()
         self.records = records
-        self._files, self._indexing, self._preferences = files, indexing, preferences
+        self._files, self._documents, self._indexing, self._preferences = files, documents, indexing, preferences
         self.background = BackgroundLoop(self.purge_expired, PURGE_INTERVAL)
 
     @property
@@ -57,13 +66,16 @@ class Trash:
         self.changed.notify(None)
 
     async def erase(self, items: Sequence[Trashed]) -> None:
-        """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs and notebooks are
-        deleted too.
+        """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs, notebooks and
+        documents are deleted too; with that of a world its documents.
         """
         records = [item for item in items if item.kind not in FILE_KINDS]
         await self.records.erase(records)
         for persona_id in await self._files.erase([item for item in items if item.kind in FILE_KINDS]):
             await self.records.erase_persona(persona_id)
+            await self._documents.remove_all(persona_id)
+        for name in await self._files.list_lost_worlds(items):
+            await self._documents.remove_all(owner_of_world(name))
         await self._indexing.index_changes()
         self.changed.notify(None)
 

@@ -56,9 +56,13 @@ class CacheState:
         """Delete the state of a session, because something in it was deleted or changed."""
         self._start_deletion(of_session(session_id))
 
+    def forget_all(self) -> None:
+        """Delete all states."""
+        self._start_deletion("")
+
     async def clear(self) -> None:
         """Delete all states, and wait until the model process has deleted its own."""
-        self._start_deletion("")
+        self.forget_all()
         await self.finish()
 
     async def close(self) -> None:
@@ -84,7 +88,7 @@ class CacheState:
         if settings.kept_states:
             trim_folder(self._folder, settings.kept_states * MEGABYTE)
         else:
-            self._start_deletion("")
+            self.forget_all()
 
 
 def of_persona(persona_id: str) -> str:

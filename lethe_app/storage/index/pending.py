@@ -28,7 +28,7 @@ ORDER BY m.session_id, m.seq
 _QUEUE_ORPHANS = """
 INSERT INTO passage_debts (kind, id) SELECT DISTINCT 'memory', origin FROM passages
 WHERE origin NOT IN (SELECT id FROM messages) AND origin NOT IN (SELECT guid FROM memories)
-    AND origin NOT IN (SELECT guid FROM facts)
+    AND origin NOT IN (SELECT guid FROM facts) AND origin NOT IN (SELECT id FROM document_chunks)
 """
 """Statement that queues passages whose origin no longer exists; the kind does not matter, since no record will be found."""
 
@@ -53,7 +53,7 @@ class PendingRecord:
     entry.
     """
     kind: str
-    """`message`, `session`, `memory` or `fact`."""
+    """`message`, `session`, `memory`, `fact`, or `document` for a passage of one."""
     id: UUID
 
 
@@ -114,6 +114,7 @@ class PendingIndex:
                 ("session", "SELECT guid FROM sessions"),
                 ("memory", "SELECT guid FROM memories WHERE category <> 'chat_session'"),
                 ("fact", "SELECT guid FROM facts"),
+                ("document", "SELECT id FROM document_chunks"),
             ):
                 query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
                 connection.execute(query)

@@ -36,7 +36,7 @@ JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 DELETED_AMONG = f"""
 SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
 AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {IS_KNOWN})
-AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)
+AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL) AND value NOT IN (SELECT id FROM document_chunks)
 """  # noqa: S608 - names are ours
 
 
@@ -193,5 +193,5 @@ def _digest(text: str) -> str:
 
 
 def _deleted_among(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
-    """Return those that are no longer a memory, a known fact or a message."""
+    """Return those that are no longer a memory, a known fact, a message or a passage of a document."""
     return {guid for (guid,) in connection.execute(DELETED_AMONG, (json.dumps(guids),))} if guids else set()

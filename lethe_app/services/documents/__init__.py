@@ -1,0 +1,1 @@
+"""Documents that a persona or a world knows: reading, storing and searching them."""

@@ -1,0 +1,103 @@
+"""Search in the documents that a persona and its worlds know, behind an interface that tests and plug-ins can replace."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from lethe_app.domain.passage import DocumentChunk, TextEmbedding
+from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.retrieval.ranking import RankedSource
+from lethe_app.services.indexing.passage_sources import owner_of_documents
+from lethe_app.services.indexing.worlds import owners_of
+from lethe_app.storage.memory.documents import DocumentStore
+
+DEFAULT_COUNT, MIN_COUNT, MAX_COUNT = 3, 1, 50
+"""Number of passages that a search returns: by default, at least and at most."""
+
+
+@dataclass(frozen=True)
+class DocumentQuery:
+    """Query to the documents of one persona."""
+
+    text: str
+    owners: Sequence[str]
+    """The persona and its worlds, as in `Document.owner`."""
+    moment: datetime | None = None
+    """Moment at which it is asked; None is now."""
+    embedding: TextEmbedding | None = None
+    participants: Collection[str] = ()
+    """Names of the speakers, which are no query words."""
+
+
+@dataclass(frozen=True)
+class DocumentHit:
+    """Passage of a document that a query found."""
+
+    chunk: DocumentChunk
+    ranked: RankedSource
+
+    @property
+    def is_sure(self) -> bool:
+        """True if the passage is likely to be about what was asked."""
+        return self.ranked.is_sure
+
+
+class KnowledgeBackend(Protocol):
+    """Searches documents, read-only."""
+
+    async def is_loaded(self, owners: Sequence[str]) -> bool:
+        """Return whether there is anything to search."""
+
+    async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
+        """Return at most `count` passages, the best first."""
+
+
+class KnowledgeBase:
+    """Documents as a turn, the terminal and the window search them."""
+
+    def __init__(self, backend: KnowledgeBackend) -> None:
+        self._backend = backend
+
+    async def search(self, query: DocumentQuery, count: int = DEFAULT_COUNT) -> list[DocumentHit]:
+        """Return the passages that answer a query, the best first; none if the query is blank or there are no documents.
+
+        `count` is moved into the range from `MIN_COUNT` to `MAX_COUNT`.
+        """
+        if not query.text.strip() or not await self._backend.is_loaded(query.owners):
+            return []
+        return await self._backend.search(query, min(max(count, MIN_COUNT), MAX_COUNT))
+
+
+class IndexBackend:
+    """Hybrid search in the passage index, by words and by meaning, as for memories."""
+
+    def __init__(self, memory_index: MemoryIndex, document_store: DocumentStore) -> None:
+        self._memory_index, self._document_store = memory_index, document_store
+
+    async def is_loaded(self, owners: Sequence[str]) -> bool:
+        return await self._memory_index.has_passages(_passage_owners(owners))
+
+    async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
+        found = await self._memory_index.search(
+            _passage_owners(query.owners),
+            query.text,
+            limit=count,
+            at=query.moment,
+            embedding=query.embedding,
+            participants=query.participants,
+        )
+        chunks = await self._document_store.chunks([hit.source for hit in found.hits])
+        # A passage of a document that was just removed may still be indexed.
+        return [DocumentHit(chunks[hit.source], hit) for hit in found.hits if hit.source in chunks]
+
+
+def document_owners(persona_id: str, worlds: Iterable[str]) -> list[str]:
+    """Return whose documents a session with these worlds searches."""
+    return owners_of(persona_id, worlds)
+
+
+def _passage_owners(owners: Iterable[str]) -> list[str]:
+    return [owner_of_documents(owner) for owner in owners]

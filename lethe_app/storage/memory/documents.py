@@ -1,0 +1,114 @@
+"""Documents of personas and worlds, with the passages into which their texts are cut."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from lethe_app.domain.passage import Document, DocumentChunk
+from lethe_app.errors import StorageError
+from lethe_app.storage import redaction
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import storable_text
+
+_SELECT = """
+SELECT d.guid, d.owner, d.title, d.path, d.digest, d.size, d.added, d.trouble,
+    (SELECT count(*) FROM document_chunks c WHERE c.document = d.guid)
+FROM documents d
+"""
+_SELECT_CHUNKS = """
+SELECT c.id, c.document, d.owner, d.title, c.text, d.added, c.heading, c.page
+FROM document_chunks c JOIN documents d ON d.guid = c.document WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+_DELETE_OTHERS = "DELETE FROM document_chunks WHERE document = ? AND id NOT IN (SELECT value FROM json_each(?))"
+_SAVE_CHUNK = """
+INSERT INTO document_chunks (id, document, position, heading, page, text) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET position = excluded.position, page = excluded.page
+"""
+_SAVE = """
+INSERT INTO documents (guid, owner, title, path, digest, size, added, trouble) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (guid) DO UPDATE SET title = excluded.title, path = excluded.path, digest = excluded.digest, size = excluded.size,
+    trouble = excluded.trouble
+"""
+
+
+class DocumentStore:
+    """Tables of documents and their passages. A removed document leaves no word in the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, document: Document, chunks: Sequence[DocumentChunk]) -> None:
+        """Insert a document, or replace its text; passages that are unchanged keep their vectors."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            guid = str(document.guid)
+            texts = (guid, document.owner, document.title, document.path, document.digest)
+            values = (*map(storable_text, texts), document.size, document.added.isoformat(), storable_text(document.trouble))
+            connection.execute(_SAVE, values)
+            deleted = connection.execute(_DELETE_OTHERS, (guid, json.dumps([str(chunk.id) for chunk in chunks]))).rowcount
+            connection.executemany(
+                _SAVE_CHUNK,
+                [
+                    (str(chunk.id), guid, index, storable_text(chunk.heading), chunk.page, storable_text(chunk.text))
+                    for index, chunk in enumerate(chunks)
+                ],
+            )
+            if deleted:
+                redaction.redact_purged(connection)
+
+        await self._database.run(work)
+
+    async def set_trouble(self, guid: UUID, trouble: str) -> None:
+        """Store why the changed file of a document could not be read; empty if it could."""
+        values = (storable_text(trouble), str(guid))
+        await self._database.run(
+            lambda connection: connection.execute("UPDATE documents SET trouble = ? WHERE guid = ?", values)
+        )
+
+    async def get(self, guid: UUID) -> Document:
+        """Return a document. Raise StorageError if it does not exist."""
+        found = await self._select("WHERE d.guid = ?", [str(guid)])
+        if not found:
+            raise StorageError("This document no longer exists.")
+        return found[0]
+
+    async def documents_of(self, owners: Iterable[str]) -> list[Document]:
+        """Return the documents of these owners, by title."""
+        return await self._select(
+            "WHERE d.owner IN (SELECT value FROM json_each(?)) ORDER BY d.title COLLATE NOCASE, d.added",
+            [json.dumps(list(owners))],
+        )
+
+    async def chunks(self, ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
+        """Return those of these passages that exist."""
+        wanted = json.dumps([str(id_) for id_ in ids])
+        rows = await self._database.run(lambda connection: connection.execute(_SELECT_CHUNKS, (wanted,)).fetchall())
+        return {UUID(row[0]): _to_chunk(row) for row in rows}
+
+    async def delete(self, guids: Sequence[UUID]) -> None:
+        """Delete documents with everything that was recalled of them."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM documents WHERE guid = ?", [(str(guid),) for guid in guids])
+            redaction.redact_purged(connection)
+
+        await self._database.run(work)
+
+    async def _select(self, where: str, values: Sequence[str]) -> list[Document]:
+        rows = await self._database.run(lambda connection: connection.execute(f"{_SELECT} {where}", values).fetchall())
+        return [_to_document(row) for row in rows]
+
+
+def _to_document(row: tuple[Any, ...]) -> Document:
+    guid, owner, title, path, digest, size, added, trouble, chunks = row
+    return Document(UUID(guid), owner, title, path, digest, size, datetime.fromisoformat(added), chunks, trouble)
+
+
+def _to_chunk(row: tuple[Any, ...]) -> DocumentChunk:
+    id_, document, owner, title, text, added, heading, page = row
+    return DocumentChunk(UUID(id_), UUID(document), owner, title, text, datetime.fromisoformat(added), heading, page)
