@@ -97,7 +97,13 @@ class FileError(LetheError):
 
 
 class UnknownFormat(FileError):
-    """A file contains nothing of a kind that Lethe can import, such as a picture without a character."""
+    """A file contains nothing of a kind that Lethe can import, such as a picture without a character. `kind` says what it is,
+    if that is known.
+    """
+
+    def __init__(self, path: Path | str, problem: str, kind: str = "", remedy: str = "") -> None:
+        super().__init__(path, problem, remedy=remedy)
+        self.kind = kind
 
 
 class WebError(LetheError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.bundles import build_progress_printer
-from lethe_app.services.imports.note_words import describe_note
+from lethe_app.services.imports.note_words import describe_ignored, describe_note
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _print_report(plan: ImportPlan, result: ImportResult, *, is_preview: bool) -
     for error in (*plan.errors, *result.errors):
         print(f"could not be imported: {error.message}")
     if plan.ignored:
-        print(f"{plan.ignored} other files were left out.")
+        print(f"Left out: {describe_ignored(plan.ignored)}.")
     if not plan.items and not plan.errors:
         print("Nothing to import was found.")
 
@@ -58,7 +58,10 @@ def _describe_outcome(item: ImportItem, result: ImportResult, *, is_preview: boo
         return "already imported"
     if is_preview:
         return "would be imported"
-    return "imported" if item.key in result.keys else "failed"
+    if item.key not in result.keys:
+        return "failed"
+    renamed = result.renamed.get(item.name)
+    return f"imported as {renamed}, because that name was taken" if renamed else "imported"
 
 
 def _as_json(plan: ImportPlan, result: ImportResult) -> dict[str, object]:
@@ -76,6 +79,7 @@ def _as_json(plan: ImportPlan, result: ImportResult) -> dict[str, object]:
         "items": items,
         "errors": [error.message for error in (*plan.errors, *result.errors)],
         "ignored": plan.ignored,
+        "renamed": result.renamed,
         "personas": result.personas,
         "worlds": result.worlds,
         "conversations": len(result.sessions),

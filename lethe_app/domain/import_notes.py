@@ -36,6 +36,8 @@ class NoteKind(StrEnum):
     """An asset lies on the internet and is not downloaded (`host`)."""
     UNKNOWN_DECORATOR = "unknown_decorator"
     """A decorator of an entry is not known (`name`)."""
+    HIDDEN_LINES = "hidden_lines"
+    """Messages that were hidden from the model were left out, and are kept for export (`count`)."""
     MANY_NOTES = "many_notes"
     """Further notes were left out (`count`)."""
 

@@ -15,6 +15,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, read_card
+from lethe_app.interchange.cards.user_personas import has_user_personas, read_user_personas
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import decode_text, parse_json_text
 from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_lorebook
@@ -23,6 +24,7 @@ from lethe_app.interchange.presets.preset import Preset, is_preset, read_presets
 from lethe_app.interchange.transcripts.other_formats import find_reader, is_open_web_ui, read_open_web_ui
 from lethe_app.interchange.transcripts.silly_tavern import read_chat
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
+from lethe_app.interchange.unsupported import find_unsupported_kind
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Maximum size of a file: a CHARX archive with pictures and sounds."""
@@ -77,9 +79,23 @@ def _recognise(values: JsonValue, text: str, file_name: str, notes: ImportNotes)
         return ExternalContent(worlds=worlds, transcripts=tuple(read(values, title)), notes=notes.notes)
     if find_format(values) is not None:
         return ExternalContent(worlds=(read_lorebook(values, title, notes),), notes=notes.notes)
-    if is_preset(values) and isinstance(values, dict):
-        return ExternalContent(presets=tuple(read_presets(values, title, notes)), notes=notes.notes)
-    raise UnknownFormat(file_name, "is of no format that Lethe can import")
+    return _recognise_settings(values, title, file_name, notes)
+
+
+def _recognise_settings(values: JsonValue, title: str, file_name: str, notes: ImportNotes) -> ExternalContent:
+    """Return presets or user personas. Raise UnknownFormat if it is neither."""
+    if is_preset(values) and isinstance(values, dict) and (presets := read_presets(values, title, notes)):
+        return ExternalContent(presets=tuple(presets), notes=notes.notes)
+    if has_user_personas(values):
+        return ExternalContent(cards=tuple(read_user_personas(values)), notes=notes.notes)
+    raise _unknown_format(values, file_name)
+
+
+def _unknown_format(values: JsonValue, file_name: str) -> UnknownFormat:
+    kind = find_unsupported_kind(values)
+    if kind is None:
+        return UnknownFormat(file_name, "is of no format that Lethe can import")
+    return UnknownFormat(file_name, f"is a {kind} of SillyTavern, which has no counterpart in Lethe", kind)
 
 
 def _parse_yaml(text: str, file_name: str) -> JsonValue:

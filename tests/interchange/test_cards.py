@@ -17,7 +17,7 @@ from lethe_app.domain.import_notes import NoteKind
 from lethe_app.errors import FileError
 from lethe_app.interchange import images
 from lethe_app.interchange.cards import png
-from lethe_app.interchange.cards.card import read_card, write_charx, write_json, write_png
+from lethe_app.interchange.cards.card import is_card, read_card, write_charx, write_json, write_png
 from tests.interchange.external_files import (
     archive,
     as_bytes,
@@ -281,3 +281,35 @@ def test_whatever_a_card_holds_returns_unless_it_says_nothing(fields: dict[str, 
     written = json.loads(write_json(read.persona, None))
 
     assert lost(card, written) == []
+
+
+def test_a_character_of_agnai_has_all_it_says():
+    character = {
+        "kind": "character",
+        "name": "Aiva",
+        "description": "By Ann.",
+        "greeting": "Hi.",
+        "scenario": "A lab.",
+        "sampleChat": "Aiva: Yes.",
+        "persona": {"kind": "attributes", "attributes": {"species": ["android"], "traits": ["calm", "kind"]}},
+        "tags": ["sf"],
+        "alternateGreetings": ["Hello, again."],
+        "characterBook": {"name": "Lab", "entries": [{"name": "e", "keywords": ["k"], "entry": "Text.", "weight": 6}]},
+        "voice": {"service": "x"},
+    }
+
+    card = read_card(json.dumps(character).encode(), "aiva.json")
+
+    persona = card.persona
+    assert (persona.bio, persona.scenario, persona.tags) == ("species: android\ntraits: calm, kind", "A lab.", ["sf"])
+    assert persona.first_messages == ["Hi.", "Hello, again."]
+    assert persona.example_dialogs == ["Aiva: Yes."]
+    assert persona.creator_notes == "By Ann."
+    assert card.world is not None
+    assert [(entry.keywords_main, entry.content, entry.order) for entry in card.world.entries] == [(["k"], "Text.", 6)]
+    assert "voice" in json.dumps(persona.original)
+
+
+@pytest.mark.parametrize("values", [{"name": "P", "description": "d"}, {"name": "P", "description": "d", "settings": {}}])
+def test_a_name_and_a_description_are_no_character(values: dict[str, object]):
+    assert not is_card(values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from lethe_app.domain.import_notes import NoteKind
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError
+from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.lorebooks.lorebook import read_lorebook, write_character_book, write_world_info
 from tests.interchange.external_files import book_entry, lost, world_info
@@ -115,6 +118,7 @@ def test_an_edited_entry_keeps_what_nobody_edited():
     assert {one.partition(":")[0] for one in lost(book, back)} == {
         ".entries[0].content",
         ".entries[0].keys",
+        ".entries[0].use_regex",  # it says that of the keys
         ".entries[0].extensions.sticky",
     }
 
@@ -246,3 +250,31 @@ def test_whatever_a_cards_book_holds_returns(entries: list[dict[str, object]]):
     book = {"entries": [{"keys": ["k"], "insertion_order": 1, **entry} for entry in entries]}
 
     assert lost(book, write_character_book(read(book))) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"name": "B", "description": "About.", "entries": {"0": {"uid": 0, "key": ["a"], "content": "A."}}},
+        {"name": "B", "description": "About.", "entries": [{"keys": ["a"], "content": "A.", "insertion_order": 1}]},
+        {"kind": "memory", "name": "B", "description": "About.", "entries": [{"name": "a", "keywords": ["a"], "entry": "A."}]},
+        {"spec": "lorebook_v3", "data": {"name": "B", "description": "About.", "entries": [{"keys": ["a"], "content": "A."}]}},
+    ],
+)
+def test_a_book_with_a_description_is_no_character(values: dict[str, object]):
+    content = read_external_file(json.dumps(values).encode(), "b.json")
+
+    assert content.cards == ()
+    (world,) = content.worlds
+    assert [(entry.keywords_main, entry.content) for entry in world.entries] == [(["a"], "A.")]
+
+
+def test_an_outlet_is_in_no_prompt_and_returns():
+    values = {"entries": {"0": {"uid": 0, "key": ["a"], "content": "A.", "position": 7, "outletName": "x", "disable": False}}}
+    notes = ImportNotes()
+
+    world = read_lorebook(values, "B", notes)
+
+    assert not world.entries[0].enabled
+    assert {note.location for note in notes.notes} == {"position", "outletName"}
+    assert lost(values, write_world_info(world)) == []

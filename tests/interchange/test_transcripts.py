@@ -14,7 +14,7 @@ from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.transcripts.conversations import MAX_MESSAGES, Speakers, build_conversations, split_sessions
 from lethe_app.interchange.transcripts.dates import parse_date
-from lethe_app.interchange.transcripts.silly_tavern import read_chat, restore_message, write_chat
+from lethe_app.interchange.transcripts.silly_tavern import read_chat, restore_lines, write_chat
 from lethe_app.interchange.transcripts.transcript import ChatTranscript, TranscriptMessage, TranscriptReply
 from tests.interchange.external_files import as_bytes, chat_file, chat_lines, lost
 
@@ -54,7 +54,7 @@ def test_a_chat_returns_as_it_came():
 
     messages = [message for conversation in conversations for message in conversation.messages]
     header = conversations[0].record.original
-    text = write_chat(header, [restore_message(message, message.original) for message in messages])
+    text = write_chat(header, [line for message in messages for line in restore_lines(message, message.original)])
 
     assert lost(chat_lines(), [json.loads(line) for line in text.splitlines()]) == []
 
@@ -64,7 +64,7 @@ def test_an_edited_message_keeps_what_nobody_edited():
     reply = conversation.messages[-1]
     edited = [reply.alternatives[0], reply.alternatives[1].model_copy(update={"content": "Dry."})]
 
-    line = restore_message(reply.model_copy(update={"alternatives": edited}), reply.original)
+    (line,) = restore_lines(reply.model_copy(update={"alternatives": edited}), reply.original)
 
     assert (line["mes"], line["swipes"], line["force_avatar"]) == ("Dry.", ["Cold.", "Dry."], "/a.png")
 
@@ -247,3 +247,46 @@ def test_members_of_a_group_speak_for_themselves():
 def test_a_file_without_messages_is_refused(content: bytes):
     with pytest.raises(FileError, match="contains no messages"):
         read_external_file(content, "x.jsonl")
+
+
+def test_lines_hidden_from_the_model_are_no_messages_but_return():
+    rows = [
+        {"user_name": "Ann", "character_name": "Vera"},
+        {"name": "SillyTavern System", "is_user": False, "is_system": True, "mes": "Help.", "extra": {"type": "help"}},
+        {"name": "Vera", "is_user": False, "is_system": False, "mes": "Hello.", "extra": {}},
+        {"name": "Note", "is_user": False, "is_system": True, "mes": "Mend the card.", "extra": {"type": "comment"}},
+        {"name": "Vera", "is_user": False, "is_system": True, "mes": "Hidden by hand.", "extra": {}},
+        {"name": "Ann", "is_user": True, "is_system": False, "mes": "Hi.", "extra": {}},
+        {"name": "Narrator", "is_user": False, "is_system": False, "mes": "It rains.", "extra": {"type": "narrator"}},
+    ]
+    notes = ImportNotes()
+    transcript = read_chat("\n".join(json.dumps(row) for row in rows), "x.jsonl", "x", notes)
+
+    (conversation,) = build_conversations(transcript, SPEAKERS, NOON)
+
+    assert [message.content for message in conversation.messages] == ["Hello.", "Hi.", "It rains."]
+    assert [(note.kind, note.values) for note in notes.notes] == [(NoteKind.HIDDEN_LINES, {"count": 3})]
+    lines = [line for message in conversation.messages for line in restore_lines(message, message.original)]
+    back = [json.loads(line) for line in write_chat(conversation.record.original, lines).splitlines()]
+    assert [line.get("mes") for line in back] == [row.get("mes") for row in rows]
+    assert lost(rows, back) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"name": "Exported", "greeting": "Hi.", "scenario": "", "messages": [{"msg": "Hi.", "handle": ""}]},
+        {
+            "type": "risuChat",
+            "ver": 1,
+            "data": {"name": "Chat 1", "message": [{"role": "char", "data": "Hi.", "saying": "abc"}]},
+        },
+    ],
+)
+def test_a_chat_with_a_name_and_a_greeting_is_no_character(values: dict[str, object]):
+    content = read_external_file(json.dumps(values).encode(), "Vera.json")
+
+    assert content.cards == ()
+    (transcript,) = content.transcripts
+    assert [message.text for message in transcript.messages] == ["Hi."]
+    assert transcript.character == ""

@@ -21,16 +21,21 @@ from lethe_app.interchange.bundle_archive import Archive, BundleLimits
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card_fields import V2, V3, read_card_fields, write_card
 from lethe_app.interchange.cards.exif import read_comment
-from lethe_app.interchange.cards.other_formats import from_backyard, from_old_lethe, from_pygmalion
+from lethe_app.interchange.cards.other_formats import from_agnai, from_backyard, from_old_lethe, from_pygmalion
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import MAX_BYTES, JsonObject, parse_json
-from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, read_book, write_character_book
+from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_book, write_character_book
+from lethe_app.interchange.transcripts.other_formats import find_reader
 
 CHARX_CARD, BYAF_MANIFEST = "card.json", "manifest.json"
 PACKED_LIMITS = BundleLimits(member=64 * 1024 * 1024, total=512 * 1024 * 1024, members=5000)
 """Limits of a CHARX or BYAF archive; with pictures and sounds, some take 200 MB."""
 V1_MARKS = ("description", "personality", "first_mes", "scenario", "mes_example")
+MIN_V1_MARKS = 2
+"""Fields that a V1 card must have besides its name; a name with a description may be anything."""
+CARD_SPEC = "chara_card"
+"""Beginning of the `spec` of V2 and V3 cards."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +104,16 @@ def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: byt
 
 
 def is_card(values: JsonValue) -> bool:
-    """Return whether a JSON value is a character of a format that `build_card` reads."""
-    return isinstance(values, dict) and _find_converter(values) is not None
+    """Return whether a JSON value is a character of a format that `build_card` reads. Books and chats of other programs have a
+    name and a description, too, but no card has what marks them.
+    """
+    if not isinstance(values, dict) or _find_converter(values) is None:
+        return False
+    return _has_spec(values) or (find_reader(values) is None and find_format(values) is None)
+
+
+def _has_spec(values: Mapping[str, JsonValue]) -> bool:
+    return str(values.get("spec", "")).startswith(CARD_SPEC)
 
 
 def write_png(persona: Persona, world: World | None, picture: bytes, name: str) -> bytes:
@@ -240,15 +253,18 @@ def _normalise(card: JsonValue, file_name: str) -> Mapping[str, JsonValue]:
 def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, JsonValue]], JsonObject] | None:
     """Return the function that makes a V1, V2 or V3 card of a character's values; None if the format is not known."""
     data = values.get("data")
-    if isinstance(data, dict) and ("spec" in values or "name" in data):
+    if isinstance(data, dict) and (_has_spec(values) or "name" in data):
         return dict
+    if values.get("kind") == "character":
+        return from_agnai
     if "char_name" in values or ("name" in values and ("greeting" in values or "context" in values)):
         return from_pygmalion
     if "Name" in values and ("Bio" in values or "FirstMessage" in values):
         return from_old_lethe
     # A persona's file of our own has a name and a scenario too, but as a V1 card it would lose its bio.
     is_own = "first_messages" in values or "bio" in values
-    return dict if "name" in values and not is_own and any(mark in values for mark in V1_MARKS) else None
+    has_marks = sum(mark in values for mark in V1_MARKS) >= MIN_V1_MARKS
+    return dict if "name" in values and not is_own and has_marks else None
 
 
 def _note_remote_assets(card: Mapping[str, JsonValue], notes: ImportNotes) -> None:

@@ -1,4 +1,4 @@
-"""Characters of Pygmalion and text-generation-webui, of Backyard (BYAF) and of the original Lethe AI Chat, as V2 cards."""
+"""Characters of Pygmalion, text-generation-webui, Agnai, Backyard (BYAF) and the original Lethe AI Chat, as V2 cards."""
 
 from __future__ import annotations
 
@@ -32,6 +32,56 @@ def from_pygmalion(values: Mapping[str, JsonValue]) -> JsonObject:
     data: JsonObject = {"name": reader.text("char_name") or reader.text("name")}
     data |= {field: reader.text(name) for name, field in PYGMALION_FIELDS.items() if reader.text(name)}
     return _with_rest(data, values, {"char_name", "name", *PYGMALION_FIELDS}, "pygmalion")
+
+
+AGNAI_FIELDS = {
+    "greeting": "first_mes",
+    "scenario": "scenario",
+    "sampleChat": "mes_example",
+    "description": "creator_notes",
+    "systemPrompt": "system_prompt",
+    "postHistoryInstructions": "post_history_instructions",
+    "creator": "creator",
+    "characterVersion": "character_version",
+}
+"""Card fields by the names of Agnai."""
+
+
+def from_agnai(values: Mapping[str, JsonValue]) -> JsonObject:
+    """Return a character of Agnai as a card; its book is one of memory entries."""
+    reader = FieldReader(values, ImportNotes())
+    description = [_agnai_persona(FieldReader(reader.mapping("persona"), ImportNotes())), reader.text("appearance")]
+    data: JsonObject = {
+        "name": reader.text("name"),
+        "description": "\n\n".join(filter(None, description)),
+        "alternate_greetings": [*reader.texts("alternateGreetings", "\0")],
+        "tags": [*reader.texts("tags")],
+    }
+    data |= {field: reader.text(name) for name, field in AGNAI_FIELDS.items() if reader.text(name)}
+    book = FieldReader(reader.mapping("characterBook"), ImportNotes())
+    if entries := [_agnai_entry(one) for one in book.items("entries") if isinstance(one, dict)]:
+        data["character_book"] = {"name": book.text("name"), "entries": [*entries]}
+    used = {"kind", "name", "persona", "appearance", "alternateGreetings", "tags", "characterBook", *AGNAI_FIELDS}
+    return _with_rest(data, values, used, "agnai")
+
+
+def _agnai_persona(persona: FieldReader) -> str:
+    """Return the description of a character: as text, or an attribute per line with its values."""
+    attributes = FieldReader(persona.mapping("attributes"), ImportNotes())
+    lines = [(name, ", ".join(attributes.texts(name, "\0"))) for name in persona.mapping("attributes")]
+    return "\n".join(value if name == "text" else f"{name}: {value}" for name, value in lines if value)
+
+
+def _agnai_entry(entry: Mapping[str, JsonValue]) -> JsonObject:
+    reader = FieldReader(entry, ImportNotes())
+    return {
+        "name": reader.text("name"),
+        "keys": [*reader.texts("keywords")],
+        "content": reader.text("entry"),
+        "enabled": reader.flag("enabled", default=True),
+        "priority": reader.number("priority", 1),
+        "insertion_order": reader.number("weight", 100),
+    }
 
 
 def from_old_lethe(values: Mapping[str, JsonValue]) -> JsonObject:

@@ -128,7 +128,7 @@ def _to_card_entry_fields(world_info: Mapping[str, JsonValue]) -> JsonObject:
         "insertion_order": world_info.get("order", DEFAULT_ORDER),
         "enabled": not reader.flag("disable"),
         "position": "before_char" if position == BEFORE_CHARACTER else "after_char",
-        "use_regex": True,  # SillyTavern writes this always; only keys like /…/ are patterns
+        "use_regex": are_patterns or any(key.startswith("/") and key.rfind("/") > 0 for key in keys),
         "extensions": _to_extensions(world_info, are_patterns=are_patterns),
     }
     for theirs in ("id", "case_sensitive", "priority"):

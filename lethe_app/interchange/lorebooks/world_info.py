@@ -21,8 +21,10 @@ LOGIC = (WordLink.AND, WordLink.NOT_ALL, WordLink.NOT, WordLink.AND_ALL)
 """Selective logic by SillyTavern's number: AND ANY, NOT ALL, NOT ANY, AND ALL."""
 ROLES = (Role.SYSTEM, Role.USER, Role.ASSISTANT)
 """Roles by SillyTavern's number."""
-AT_DEPTH, BEFORE_CHARACTER, AFTER_CHARACTER = 4, 0, 1
-"""Positions: among the messages, or before or after the description of the character in the system prompt."""
+AT_DEPTH, BEFORE_CHARACTER, AFTER_CHARACTER, OUTLET = 4, 0, 1, 7
+"""Positions: among the messages, before or after the description of the character in the system prompt, and where a macro
+stands; those beside the author's note and the examples have no counterpart.
+"""
 DEFAULT_DEPTH, DEFAULT_ORDER, DEFAULT_WEIGHT, DEFAULT_PRIORITY = 4, 100, 100, 1
 MAX_DEPTH = 1000
 WITHOUT_EFFECT = (
@@ -55,7 +57,10 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
     keys, content = fields.texts("key"), fields.text("content")
     is_selective = fields.flag("selective", default=True)
     sticky = fields.number("sticky", 0, 0, 2000)
-    at_depth = fields.number("position", BEFORE_CHARACTER) == AT_DEPTH
+    position = fields.number("position", BEFORE_CHARACTER)
+    at_depth = position == AT_DEPTH
+    if position not in (BEFORE_CHARACTER, AFTER_CHARACTER, AT_DEPTH):
+        notes.add(NoteKind.NO_EFFECT, "position")
     depth = fields.number("depth", DEFAULT_DEPTH, 0, MAX_DEPTH)
     chance = fields.decimal("probability", 100.0, 0.0, 100.0) if fields.flag("useProbability", default=True) else 100.0
     scan_depth = fields.optional_number("scanDepth", 0, 201)
@@ -69,7 +74,8 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
         "keywords_secondary": fields.texts("keysecondary") if is_selective else [],
         "word_link": LOGIC[fields.number("selectiveLogic", 0, 0, 3)],
         "sticky": fields.flag("constant"),
-        "enabled": not fields.flag("disable"),
+        # An outlet is inserted by a macro only, which there is not here.
+        "enabled": not fields.flag("disable") and position != OUTLET,
         "trigger_chance": chance / 100,
         "position_index": depth if at_depth else -1,
         "role": ROLES[fields.number("role", 0, 0, 2)] if at_depth else Role.SYSTEM,

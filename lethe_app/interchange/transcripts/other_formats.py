@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import unescape
 
 from pydantic import JsonValue
 
@@ -16,7 +17,11 @@ from lethe_app.interchange.transcripts.silly_tavern import build_transcript
 from lethe_app.interchange.transcripts.transcript import ChatTranscript, TranscriptMessage, TranscriptReply
 
 _KOBOLD_TURN = re.compile(r"\{\{\[(INPUT|OUTPUT)\]\}\}")
+_AGNAI_NAME = "Exported"
+"""Name that Agnai gives every exported chat."""
 _KOBOLD_NAMES = "||$||"
+_WEB_UI_MARKS = ("<|BEGIN-VISIBLE-CHAT|>",)
+"""Texts with which text-generation-webui begins a chat that has a greeting."""
 _LETHE_ROLES = {"user": Role.USER, "0": Role.SYSTEM, "system": Role.SYSTEM, "bot": Role.ASSISTANT, "assistant": Role.ASSISTANT}
 _MAX_PATH = 200_000
 
@@ -53,21 +58,45 @@ def read_agnai(values: JsonObject, title: str) -> list[ChatTranscript]:
         for one, message in _objects(reader.items("messages"))
         if message.text("msg")
     ]
-    return [build_transcript({}, messages, reader.text("name") or title)]
+    name = reader.text("name")
+    return [build_transcript({}, messages, name if name and name != _AGNAI_NAME else title)]
 
 
 def read_text_generation_webui(values: JsonObject, title: str) -> list[ChatTranscript]:
-    """Read a chat of text-generation-webui: pairs of the user's and the character's text."""
+    """Read a chat of text-generation-webui: pairs of the user's and the character's text.
+
+    The texts as the model knows them are read; those for display are HTML.
+    """
     reader = FieldReader(values, ImportNotes())
-    pairs = reader.items("data_visible") or reader.items("visible")
-    messages = [
-        _message(role, "", text)
-        for pair in pairs
-        if isinstance(pair, list)
-        for role, text in zip((Role.USER, Role.ASSISTANT), pair, strict=False)
-        if isinstance(text, str) and text.strip() and text != "<|BEGIN-VISIBLE-CHAT|>"
-    ]
+    metadata = FieldReader(reader.mapping("metadata"), ImportNotes())
+    messages = []
+    pairs = [*map(_texts_of, reader.items("data") or reader.items("internal"))]
+    pairs = pairs or [[*map(unescape, _texts_of(pair))] for pair in reader.items("data_visible")]
+    for number, pair in enumerate(pairs):
+        for role, name, text in zip((Role.USER, Role.ASSISTANT), ("user", "assistant"), pair, strict=False):
+            if text.strip() and text not in _WEB_UI_MARKS:
+                details = FieldReader(metadata.mapping(f"{name}_{number}"), ImportNotes())
+                messages.append(_web_ui_message(role, text, details))
     return [build_transcript({}, messages, title)]
+
+
+def _texts_of(pair: JsonValue) -> list[str]:
+    return [text if isinstance(text, str) else "" for text in pair] if isinstance(pair, list) else []
+
+
+def _web_ui_message(role: Role, text: str, details: FieldReader) -> TranscriptMessage:
+    """Return a message with the versions of a reply that was regenerated."""
+    time = parse_date(details.text("timestamp"))
+    versions = [
+        TranscriptReply(version.text("content"), "", parse_date(version.text("timestamp")) or time)
+        for _, version in _objects(details.items("versions"))
+        if version.text("content")
+    ]
+    texts = [version.text for version in versions]
+    if text not in texts:
+        versions.append(TranscriptReply(text, "", time))
+        texts.append(text)
+    return TranscriptMessage(role, "", tuple(versions), texts.index(text), time)
 
 
 def read_cai_tools(values: JsonObject, title: str) -> list[ChatTranscript]:
@@ -114,7 +143,7 @@ def read_risu(values: JsonObject, title: str) -> list[ChatTranscript]:
         messages = [
             _message(
                 Role.USER if message.text("role") == "user" else Role.ASSISTANT,
-                message.text("name") or message.text("saying"),
+                message.text("name"),
                 message.text("data"),
                 one,
                 one.get("time"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -23,12 +23,37 @@ MAX_MESSAGES, MAX_SWIPES = 200_000, 500
 UNUSED = "unused"
 """What newer files hold in place of the names in the header."""
 NARRATOR_TYPE = "narrator"
+HIDDEN_LINES = "lethe_hidden_lines"
+"""Field in the original of a message or header with the hidden lines that followed it."""
 
 
 def read_chat(text: str, file_name: str, title: str, notes: ImportNotes) -> ChatTranscript:
     """Read a chat. A line that cannot be read is left out with a note. Raise FileError if none can be read."""
     header: JsonObject = {}
     messages: list[TranscriptMessage] = []
+    hidden: dict[int, list[JsonObject]] = {}
+    """Hidden lines by the number of messages before them."""
+    for place, values in _parse_lines(text, file_name, notes):
+        if "mes" not in values and not messages and is_header(values):
+            header = values
+        elif is_hidden(values):
+            hidden.setdefault(len(messages), []).append(values)
+        elif (message := read_message(values, notes, place)) is not None:
+            messages.append(message)
+        else:
+            notes.add(NoteKind.SKIPPED, place)
+    if not messages and not header:
+        raise FileError(file_name, "contains no messages")
+    if hidden:
+        notes.add(NoteKind.HIDDEN_LINES, count=sum(map(len, hidden.values())))
+    if 0 in hidden:
+        header = {**header, HIDDEN_LINES: [*hidden[0]]}
+    messages = [replace(message, hidden_lines=tuple(hidden.get(index, ()))) for index, message in enumerate(messages, start=1)]
+    return build_transcript(header, messages, title)
+
+
+def _parse_lines(text: str, file_name: str, notes: ImportNotes) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the objects in the lines, each with its place. A line that holds none is left out with a note."""
     lines = text.splitlines()
     if len(lines) > MAX_MESSAGES:
         raise FileError(file_name, f"contains more than {MAX_MESSAGES:,} messages")
@@ -39,19 +64,21 @@ def read_chat(text: str, file_name: str, title: str, notes: ImportNotes) -> Chat
         try:
             values = parse_json_text(line, file_name, notes, place)
         except FileError:
-            notes.add(NoteKind.SKIPPED, place)
-            continue
-        if not isinstance(values, dict):
-            notes.add(NoteKind.SKIPPED, place)
-        elif "mes" not in values and not messages and is_header(values):
-            header = values
-        elif (message := read_message(values, notes, place)) is not None:
-            messages.append(message)
+            values = None
+        if isinstance(values, dict):
+            yield place, values
         else:
             notes.add(NoteKind.SKIPPED, place)
-    if not messages and not header:
-        raise FileError(file_name, "contains no messages")
-    return build_transcript(header, messages, title)
+
+
+def is_hidden(values: Mapping[str, JsonValue]) -> bool:
+    """Return whether a line is hidden from the model: a message that the user hid, a comment or help of the program."""
+    reader = FieldReader(values, ImportNotes())
+    return "mes" in values and reader.flag("is_system") and _type_of(reader) != NARRATOR_TYPE
+
+
+def _type_of(message: FieldReader) -> str:
+    return FieldReader(message.mapping("extra"), ImportNotes()).text("type")
 
 
 def is_header(values: Mapping[str, JsonValue]) -> bool:
@@ -95,9 +122,7 @@ def read_message(values: JsonObject, notes: ImportNotes, place: str) -> Transcri
         shown = texts.index(current) if current in texts else len(replies)
         if shown == len(replies):
             replies.append(TranscriptReply(current, extra.text("reasoning"), time, extra.text("model")))
-    if reader.flag("is_system"):
-        notes.add(NoteKind.NO_EFFECT, "is_system")
-    is_narrator = extra.text("type") == NARRATOR_TYPE
+    is_narrator = _type_of(reader) == NARRATOR_TYPE
     role = Role.USER if reader.flag("is_user") else Role.SYSTEM if is_narrator else Role.ASSISTANT
     return TranscriptMessage(role, reader.text("name").strip(), tuple(replies), shown, time, values)
 
@@ -154,21 +179,39 @@ def _write_extra(alternative: Alternative, kind: str = "") -> JsonObject:
     return {name: value for name, value in values.items() if value}
 
 
-def restore_message(message: Message, original: JsonObject) -> JsonObject:
-    """Return a message as a line of a chat, with the fields of the line it was imported from that still hold."""
-    return restore_original(write_message(message), original, _comparable)
+def restore_lines(message: Message, original: JsonObject) -> list[JsonObject]:
+    """Return a message as a line of a chat, with the fields of the line it was imported from that still hold, and after it
+    the hidden lines that followed.
+    """
+    own, hidden = _split_hidden_lines(original)
+    return [restore_original(write_message(message), own, _comparable), *hidden]
 
 
 def keep_line(found: TranscriptMessage, message: Message) -> JsonObject:
-    """Return the part of the line read as `found` that an export of the message made of it would not contain."""
-    return keep_original(found.original, write_message(message), _comparable, replace(found, original={}))
+    """Return the part of the line read as `found` that an export of the message made of it would not contain, with the hidden
+    lines that follow.
+    """
+    kept = keep_original(found.original, write_message(message), _comparable, _without_lines(found))
+    return {**kept, HIDDEN_LINES: [*found.hidden_lines]} if found.hidden_lines else kept
 
 
 def _comparable(line: JsonObject) -> object:
     found = read_message(line, ImportNotes(), "")
-    return replace(found, original={}) if found is not None else None
+    return _without_lines(found) if found is not None else None
+
+
+def _without_lines(found: TranscriptMessage) -> TranscriptMessage:
+    return replace(found, original={}, hidden_lines=())
+
+
+def _split_hidden_lines(original: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
+    """Return the fields of a line or header, and the hidden lines that were kept with it."""
+    lines = FieldReader(original, ImportNotes()).items(HIDDEN_LINES)
+    own = {name: value for name, value in original.items() if name != HIDDEN_LINES}
+    return own, [line for line in lines if isinstance(line, dict)]
 
 
 def write_chat(header: JsonObject, lines: Iterable[JsonObject]) -> str:
-    """Return a chat file: the header and the messages, one per line."""
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (header, *lines))
+    """Return a chat file: the header, the hidden lines kept with it and the messages, one per line."""
+    own, hidden = _split_hidden_lines(header)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (own, *hidden, *lines))

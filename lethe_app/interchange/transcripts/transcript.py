@@ -32,6 +32,8 @@ class TranscriptMessage:
     """Time of the message with its zone; None if the file has none."""
     original: JsonObject = field(default_factory=dict)
     """The message as it was, for export."""
+    hidden_lines: tuple[JsonObject, ...] = ()
+    """Lines after it that were hidden from the model; they are no messages here, but written again on export."""
 
     @property
     def text(self) -> str:

@@ -8,16 +8,18 @@ from pathlib import Path
 
 MAX_FILES = 20_000
 """Maximum number of files looked at: the user folder of somebody with years of history holds some thousands."""
-IGNORED_FOLDERS = frozenset(
-    {"thumbnails", "backups", "vectors", "extensions", "assets", "user", "themes", "backgrounds", "user avatars", "movingui"}
-    | {"novelai settings", "openai settings", "koboldai settings", "node_modules", "__pycache__", "quickreplies"}
+IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+IGNORED_USER_FOLDERS = frozenset(
+    {"thumbnails", "backups", "vectors", "extensions", "assets", "user", "backgrounds", "user avatars", "movingui"}
 )
-"""Folders of SillyTavern's user folder, in lower case, that hold nothing Lethe has a place for."""
+"""Folders of SillyTavern's user folder, in lower case, that hold pictures and copies; elsewhere the names mean nothing."""
+USER_FOLDER_MARKS = frozenset({"characters", "chats"})
+"""Folders of which SillyTavern's user folder has at least one."""
 IMPORTED_SUFFIXES = (
-    *(".png", ".apng", ".webp", ".jpg", ".jpeg", ".json", ".jsonl", ".yaml", ".yml", ".charx", ".byaf", ".brain"),
+    *(".png", ".apng", ".webp", ".jpg", ".jpeg", ".json", ".jsonl", ".yaml", ".yml", ".charx", ".byaf", ".brain", ".lorebook"),
 )
 """Suffixes of files that may contain something to import."""
-IGNORED_FILES = frozenset({"settings.json", "secrets.json", "stats.json", "content.log", "package.json", "package-lock.json"})
+IGNORED_FILES = frozenset({"secrets.json", "stats.json", "content.log", "package.json", "package-lock.json"})
 
 
 def list_files(paths: Sequence[Path]) -> list[Path]:
@@ -36,7 +38,9 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
 
 def _files_below(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name.casefold() not in IGNORED_FOLDERS and not name.startswith("."))
+        is_user_folder = not USER_FOLDER_MARKS.isdisjoint(name.casefold() for name in folders)
+        ignored = IGNORED_FOLDERS | IGNORED_USER_FOLDERS if is_user_folder else IGNORED_FOLDERS
+        folders[:] = sorted(name for name in folders if name.casefold() not in ignored and not name.startswith("."))
         for name in sorted(names):
             if Path(name).suffix.lower() in IMPORTED_SUFFIXES and name.casefold() not in IGNORED_FILES:
                 yield Path(root) / name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 
 TEMPLATES = {
@@ -17,7 +19,8 @@ TEMPLATES = {
     NoteKind.REPAIRED_JSON: "The JSON was invalid and was repaired",
     NoteKind.NEWER_VERSION: "The file is of the newer version {version} of its format",
     NoteKind.REMOTE_ASSET: "{field} lies on {host} and was not downloaded",
-    NoteKind.UNKNOWN_DECORATOR: "The decorator {name} is not known and is kept without effect",
+    NoteKind.UNKNOWN_DECORATOR: "The decorator {name} is not known, or not with its value, and is kept without effect",
+    NoteKind.HIDDEN_LINES: "Messages hidden from the model are left out, and kept for export: {count}",
     NoteKind.MANY_NOTES: "{count} further notes were left out",
 }
 
@@ -30,3 +33,9 @@ def describe_note(note: ImportNote) -> str:
 def fill_note(template: str, note: ImportNote) -> str:
     """Return a template with the values of a note inserted."""
     return template.format_map({"field": f"“{note.location}”", **note.values})
+
+
+def describe_ignored(ignored: Mapping[str, int]) -> str:
+    """Return files that cannot be imported in English, by what they are."""
+    kinds = sorted(ignored.items(), key=lambda pair: not pair[0])
+    return ", ".join(f"{count} {kind or 'other file'}{'' if count == 1 else 's'}" for kind, count in kinds)

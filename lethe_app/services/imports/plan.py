@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -66,8 +66,8 @@ class ImportPlan:
 
     items: Sequence[ImportItem] = ()
     errors: Sequence[FileError] = ()
-    ignored: int = 0
-    """Number of files found in folders that are of no known format."""
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    """Number of files found in folders that cannot be imported, by what they are; empty if that is not known."""
 
 
 @dataclass
@@ -82,6 +82,8 @@ class ImportResult:
     presets: list[tuple[type[Preset], str]] = field(default_factory=list)
     updated: list[Persona | World] = field(default_factory=list)
     """Records that were overwritten, as they were before."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Names of new records by the name in the file, where that was taken."""
     keys: dict[str, str] = field(default_factory=dict)
     """Keys of the imported items, with the id that an earlier import had made of each."""
     errors: list[FileError] = field(default_factory=list)
@@ -97,6 +99,7 @@ class ImportResult:
         self.memories += other.memories
         self.presets += other.presets
         self.updated += other.updated
+        self.renamed |= other.renamed
         self.keys |= other.keys
         self.errors += other.errors
         self.chats += other.chats

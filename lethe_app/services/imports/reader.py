@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +25,8 @@ from lethe_app.services.scheduling.offload import ProgressCallback
 
 Content = ImportedCard | World | ImportedMemories | ChatTranscript | InstructPreset | SamplerPreset | SystemPreset
 KIND_ORDER = tuple(ItemKind)
+TIME_AS_NAME = re.compile(r"\d{8}-\d\d-\d\d-\d\d")
+"""File name of a chat of text-generation-webui."""
 MAX_DECORATORS = 20
 """Maximum number of notes about decorators."""
 
@@ -33,7 +37,7 @@ def read_plan(paths: Sequence[Path], report_progress: ProgressCallback) -> Impor
     """
     items: dict[str, ImportItem] = {}  # of two equal files one is imported
     errors: list[FileError] = []
-    ignored, named = 0, {path for path in paths if not path.is_dir()}
+    ignored, named = Counter[str](), {path for path in paths if not path.is_dir()}
     files = list_files(paths)
     for number, file in enumerate(files):
         report_progress(number / len(files))
@@ -41,7 +45,7 @@ def read_plan(paths: Sequence[Path], report_progress: ProgressCallback) -> Impor
             items |= {item.key: item for item, _ in read_items(file)}
         except FileError as error:
             if isinstance(error, UnknownFormat) and file not in named:
-                ignored += 1
+                ignored[error.kind] += 1
             else:
                 errors.append(error)
     ordered = sorted(items.values(), key=lambda item: KIND_ORDER.index(item.kind))
@@ -104,13 +108,14 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
         name, size = found.memories.persona_name, len(found.memories.memories)
         yield describe(ItemKind.MEMORIES, 0, name, found.notes, size), found.memories
     for number, transcript in enumerate(found.transcripts):
-        # SillyTavern keeps the chats of a character in a folder of the character's name.
-        folder = file.parent.name if file.suffix.lower() == ".jsonl" else ""
+        # SillyTavern and text-generation-webui keep the chats of a character in a folder of the character's name.
+        is_log = file.parent.parent.name == "chat" or TIME_AS_NAME.fullmatch(file.stem) is not None
+        folder = file.parent.name if file.suffix.lower() == ".jsonl" or is_log else ""
         name = transcript.character or folder or transcript.title
         if transcript.messages:
             yield describe(ItemKind.CONVERSATION, number, name, found.notes, len(transcript.messages)), transcript
     for number, preset in enumerate(found.presets):
-        yield describe(ItemKind.PRESET, number, preset.name, found.notes), preset
+        yield describe(ItemKind.PRESET, number, preset.name, found.notes if number == 0 else ()), preset
 
 
 def _decorator_notes(world: World | None) -> list[ImportNote]:

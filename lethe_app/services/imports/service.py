@@ -36,6 +36,8 @@ from lethe_app.storage.key_value import AppState
 
 EARLIER = "imports"
 """Scope of the app state with the ids of imported records by the key of their item."""
+MAX_MEMBERS = 50
+"""Members of a group that become personas; in a damaged file every message may have a name of its own."""
 BOOK, LINKED = "book", "linked"
 """Names by which an imported persona refers to its own book, and to the one it names, within a bundle."""
 
@@ -153,12 +155,33 @@ class ImportService:
         result: ImportResult,
         worlds: Mapping[str, World] | None = None,
     ) -> str:
+        """Store a persona with its worlds. One of which an earlier chat told only the name is replaced, so that the chat is
+        its own; a second one of the same name gets another, and keeps its own as the name in its texts.
+        """
         manifest = Manifest(made=now(), name=card.persona.name[:200])
         bundle = Bundle(manifest, card.persona, card.picture, card.picture_ending, worlds or {}, assets=card.assets)
-        imported = await self._bundles.import_bundle(bundle)
-        result.personas.append(imported.persona.unique_name)
+        stub = await self._find_stub(card.persona)
+        if stub is not None:
+            imported = await self._bundles.import_bundle(bundle, stub.name, replaced_id=stub.unique_name)
+            result.updated.append(stub)
+        else:
+            imported = await self._bundles.import_bundle(bundle)
+            result.personas.append(imported.persona.unique_name)
+        persona = imported.persona
         result.worlds += [world.unique_name for world in imported.new_worlds]
-        return imported.persona.unique_name
+        if imported.original_name and stub is None:
+            result.renamed[imported.original_name] = persona.name
+            nickname = persona.nickname or imported.original_name
+            await self._library.save_persona(persona.model_copy(update={"nickname": nickname}))
+        return persona.unique_name
+
+    async def _find_stub(self, card: Persona) -> Persona | None:
+        """Return the persona of a card's name of which nothing but the name is known; None if there is none, or if the card
+        tells no more.
+        """
+        personas = [] if card.is_user or _is_stub(card) else await self._library.personas()
+        name = card.name.casefold()
+        return next((one for one in personas if one.name.casefold() == name and _is_stub(one)), None)
 
     async def _update_persona(self, unique_name: str, card: ImportedCard, result: ImportResult) -> str:
         """Replace the texts of the persona of an earlier import; its name, picture, worlds and settings here remain."""
@@ -173,7 +196,10 @@ class ImportService:
             return await self._update_world(item.earlier, world, result)
         names = {known.name for known in (await self._library.worlds()).values()}
         entries = [entry.model_copy(update={"guid": uuid4()}) for entry in world.entries]
-        new = world.model_copy(update={"name": free_name(world.name, names), "entries": entries, "unique_name": ""})
+        name = free_name(world.name, names)
+        if name != world.name:
+            result.renamed[world.name] = name
+        new = world.model_copy(update={"name": name, "entries": entries, "unique_name": ""})
         saved = await self._library.save_world(new)
         self._library.changed.notify(None)
         result.worlds.append(saved.unique_name)
@@ -198,8 +224,10 @@ class ImportService:
 
     async def _import_transcript(self, item: ImportItem, transcript: ChatTranscript, result: ImportResult) -> str:
         """Store a conversation as archived sessions of the persona of that name, which is created if there is none."""
-        personas = await self._list_personas()
         persona_id = await self._find_or_create_persona(item.name, result)
+        for member in transcript.members[:MAX_MEMBERS]:
+            await self._find_or_create_persona(member, result)
+        personas = await self._list_personas()
         speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
         conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)
         worlds = {world.name: world.unique_name for world in (await self._library.worlds()).values()}
@@ -232,15 +260,18 @@ class ImportService:
 
     async def _import_preset(self, preset: InstructPreset | SamplerPreset | SystemPreset, result: ImportResult) -> str:
         names = {stored.value.name for stored in await self._presets.list_presets(type(preset))}
-        key = await self._presets.save(preset.model_copy(update={"name": free_name(preset.name, names)}))
+        name = free_name(preset.name, names)
+        if name != preset.name:
+            result.renamed[preset.name] = name
+        key = await self._presets.save(preset.model_copy(update={"name": name}))
         result.presets.append((type(preset), key))
         return key
 
     # Undo
 
-    async def revert(self, result: ImportResult) -> None:
+    async def revert(self, result: ImportResult, on_progress: ProgressCallback = ignore_progress) -> None:
         """Move everything that an import made to the trash, and restore what it overwrote. What cannot be taken back, because
-        it was deleted since, is passed over.
+        it was deleted since, is passed over. `on_progress` receives the progress from 0 to 1.
         """
         undo: list[Callable[[], Awaitable[object]]] = [partial(self._sessions.delete, guid) for guid in result.sessions]
         undo += [partial(self._memory.forget_memory, guid) for guid in result.memories]
@@ -251,11 +282,17 @@ class ImportService:
             save = self._library.save_persona if isinstance(before, Persona) else self._library.save_world
             undo.append(partial(save, before))  # type: ignore[arg-type]
         undo += [partial(self._app_state.set, EARLIER, key, earlier or None) for key, earlier in result.keys.items()]
-        for take_back in undo:
+        for number, take_back in enumerate(undo):
+            on_progress(number / len(undo))
             with suppress(LetheError):
                 await take_back()
         if result.worlds or result.updated:
             self._library.changed.notify(None)
+
+
+def _is_stub(persona: Persona) -> bool:
+    """Return whether nothing but the name of a persona is known."""
+    return not persona.model_dump(exclude_defaults=True, exclude={"name", "unique_name"})
 
 
 async def _run_to_end(work: Coroutine[object, object, str]) -> str:

@@ -55,9 +55,9 @@ class BundleFileWriter:
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo", caches_values=True)
 
-    def write_files(self, imported: ImportedFiles, bundle: Bundle, name: str) -> None:
+    def write_files(self, imported: ImportedFiles, bundle: Bundle, name: str, replaced_id: str = "") -> None:
         """Write worlds, avatar and persona, in this order, so that the persona appears only when everything it refers to
-        exists.
+        exists. With `replaced_id`, the file of that persona is overwritten.
 
         A world that is already here with the same content is reused instead of written again. `imported` is filled step by
         step, so that it lists the files written so far if a step fails.
@@ -81,10 +81,11 @@ class BundleFileWriter:
         worlds = list(
             dict.fromkeys(imported.worlds[world_name] for world_name in bundle.persona.worlds if world_name in imported.worlds)
         )
-        changes = {"unique_name": "", "name": name, "avatar": avatar, "assets": assets, "worlds": worlds}
+        changes = {"unique_name": replaced_id, "name": name, "avatar": avatar, "assets": assets, "worlds": worlds}
         persona = bundle.persona.model_copy(update=changes)
         stem = self._personas.save(persona)
-        imported.files.append(self._paths.personas / f"{stem}.json")
+        if not replaced_id:
+            imported.files.append(self._paths.personas / f"{stem}.json")
         imported.persona = persona.model_copy(update={"unique_name": stem})
 
     def _add_world(self, imported: ImportedFiles, stem: str, world: World, taken_names: Collection[str]) -> None:

@@ -234,10 +234,10 @@ class BundleService:
         return free_name(bundle.persona.name, {persona.name for persona in present})
 
     async def import_bundle(
-        self, bundle: Bundle, name: str = "", on_progress: ProgressCallback = ignore_progress
+        self, bundle: Bundle, name: str = "", on_progress: ProgressCallback = ignore_progress, *, replaced_id: str = ""
     ) -> ImportedPersona:
         """Store the contents of a bundle under new ids, with the persona named `name`; if it is empty, with the name from
-        `find_free_name`.
+        `find_free_name`. With `replaced_id`, the persona takes the place of that one and has its sessions.
 
         Files and database records are written within one job of the storage thread; if it fails or is cancelled before it
         completes, everything written is removed. `on_progress` receives the progress from 0 to 1. Raise FileError,
@@ -249,7 +249,7 @@ class BundleService:
         token = CancelToken(on_progress)
 
         def write_contents() -> PersonaImport:
-            self._file_writer.write_files(imported, bundle, name)
+            self._file_writer.write_files(imported, bundle, name, replaced_id)
             self._mind_transfer.write_notebooks(imported.persona.unique_name, bundle.history, imported.files)
             persona_id, records = imported.persona.unique_name, bundle.history.records
 

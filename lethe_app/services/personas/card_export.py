@@ -14,7 +14,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange.cards.card import write_charx, write_json, write_png
 from lethe_app.interchange.lorebooks.lorebook import write_world_info
-from lethe_app.interchange.transcripts.silly_tavern import restore_message, write_chat
+from lethe_app.interchange.transcripts.silly_tavern import restore_lines, write_chat
 from lethe_app.services.library import Library
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.bundles.export import PersonaExport
@@ -71,7 +71,9 @@ class CardExport:
                 messages += displayed_branch(conversation)
         user = next((one.speaker_name for one in messages if one.role is Role.USER and one.speaker_name), "You")
         header = {"user_name": user, "character_name": persona.name, "chat_metadata": {}} | header
-        lines = await asyncio.to_thread(lambda: [restore_message(message, message.original) for message in messages])
+        lines = await asyncio.to_thread(
+            lambda: [line for message in messages for line in restore_lines(message, message.original)]
+        )
         text = write_chat(header, lines)  # type: ignore[arg-type]
         await asyncio.to_thread(write_atomically, target, text.encode())
         return len(messages)

@@ -91,8 +91,10 @@ class TransferProgressDialog(BundleDialog):
     it.
     """
 
-    def __init__(self, parent: QWidget, title: str) -> None:
+    def __init__(self, parent: QWidget, title: str, *, can_cancel: bool = True) -> None:
         super().__init__(parent, title, QCoreApplication.translate("TransferProgressDialog", "Run in background"))
+        self._can_cancel = can_cancel
+        self.cancel.setVisible(can_cancel)
         self.is_cancelled = False
         self.is_in_background = False
         """True if the user sent the dialog to the background."""
@@ -112,6 +114,13 @@ class TransferProgressDialog(BundleDialog):
         """Hide the dialog; the transfer stays in the task list."""
         self.is_in_background = True
         self.hide()
+
+    def reject(self) -> None:
+        """Cancel the transfer, or hide the dialog if that is not possible."""
+        if self._can_cancel:
+            super().reject()
+        else:
+            self.accept()
 
     def report_progress(self, fraction: float) -> None:
         self.progress = fraction

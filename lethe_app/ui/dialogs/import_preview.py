@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QW
 from lethe_app.domain.import_notes import ImportNote
 from lethe_app.services.imports.note_words import TEMPLATES, fill_note
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
-from lethe_app.ui.core.formatting import format_count, format_message_count, shorten_text
+from lethe_app.ui.core.formatting import format_count, format_message_count, join_with_and, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_6
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
@@ -73,8 +73,9 @@ class ImportPreviewDialog(QuestionDialog):
         if len(plan.errors) > MAX_ERRORS:
             self.column.addWidget(build_small_label(self.tr("And {n} more.").format(n=len(plan.errors) - MAX_ERRORS)))
         if plan.ignored:
-            text = format_count(plan.ignored, self.tr("{n} other file is left out."), self.tr("{n} other files are left out."))
-            self.column.addWidget(build_small_label(text))
+            kinds = sorted(plan.ignored.items(), key=lambda pair: not pair[0])
+            counts = join_with_and([describe_ignored(kind, count) for kind, count in kinds])
+            self.column.addWidget(build_small_label(self.tr("Left out: {things}.").format(things=counts)))
         if not plan.items and not plan.errors:
             self.column.addWidget(create_text_label(self.tr("No characters, worlds, chats or presets were found.")))
 
@@ -154,6 +155,24 @@ def describe_size(item: ImportItem) -> str:
         return describe_count(item.kind, item.size)
     entries = format_count(item.size, tr("ImportPreviewDialog", "{n} entry"), tr("ImportPreviewDialog", "{n} entries"))
     return tr("ImportPreviewDialog", "with a world of {n}").format(n=entries) if item.kind is ItemKind.PERSONA else entries
+
+
+def describe_ignored(kind: str, count: int) -> str:
+    """Return how many files of a kind have no counterpart here."""
+    tr = QCoreApplication.translate
+    singular, plural = {
+        "context template": (tr("IgnoredFile", "{n} context template"), tr("IgnoredFile", "{n} context templates")),
+        "reasoning template": (tr("IgnoredFile", "{n} reasoning template"), tr("IgnoredFile", "{n} reasoning templates")),
+        "chat completion preset": (
+            tr("IgnoredFile", "{n} chat completion preset"),
+            tr("IgnoredFile", "{n} chat completion presets"),
+        ),
+        "quick reply set": (tr("IgnoredFile", "{n} quick reply set"), tr("IgnoredFile", "{n} quick reply sets")),
+        "theme": (tr("IgnoredFile", "{n} theme"), tr("IgnoredFile", "{n} themes")),
+        "group definition": (tr("IgnoredFile", "{n} group definition"), tr("IgnoredFile", "{n} group definitions")),
+        "settings file": (tr("IgnoredFile", "{n} settings file"), tr("IgnoredFile", "{n} settings files")),
+    }.get(kind, (tr("IgnoredFile", "{n} other file"), tr("IgnoredFile", "{n} other files")))
+    return format_count(count, singular, plural)
 
 
 def translate_note(note: ImportNote) -> str:

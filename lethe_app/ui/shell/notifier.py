@@ -39,6 +39,8 @@ class Notification:
     button: str = ""
     action: Callable[[], None] | None = None
     error_class: type[BaseException] | None = None
+    is_lasting: bool = False
+    """True if it stays until the user closes it."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,18 @@ class Notifier(QObject):
         self._remedies[error_class] = _Remedy(button, action, replaces_text)
 
     def notify(
-        self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None
+        self,
+        text: str,
+        detail: str = "",
+        button: str = "",
+        action: Callable[[], None] | None = None,
+        *,
+        is_lasting: bool = False,
     ) -> Callable[[], None]:
-        """Show a notification that is not an error; it closes by itself, or earlier by the function that is returned."""
-        toast = self._show_notice(Notification(text, detail, button=button, action=action))
+        """Show a notification that is not an error; unless it is lasting it closes by itself, or earlier by the function that
+        is returned.
+        """
+        toast = self._show_notice(Notification(text, detail, button=button, action=action, is_lasting=is_lasting))
 
         def close() -> None:
             if toast in self._toasts:
@@ -129,6 +139,8 @@ class Notifier(QObject):
         self._toasts.append(toast)
         if notice.error_class is not None:
             self._error_classes[toast] = notice.error_class
+        if notice.is_lasting:
+            toast.keep_open()
         toast.show_toast()
         self._arrange_toasts()
         return toast

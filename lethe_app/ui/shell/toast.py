@@ -38,7 +38,7 @@ class Toast(QFrame):
         self.setProperty("kind", "error" if is_error else "info")
         self.text, self.detail, self.is_error = text, detail, is_error
         self._theme = theme
-        self._is_dismissed = False
+        self._is_dismissed, self._is_lasting = False, is_error
         self._labels: list[QLabel] = []
         self._fade_animation: QPropertyAnimation | None = None
         self._dismiss_timer = QTimer(self, singleShot=True, interval=DISPLAY_MS)
@@ -82,6 +82,10 @@ class Toast(QFrame):
         self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self._dismiss_timer.setInterval(BUTTON_DISPLAY_MS)
 
+    def keep_open(self) -> None:
+        """Keep the toast open until the user closes it."""
+        self._is_lasting = True
+
     def apply_theme(self) -> None:
         palette = self._theme.palette
         colour = palette.danger if self.is_error else palette.water
@@ -102,7 +106,7 @@ class Toast(QFrame):
         """Show the toast and announce it to screen readers; start its timer unless it is an error."""
         self.show()
         announce(self, self.accessibleName())
-        if not self.is_error:
+        if not self._is_lasting:
             self._dismiss_timer.start()
 
     @property
@@ -135,7 +139,7 @@ class Toast(QFrame):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Enter:
             self._dismiss_timer.stop()  # the user is reading it
-        elif event.type() == QEvent.Type.Leave and not self.is_error:
+        elif event.type() == QEvent.Type.Leave and not self._is_lasting:
             self._dismiss_timer.start()
         return super().event(event)
 

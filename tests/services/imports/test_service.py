@@ -15,7 +15,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.interchange.cards import png
 from lethe_app.services.imports.note_words import TEMPLATES, describe_note
-from lethe_app.services.imports.plan import ImportItem, ItemAction, ItemKind
+from lethe_app.services.imports.plan import ImportItem, ImportResult, ItemAction, ItemKind
 from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
 from tests.interchange.packed import archive
 from tests.services.turns import MIRA, prompt_of, say
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
         "settings.json": b"{}",
         "secrets.json": b"{}",
         "thumbnails/avatar/Vera Lind.png": picture(),
-        "groups/1.json": as_bytes({"id": "1", "members": []}),
+        "groups/1.json": as_bytes({"id": "1", "members": [], "activation_strategy": 0}),
         "user.css": b"x",
     }
     for name, content in files.items():
@@ -57,7 +57,7 @@ async def stored(services: AppServices) -> dict[str, object]:
 async def test_a_whole_user_folder_moves_in(services: AppServices, folder: Path):
     plan = await services.imports.read_plan([folder])
     assert [item.kind for item in plan.items] == CONTENTS
-    assert (plan.errors, plan.ignored) == ([], 1)
+    assert (plan.errors, plan.ignored) == ([], {"": 1, "group definition": 1})
 
     result = await services.imports.run(plan)
 
@@ -238,7 +238,7 @@ async def test_pictures_without_a_character_are_passed_over_in_a_folder(services
     plan = await services.imports.read_plan([folder])
     named = await services.imports.read_plan([folder / "characters" / "Vera Lind" / "joy.png"])
 
-    assert (plan.errors, plan.ignored) == ([], 3)
+    assert (plan.errors, plan.ignored) == ([], {"": 3, "group definition": 1})
     assert [error.problem for error in named.errors] == ["is a picture without a character card"]
 
 
@@ -367,3 +367,126 @@ async def test_memories_of_the_original_lethe_come_to_the_persona_of_their_file(
     assert [item.action for item in (await services.imports.read_plan([tmp_path])).items] == [ItemAction.SKIP] * 2
     await services.imports.revert(result)
     assert {memory.guid for memory in await services.memory.memories(MIRA)} == before
+
+
+def rows_of(*messages: tuple[str, str]) -> bytes:
+    """A chat of SillyTavern with these speakers and texts; the user is called You."""
+    lines = [{"user_name": "You", "character_name": "unused"}]
+    lines += [{"name": name, "is_user": name == "You", "mes": text} for name, text in messages]
+    return b"\n".join(as_bytes(line) for line in lines)
+
+
+async def import_files(services: AppServices, folder: Path, files: dict[str, bytes]) -> ImportResult:
+    for name, content in files.items():
+        path = folder / name
+        await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(path.write_bytes, content)
+    return await services.imports.run(await services.imports.read_plan([folder / name for name in files]))
+
+
+async def test_every_member_of_a_group_speaks_as_somebody(services: AppServices, tmp_path: Path):
+    chat = rows_of(("Megumin", "Explosion!"), ("You", "No."), ("Darkness", "Yes."))
+
+    result = await import_files(services, tmp_path, {"group.jsonl": chat})
+
+    spoken = await services.sessions.page(result.sessions[0], 0, 9)
+    assert [message.speaker for message in spoken] == ["megumin", "tomas", "darkness"]
+    assert sorted(result.personas) == ["darkness", "megumin"]
+
+
+async def test_the_card_of_somebody_known_from_a_chat_makes_that_persona_whole(services: AppServices, tmp_path: Path):
+    chat = await import_files(services, tmp_path, {"chat.jsonl": rows_of(("Vera Lind", "Hello."), ("You", "Hi."))})
+    before = await services.sessions.list("vera-lind")
+
+    card = await import_files(services, tmp_path, {"card.json": as_bytes(v2_card())})
+
+    assert (chat.personas, card.personas, [one.name for one in card.updated]) == (["vera-lind"], [], ["Vera Lind"])
+    persona = await services.library.persona("vera-lind")
+    assert (persona.name, bool(persona.bio)) == ("Vera Lind", True)
+    assert await services.sessions.list("vera-lind") == before != []
+
+    await services.imports.revert(card)
+    assert (await services.library.persona("vera-lind")).bio == ""
+    assert await services.sessions.list("vera-lind") == before
+
+
+async def test_a_second_character_of_a_name_keeps_it_in_its_texts(services: AppServices, tmp_path: Path):
+    other = v2_card()
+    other["data"] = {**other["data"], "description": "Another one."}
+    await import_files(services, tmp_path, {"a.json": as_bytes(v2_card())})
+
+    result = await import_files(services, tmp_path, {"b.json": as_bytes(other)})
+
+    persona = await services.library.persona(result.personas[0])
+    assert (persona.name, persona.nickname) == ("Vera Lind 2", "Vera Lind")
+    assert result.renamed == {"Vera Lind": "Vera Lind 2"}
+
+
+async def test_user_personas_of_other_programs_move_in(services: AppServices, tmp_path: Path):
+    settings = {
+        "power_user": {
+            "personas": {"ann.png": "Ann", "x.png": ""},
+            "persona_descriptions": {"ann.png": {"description": "{{user}} keeps bees.", "position": 0}},
+        }
+    }
+
+    result = await import_files(services, tmp_path, {"settings.json": as_bytes(settings)})
+
+    (persona,) = [one for one in await services.library.user_personas() if one.unique_name in result.personas]
+    assert (persona.name, persona.bio, persona.is_user) == ("Ann", "{{user}} keeps bees.", True)
+
+
+async def test_folders_are_passed_over_in_a_user_folder_only(services: AppServices, tmp_path: Path):
+    card = as_bytes(v2_card())
+    for name in ("mine/assets/a.json", "user/characters/b.json", "user/assets/c.json"):
+        await asyncio.to_thread((tmp_path / name).parent.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread((tmp_path / name).write_bytes, card + b" " * len(name))
+
+    plan = await services.imports.read_plan([tmp_path])
+
+    assert sorted(item.file.name for item in plan.items) == ["a.json", "b.json"]
+
+
+async def test_a_chat_of_text_generation_webui_has_its_dates_versions_and_character(services: AppServices, tmp_path: Path):
+    chat = {
+        "internal": [["<|BEGIN-VISIBLE-CHAT|>", "Hello & welcome."], ["Of what is the moon?", "Rock <b>mostly</b>."]],
+        "visible": [["", "Hello &amp; welcome."], ["Of what is the moon?", "Rock &lt;b&gt;mostly&lt;/b&gt;."]],
+        "metadata": {
+            "assistant_0": {"timestamp": "Jul 01, 2025 14:03"},
+            "user_1": {"timestamp": "Jul 01, 2025 14:04"},
+            "assistant_1": {
+                "timestamp": "Jul 01, 2025 14:05",
+                "versions": [{"content": "Cheese."}, {"content": "Rock <b>mostly</b>."}],
+            },
+        },
+    }
+
+    result = await import_files(services, tmp_path, {"logs/chat/Chiharu/20250701-14-03-00.json": as_bytes(chat)})
+
+    messages = await services.sessions.page(result.sessions[0], 0, 9)
+    assert [message.content for message in messages] == ["Hello & welcome.", "Of what is the moon?", "Rock <b>mostly</b>."]
+    assert [f"{message.time:%d %H:%M}" for message in messages] == ["01 14:03", "01 14:04", "01 14:05"]
+    assert [one.content for one in messages[2].alternatives] == ["Cheese.", "Rock <b>mostly</b>."]
+    assert result.personas == ["chiharu"]
+
+
+async def test_what_has_no_counterpart_is_named(services: AppServices, tmp_path: Path):
+    files = {
+        "context.json": {"name": "ChatML", "story_string": "{{#if system}}", "chat_start": ""},
+        "reasoning.json": {"name": "DeepSeek", "prefix": "<think>", "suffix": "</think>", "separator": ""},
+        "completion.json": {"temperature": 1, "prompts": [], "prompt_order": []},
+        "replies.json": {"version": 2, "name": "Mine", "qrList": []},
+    }
+    folder = tmp_path / "presets"
+    await asyncio.to_thread(folder.mkdir)
+    for name, values in files.items():
+        await asyncio.to_thread((folder / name).write_bytes, as_bytes(values))
+
+    whole = await services.imports.read_plan([folder])
+    named = await services.imports.read_plan([folder / "context.json"])
+
+    kinds = {"context template": 1, "reasoning template": 1, "chat completion preset": 1, "quick reply set": 1}
+    assert (whole.items, whole.ignored) == ([], kinds)
+    assert [error.problem for error in named.errors] == [
+        "is a context template of SillyTavern, which has no counterpart in Lethe"
+    ]

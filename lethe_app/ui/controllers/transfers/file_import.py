@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.notifier import Notifier
 
+MAX_RENAMED = 3
+"""Maximum number of renamed records that the notification names."""
 DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
 """Events of a drag that the event filter handles."""
 
@@ -117,6 +119,7 @@ class FileImporter(QObject):
                 self._describe(result),
                 button=self.tr("Undo"),
                 action=self._tasks.create_callback(self._revert, result),
+                is_lasting=True,
             )
         if result.errors:
             self._notifier.report_error(self._summarise_errors(result.errors))
@@ -135,6 +138,10 @@ class FileImporter(QObject):
         made = [describe_count(kind, count) for kind, count in counts.items() if count]
         updated = [record.name for record in result.updated]
         sentences = [self.tr("Imported: {things}.").format(things=join_with_and(made))] if made else []
+        sentences += [
+            self.tr("“{name}” is called “{new}” here.").format(name=shorten_text(name, 60), new=shorten_text(new, 60))
+            for name, new in list(result.renamed.items())[:MAX_RENAMED]
+        ]
         sentences += [self.tr("Updated: {names}.").format(names=shorten_text(join_with_and(updated), 120))] if updated else []
         return " ".join(sentences)
 
@@ -145,7 +152,11 @@ class FileImporter(QObject):
         return FileError(first.path, first.problem, first.field, more if others else first.remedy)
 
     async def _revert(self, result: ImportResult) -> None:
-        await self._get_imports().revert(result)
+        """Undo an import, with progress; it goes on when the dialog is closed."""
+        imports = self._get_imports()
+        dialog = TransferProgressDialog(self._window, self.tr("Undoing the import…"), can_cancel=False)
+        async with self._import_lock:
+            await run_with_progress(dialog, self._file_transfers, lambda report: asyncio.shield(imports.revert(result, report)))
         for persona_id in result.personas:
             self.reverted.emit(persona_id)
 
