@@ -63,6 +63,7 @@ PAGES = {
     "who-you-are": "user_personas",
     "mind": "mind",
     "notebooks": "notebooks",
+    "documents": "documents",
     "away": "away",
     "dreams": "dreams",
     "research": "research",

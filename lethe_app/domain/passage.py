@@ -113,4 +113,4 @@ class DocumentChunk:
     def location(self) -> str:
         """Return the title with the page, or else with the heading: how a passage is cited."""
         place = f"page {self.page}" if self.page else self.heading
-        return f"{self.title}, {place}" if place else self.title
+        return f"{self.title}, {place}" if place not in ("", self.title) else self.title

@@ -30,6 +30,7 @@ PAGES = {
     "timeline": "What do you remember about me?",
     "mind": "Mind",
     "notebooks": "Notebooks",
+    "documents": "Documents",
     "dreams": "Dreams",
     "away": "",
     "research": "Deep research",

@@ -119,9 +119,10 @@ class ReplySourceReader:
 
     async def _describe_memory(self, recollection: RecalledMemory) -> ReplyMemory:
         traces = tuple([RecallTrace(lead, await self._find_origin(lead, recollection)) for lead in recollection.leads])
-        first_origin = traces[0].origin if traces else None
         if recollection.world:
             return ReplyMemory(recollection, SourceKind.WORLD, recollection.memory, recollection.text, traces)
+        if traces and traces[0].lead.kind == PassageKind.DOCUMENT:
+            return ReplyMemory(recollection, SourceKind.DOCUMENT, recollection.memory, traces[0].lead.text, traces)
         fact = await self._fact(recollection)
         if fact is not None:
             return ReplyMemory(
@@ -134,21 +135,24 @@ class ReplySourceReader:
                 pinned=fact.pinned,
             )
         if recollection.category is MemoryType.CHAT_SESSION:
-            session = await self._session(recollection.memory)
-            if session is None:
-                return ReplyMemory(
-                    recollection, SourceKind.CONVERSATION, recollection.memory, recollection.text, traces, is_stored=False
-                )
-            origin = first_origin or StatementOrigin(session.guid, session.name, session.added)
-            return ReplyMemory(
-                recollection, SourceKind.CONVERSATION, session.guid, recollection.text, traces, origin, pinned=session.sticky
-            )
+            return await self._describe_session(recollection, traces)
         memory = await self._memory(recollection.memory)
         if memory is None:
             return ReplyMemory(
                 recollection, SourceKind.MEMORY, recollection.memory, strip_quotes(recollection.text), traces, is_stored=False
             )
         return ReplyMemory(recollection, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
+
+    async def _describe_session(self, recollection: RecalledMemory, traces: tuple[RecallTrace, ...]) -> ReplyMemory:
+        session = await self._session(recollection.memory)
+        if session is None:
+            return ReplyMemory(
+                recollection, SourceKind.CONVERSATION, recollection.memory, recollection.text, traces, is_stored=False
+            )
+        origin = (traces[0].origin if traces else None) or StatementOrigin(session.guid, session.name, session.added)
+        return ReplyMemory(
+            recollection, SourceKind.CONVERSATION, session.guid, recollection.text, traces, origin, pinned=session.sticky
+        )
 
     async def _fact(self, recollection: RecalledMemory) -> ExtractedFact | None:
         """Return the fact that was recalled or led to the recall; None if there is none."""

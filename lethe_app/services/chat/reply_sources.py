@@ -19,6 +19,11 @@ class SourceKind(StrEnum):
     MEMORY = "memory"
     CONVERSATION = "conversation"
     WORLD = "world"
+    DOCUMENT = "document"
+
+
+FROM_FILES = frozenset({SourceKind.WORLD, SourceKind.DOCUMENT})
+"""Sources that are the user's files: they are edited there, and not forgotten."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class ReplyMemory:
 
     @property
     def can_be_pinned(self) -> bool:
-        return self.is_stored and self.kind is not SourceKind.WORLD
+        return self.is_stored and self.kind not in FROM_FILES
 
     @property
     def can_be_edited(self) -> bool:
@@ -71,7 +76,7 @@ class ReplyMemory:
 
     @property
     def can_be_forgotten(self) -> bool:
-        return self.is_stored and self.kind is not SourceKind.WORLD
+        return self.is_stored and self.kind not in FROM_FILES
 
     @property
     def can_be_objected_to(self) -> bool:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallLead, RecallWay
-from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind, StatementOrigin
+from lethe_app.services.chat.reply_sources import FROM_FILES, ReplyMemory, ReplySources, SourceKind, StatementOrigin
 from lethe_app.ui.core.formatting import format_age
 
 MAX_QUOTED_WORDS = 3
@@ -37,6 +37,8 @@ def format_kind(memory: ReplyMemory) -> str:
         return tr("Notebook")
     if memory.kind is SourceKind.WORLD:
         return tr("World · {name}").format(name=memory.recollection.world)
+    if memory.kind is SourceKind.DOCUMENT:
+        return tr("Document")
     if memory.kind is SourceKind.FACT:
         return tr("Fact")
     if memory.kind is SourceKind.CONVERSATION:
@@ -56,7 +58,7 @@ def format_kind(memory: ReplyMemory) -> str:
 
 def kind_icon_name(memory: ReplyMemory) -> str:
     """Return the icon name of a memory."""
-    return "book" if memory.kind is SourceKind.WORLD else "remembered"
+    return "book" if memory.kind in FROM_FILES else "remembered"
 
 
 def format_card_text(memory: ReplyMemory, persona_name: str = "") -> str:
@@ -138,6 +140,12 @@ def _explain_semantic_recall(memory: ReplyMemory, user_message: str, persona_nam
             tr("You mentioned {said}, which this conversation was about: {line}")
             if quoted_words
             else tr("Similar in meaning: {line}")
+        )
+    elif memory.kind is SourceKind.DOCUMENT:
+        template = (
+            tr("You mentioned {said}, which is in this document.")
+            if quoted_words
+            else tr("Similar in meaning to your message.")
         )
     else:
         template = (

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.bundle import BundleScope
     from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.pages.page import Page
     from lethe_app.ui.shell.main_window import MainWindow
@@ -36,6 +37,7 @@ class PageController(QObject):
         view: ChatView,
         sessions: SessionController,
         tasks: TaskRunner,
+        file_transfers: FileTransfers,
         export_persona: Callable[[str, BundleScope], Awaitable[None]],
     ) -> None:
         super().__init__(window)
@@ -51,6 +53,7 @@ class PageController(QObject):
             lambda: sessions.current_session,
             self.open_session,
             self.run_action,
+            file_transfers,
         )
         self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
         self.navigator.route_changed.connect(self._update_persona_action)

@@ -290,7 +290,15 @@ class WindowController(QObject):
             self.file_transfers,
             self.tasks,
         )
-        self.pages = PageController(window, services, self.view, self.sessions, self.tasks, self.bundle_exporter.export_persona)
+        self.pages = PageController(
+            window,
+            services,
+            self.view,
+            self.sessions,
+            self.tasks,
+            self.file_transfers,
+            self.bundle_exporter.export_persona,
+        )
 
     def is_idle(self) -> bool:
         """Return whether the user has been idle for `IDLE_BEFORE_PRELOAD` and no reply is in progress."""

@@ -71,6 +71,14 @@ class MemoriesRoute(Route):
 
 
 @dataclass(frozen=True)
+class DocumentsRoute(Route):
+    """Documents of a persona or world."""
+
+    owner: str = ""
+    """Id of the persona, or the owner of a world's documents."""
+
+
+@dataclass(frozen=True)
 class FactsRoute(Route):
     """Facts a persona knows."""
 
@@ -154,6 +162,7 @@ ACTION_ROUTES: dict[str, Route] = {
     "research": ResearchRoute(),
     "memories": MemoriesRoute(),
     "facts": FactsRoute(),
+    "documents": DocumentsRoute(),
     "objections": FeedbackRoute(),
     "timeline": TimelineRoute(),
     "mind": MindRoute(),

@@ -30,6 +30,8 @@ class ImportPreviewDialog(QuestionDialog):
     def __init__(self, parent: QWidget, plan: ImportPlan) -> None:
         self._plan = plan
         self.rows: list[ImportItemRow] = []
+        self._skipped_kinds: frozenset[ItemKind] = frozenset()
+        """Kinds of which the user wants none, unless an item is selected by itself."""
         title = QCoreApplication.translate("ImportPreviewDialog", "Import files")
         super().__init__(parent, title, QCoreApplication.translate("ImportPreviewDialog", "Import"))
         for kind in ItemKind:
@@ -41,7 +43,11 @@ class ImportPreviewDialog(QuestionDialog):
     def plan(self) -> ImportPlan:
         """Return the plan with the actions that the user chose."""
         chosen = {row.item.key: row.action for row in self.rows}
-        return replace(self._plan, items=[replace(item, action=chosen.get(item.key, item.action)) for item in self._plan.items])
+        others = {item.key: ItemAction.SKIP for item in self._plan.items if item.kind in self._skipped_kinds}
+        actions = others | chosen
+        return replace(
+            self._plan, items=[replace(item, action=actions.get(item.key, item.action)) for item in self._plan.items]
+        )
 
     def fit_to_content(self) -> None:
         """Set a readable width and the height that the content then needs."""
@@ -53,7 +59,7 @@ class ImportPreviewDialog(QuestionDialog):
         if not items:
             return
         count = sum(item.size for item in items) if kind is ItemKind.MEMORIES else len(items)
-        self.column.addWidget(build_heading(describe_count(kind, count)))
+        self.column.addLayout(self._build_kind_heading(kind, describe_count(kind, count), len(items)))
         for item in items[:MAX_ROWS]:
             row = ImportItemRow(item)
             row.action_changed.connect(self._update_button)
@@ -61,6 +67,25 @@ class ImportPreviewDialog(QuestionDialog):
             self.column.addWidget(row)
         if len(items) > MAX_ROWS:
             self.column.addWidget(build_small_label(self.tr("And {n} more.").format(n=len(items) - MAX_ROWS)))
+
+    def _build_kind_heading(self, kind: ItemKind, title: str, count: int) -> QHBoxLayout:
+        """Return the heading of a kind, with a box that selects all of its items or none, also those that are only counted."""
+        heading = QHBoxLayout()
+        heading.addWidget(build_heading(title), 1)
+        if count > 1:
+            box = QCheckBox(self.tr("All"))
+            box.setChecked(True)
+            box.setAccessibleName(self.tr("Select all: {title}").format(title=title))
+            box.toggled.connect(lambda is_on: self._select_kind(kind, is_on))
+            heading.addWidget(box)
+        return heading
+
+    def _select_kind(self, kind: ItemKind, is_on: bool) -> None:
+        self._skipped_kinds = self._skipped_kinds - {kind} if is_on else self._skipped_kinds | {kind}
+        for row in self.rows:
+            if row.item.kind is kind:
+                row.box.setChecked(is_on)
+        self._update_button()
 
     def _add_errors(self) -> None:
         plan = self._plan

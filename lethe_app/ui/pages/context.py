@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from lethe_app.domain.chat import ChatSession
+    from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.pages.navigator import PageNavigator
@@ -33,3 +34,5 @@ class PageContext:
     """Leave the pages for a session and, if given, for a message in it."""
     run_action: Callable[[str], None]
     """Run an action of the window by name; the pages are left first for one that needs the conversation."""
+    file_transfers: FileTransfers
+    """Reading and writing of files in progress, for the activity list."""

@@ -15,6 +15,7 @@ TAB_TITLES = {
     "facts": str(QT_TRANSLATE_NOOP("PageTabs", "Facts")),
     "conversations": str(QT_TRANSLATE_NOOP("PageTabs", "Conversations")),
     "notebooks": str(QT_TRANSLATE_NOOP("PageTabs", "Notebooks")),
+    "documents": str(QT_TRANSLATE_NOOP("PageTabs", "Documents")),
     "mind": str(QT_TRANSLATE_NOOP("PageTabs", "Mind")),
     "dreams": str(QT_TRANSLATE_NOOP("PageTabs", "Dreams")),
     "objections": str(QT_TRANSLATE_NOOP("PageTabs", "Irrelevant")),
@@ -23,7 +24,7 @@ TAB_TITLES = {
     "outgoing": str(QT_TRANSLATE_NOOP("PageTabs", "Network log")),
 }
 """Title of each tab, by the action that opens its page."""
-MEMORY_GROUP = ("timeline", "memories", "facts", "conversations", "notebooks", "mind", "dreams", "objections")
+MEMORY_GROUP = ("timeline", "memories", "facts", "conversations", "notebooks", "documents", "mind", "dreams", "objections")
 BACKGROUND_GROUP = ("away", "research", "outgoing")
 GROUPS = (MEMORY_GROUP, BACKGROUND_GROUP)
 """Actions whose pages are tabs of each other."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.pages.context import PageContext
@@ -19,9 +20,19 @@ class PersonaSelector(NoWheelComboBox):
     chosen = Signal(str)
     """Emitted with the unique name of the persona."""
 
-    def __init__(self, context: PageContext, library: Library, preferences: Preferences, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        library: Library,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+        *,
+        with_worlds: bool = False,
+    ) -> None:
+        """Create the combo box. `with_worlds` adds the worlds below the personas, under the owner of what belongs to them."""
         super().__init__(parent)
         self._context, self._library, self._preferences = context, library, preferences
+        self._with_worlds = with_worlds
         self._announced_persona_id = ""
         self.setAccessibleName(self.tr("Persona"))
         self.setToolTip(self.tr("Persona"))
@@ -70,12 +81,15 @@ class PersonaSelector(NoWheelComboBox):
 
     async def _reload(self) -> None:
         personas = await self._library.personas()
+        worlds = await self._library.worlds() if self._with_worlds else {}
         selected_id = self.persona_id or self._default_persona_id()
         with QSignalBlocker(self):
             # Signals are blocked, because clearing and filling would report personas that nobody chose.
             self.clear()
             for persona in personas:
                 self.addItem(persona.name, persona.unique_name)
+            for name, world in worlds.items():
+                self.addItem(self.tr("World: {name}").format(name=world.name), owner_of_world(name))
             self.setCurrentIndex(max(self.findData(selected_id), 0) if personas else -1)
         self._emit_if_changed()
 

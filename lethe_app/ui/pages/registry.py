@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lethe_app.ui.core.routes import (
     ActivityRoute,
+    DocumentsRoute,
     DreamsRoute,
     FactsRoute,
     FeedbackRoute,
@@ -74,6 +75,7 @@ class PageRegistry:
             TimelineRoute: self._create_timeline_page,
             MindRoute: self._create_mind_page,
             NotebooksRoute: self._create_notebooks_page,
+            DocumentsRoute: self._create_documents_page,
             SettingsRoute: self._create_settings_page,
             WorldsRoute: self._create_worlds_page,
             PresetsRoute: self._create_presets_page,
@@ -300,6 +302,14 @@ class PageRegistry:
             services.mind.notebook_filer,
             services.preferences,
         )
+
+    def _create_documents_page(self) -> Page:
+        from lethe_app.ui.pages.documents.page import DocumentsPage
+        from lethe_app.ui.pages.persona_selector import PersonaSelector
+
+        services = self._services
+        selector = PersonaSelector(self._context, services.library, services.preferences, with_worlds=True)
+        return DocumentsPage(self._context, selector, services.documents, services.knowledge_base)
 
     def _create_settings_page(self) -> Page:
         from lethe_app.ui.pages.settings.page import SettingsPage

@@ -13,6 +13,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.recall import RecallWay
 from lethe_app.errors import FileError
+from lethe_app.services.chat.reply_sources import SourceKind
 from lethe_app.services.documents import reading
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.documents.reading import read_file
@@ -234,3 +235,19 @@ async def test_a_blank_query_and_a_base_without_documents_find_nothing(text: str
 
     assert await KnowledgeBase(backend).search(DocumentQuery(text, [MIRA])) == []
     assert backend.counts == []
+
+
+async def test_the_memory_panel_shows_the_passage_and_offers_nothing_but_an_objection(
+    services: AppServices, session: ChatSession, manual: Path
+):
+    await services.documents.add(MIRA, manual)
+    await services.indexing.index_all_pending()
+    outcome = await say(services, session, QUESTION)
+
+    sources = await services.reply_sources.sources_of(outcome.reply.id)
+
+    assert sources is not None
+    (shown,) = sources.recalled
+    assert (shown.kind, shown.text) == (SourceKind.DOCUMENT, PAGES[1])
+    assert (shown.can_be_pinned, shown.can_be_edited, shown.can_be_forgotten) == (False, False, False)
+    assert shown.can_be_objected_to

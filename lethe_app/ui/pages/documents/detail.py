@@ -1,0 +1,85 @@
+"""Pane beside the list of documents: what a question finds in them, or what is stored of the selected one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QWidget
+
+from lethe_app.domain.passage import Document
+from lethe_app.services.documents.knowledge_base import DocumentHit
+from lethe_app.ui.core.formatting import format_bytes, format_count
+from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.detail_pane import DetailPane
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+
+MIN_WIDTH, WIDTH = 280, 460
+MIN_LIKELIHOOD = 0.01
+"""Likelihood below which a passage is not shown."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Documents", text)
+
+
+class DocumentDetail(DetailPane):
+    """Pane with one card for each passage that was found, or with the selected document."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            _tr("Select a document, or type a question to see which passages answer it."), MIN_WIDTH, WIDTH, parent
+        )
+        self.setAccessibleName(_tr("Found passages"))
+        self._cards: list[QWidget] = []
+
+    def show_document(self, document: Document | None) -> None:
+        """Show where a document came from and when; None shows the placeholder."""
+        self._clear()
+        self.setCurrentIndex(0 if document is None else 1)
+        if document is None:
+            return
+        lines = [
+            document.path,
+            f"{format_passages(document.chunks)} · {format_bytes(document.size)} · {format_date_time(document.added)}",
+        ]
+        if document.trouble:
+            lines.append(_tr("The changed file could not be read: it {problem}.").format(problem=document.trouble))
+        self._add_card(document.title, lines)
+
+    def show_hits(self, hits: Sequence[DocumentHit]) -> None:
+        """Show what a question found, the best first, and which of it a message with this text would recall."""
+        self._clear()
+        self.setCurrentIndex(1)
+        likely = [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
+        if not likely:
+            self._add_card("", [_tr("No document says anything about that.")])
+        for hit in likely:
+            effect = _tr("recalled by a message with this text") if hit.is_sure else _tr("too uncertain to be recalled")
+            self._add_card(hit.chunk.location, [hit.chunk.text], f"{hit.ranked.likelihood:.0%} · {effect}")
+
+    def _add_card(self, title: str, lines: Sequence[str], note: str = "") -> None:
+        card, column = create_card()
+        if title:
+            heading = create_text_label(title, "section")
+            column.addWidget(heading)
+        if note:
+            column.addWidget(build_small_label(note))
+        for line in lines:
+            label = create_text_label(line)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            column.addWidget(label)
+        self._cards.append(card)
+        self._sheet.add_widget(card)
+
+    def _clear(self) -> None:
+        for card in self._cards:
+            card.hide()
+            card.deleteLater()
+        self._cards.clear()
+
+
+def format_passages(count: int) -> str:
+    """Return a number of passages in words."""
+    return format_count(count, _tr("{n} passage"), _tr("{n} passages"))

@@ -1,0 +1,104 @@
+"""Documents on their page: dropped, asked, read again, removed; of a persona or of a world."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from lethe_app.ui.pages.documents.page import DocumentsPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("styled_app")
+
+
+@pytest.fixture
+def manual(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "Manual.md").write_text("# Pump\n\nThe bilge pump is primed with seawater.\n", encoding="utf-8")
+    (folder / "Crew.txt").write_text("The cook fears geese.", encoding="utf-8")
+    (folder / "picture.bmp").write_bytes(b"BM")
+    return folder
+
+
+async def page_of(scene: Scene) -> DocumentsPage:
+    scene.window.window_actions["documents"].trigger()
+    await until(lambda: isinstance(scene.controller.pages.navigator.current_page, DocumentsPage))
+    page = scene.controller.pages.navigator.current_page
+    assert isinstance(page, DocumentsPage)
+    await until(lambda: page.persona_selector.count() > 1)
+    return page
+
+
+def drop(page: DocumentsPage, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    page.dropEvent(QDropEvent(QPoint(9, 9), copy, data, left, Qt.KeyboardModifier.NoModifier))
+
+
+def titles(page: DocumentsPage) -> list[str]:
+    return [document.title for document in page.rows.visible_rows]
+
+
+def texts(page: DocumentsPage) -> str:
+    return "\n".join(label.text() for label in page.detail.findChildren(QLabel) if label.isVisibleTo(page.detail))
+
+
+async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        assert not page.question.isEnabled()
+
+        drop(page, manual)
+        await until(lambda: titles(page) == ["Crew", "Manual"])
+        await until(lambda: [toast.text for toast in scene.toasts] == ["2 documents were added."])
+        await scene.services.indexing.index_all_pending()
+
+        QTest.keyClicks(page.question, "How is the pump primed?")
+        await until(lambda: "The bilge pump is primed with seawater." in texts(page))
+        assert "Manual, Pump" in texts(page)
+
+        page.question.clear()
+        await until(lambda: "primed with seawater" not in texts(page))
+        page.table.select_row(page.rows.visible_rows[1].guid)
+        await until(lambda: str(manual / "Manual.md") in texts(page))
+        page.remove_selected()
+        QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
+        await until(lambda: titles(page) == ["Crew"])
+
+
+async def test_documents_of_a_world_are_listed_with_it(tmp_path: Path, manual: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        place = page.persona_selector.findText("World: ", Qt.MatchFlag.MatchStartsWith)
+        page.persona_selector.setCurrentIndex(place)
+
+        drop(page, manual / "Crew.txt")
+        await until(lambda: titles(page) == ["Crew"])
+
+        page.persona_selector.setCurrentIndex(0)
+        await until(lambda: titles(page) == [])
+
+
+async def test_a_changed_file_is_read_again_and_a_broken_one_says_why(tmp_path: Path, manual: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        broken = manual / "Broken.pdf"
+        await asyncio.to_thread(broken.write_bytes, b"no PDF")
+        drop(page, manual / "Crew.txt", broken)
+        await until(lambda: titles(page) == ["Crew"])
+        await until(lambda: any("is not a PDF that can be read" in toast.text for toast in scene.toasts))
+
+        await asyncio.to_thread((manual / "Crew.txt").write_text, "The cook loves geese. The mate does not.")
+        page.read_changed_files()
+        await until(lambda: any(toast.text == "1 document was reloaded." for toast in scene.toasts))
+        QApplication.processEvents()
+        page.read_changed_files()
+        await until(lambda: any(toast.text == "No file has changed." for toast in scene.toasts))
