@@ -40,6 +40,9 @@ AVATAR_SIZE = 44
 """Diameter of the avatars, in pixels."""
 
 
+SHORTCUT_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+
+
 class Welcome(QFrame):
     """Page with name, persona, model and a start button. Every choice has a default, so that Enter alone starts a session."""
 
@@ -326,7 +329,11 @@ class Welcome(QFrame):
         self.start_button.setText(self.tr("&Start chatting"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Start on Enter. Letters that nothing else takes, such as after a click on a card, are the beginning of the name."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.start_button.isEnabled():
             self._start_with_model()
+        elif (text := event.text().strip()) and text.isprintable() and not event.modifiers() & SHORTCUT_MODIFIERS:
+            self.name_field.setFocus()
+            self.name_field.insert(text)
         else:
             super().keyPressEvent(event)

@@ -54,6 +54,16 @@ def test_name_persona_and_model_are_taken_as_chosen(welcome, qtbot):
     assert begun.args == ["Tomas", STARTER.path, "mira"]
 
 
+def test_letters_typed_after_a_click_on_a_card_are_the_name(welcome, qtbot):
+    QTest.mouseClick(welcome.persona_cards[1], Qt.MouseButton.LeftButton)
+    QTest.keyClicks(welcome.persona_cards[1], "T")
+    QTest.keyClicks(welcome.name_field, "omas")
+    with qtbot.waitSignal(welcome.start_requested) as begun:
+        QTest.keyClick(welcome.name_field, Qt.Key.Key_Return)
+
+    assert (begun.args[0], begun.args[2]) == ("Tomas", "mira")
+
+
 def test_begin_cannot_be_pressed_twice(welcome, qtbot):
     QTest.mouseClick(welcome.start_button, Qt.MouseButton.LeftButton)
     with qtbot.assertNotEmitted(welcome.start_requested):
