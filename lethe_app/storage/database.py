@@ -33,7 +33,7 @@ PRAGMAS = (
     # After a checkpoint the log file is truncated to 64 MB; otherwise it keeps its largest size for ever.
     "journal_size_limit = 67108864",
     "foreign_keys = ON",
-    "secure_delete = FAST",  # what the user purged should not linger in free space
+    "secure_delete = ON",  # what the user purged must not linger in free space
     # The file may come from someone else: its views and triggers must not call functions with side effects.
     "trusted_schema = OFF",
     # Finds damaged pages when they are read, before wrong data is returned.
@@ -43,6 +43,8 @@ PRAGMAS = (
     "cache_size = -16000",
 )
 """Settings of every connection."""
+MERGE_FULL_TEXT = "INSERT INTO passage_words (passage_words) VALUES ('optimize')"
+"""Statement that merges the full-text index, which then contains only words of passages that exist."""
 
 
 class Database:
@@ -88,6 +90,13 @@ class Database:
         """
         return await self._submit(work)
 
+    async def scrub(self) -> None:
+        """Remove from the files what was deleted: words that the full-text index keeps until it is merged, and old pages in the
+        log, unless a backup is reading them.
+        """
+        await self.run(lambda connection: connection.execute(MERGE_FULL_TEXT))
+        await self._submit(self._truncate_log)
+
     async def close(self) -> None:
         """Finish submitted work, checkpoint the log into the file and release the home lock. Closing twice does nothing."""
         if self._closed:
@@ -106,6 +115,12 @@ class Database:
         assert connection is not None, "open() makes the connection before any work is submitted"
         with translate_errors(self.path), transaction(connection):
             return work(connection)
+
+    def _truncate_log(self) -> None:
+        connection = self._connection
+        assert connection is not None, "open() makes the connection before any work is submitted"
+        with translate_errors(self.path):
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _open_file(self) -> None:
         with translate_errors(self.path):

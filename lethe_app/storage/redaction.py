@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from lethe_app.domain.recall import LOGGED, OUTDATED
@@ -19,6 +20,7 @@ SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories) AN
 AND value NOT IN (SELECT id FROM messages) AND value NOT IN (SELECT id FROM document_chunks)
 """
 """Query: those of the given guids that exist neither as memory, nor as fact, message or passage of a document."""
+_GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Recalled = dict[str, Any]
 """A recalled memory as stored in JSON."""
 
@@ -51,6 +53,18 @@ def redact_purged(connection: sqlite3.Connection) -> None:
     for scope, key, copy in copies:
         if _redact(copy, purged_guids):
             connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, key))
+
+
+def list_record_ids(connection: sqlite3.Connection) -> set[str]:
+    """Return the ids of all memories, sessions and facts, in the trash or not."""
+    return {guid for (guid,) in connection.execute("SELECT guid FROM memories UNION ALL SELECT guid FROM facts")}
+
+
+def delete_changes(connection: sqlite3.Connection, erased_ids: Set[str]) -> None:
+    """Delete the recorded changes of erased records, which contain their texts; such a change cannot be undone any more."""
+    rows = connection.execute("SELECT id, before || after FROM changes").fetchall() if erased_ids else []
+    stale = [(id_,) for id_, text in rows if not erased_ids.isdisjoint(_GUID.findall(text))]
+    connection.executemany("DELETE FROM changes WHERE id = ?", stale)
 
 
 def _records_in(row: Recalled, list_name: str) -> list[Recalled]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -143,6 +143,7 @@ class TrashListing:
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
 
         def work(connection: sqlite3.Connection) -> None:
+            before = redaction.list_record_ids(connection)
             trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
             facts = (json.dumps(by_kind[TrashKind.FACT]),)
             in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
@@ -155,7 +156,7 @@ class TrashListing:
                 trash.erase_messages(
                     connection, [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
                 )
-            redaction.redact_purged(connection)
+            _remove_quotations(connection, before)
 
         await self._database.run(work)
 
@@ -181,14 +182,25 @@ class TrashListing:
 
         await self._database.run(work)
 
+    async def scrub(self) -> None:
+        """Remove what was erased from the files of the database."""
+        await self._database.scrub()
+
     async def purge(self, before: str) -> int:
         """Erase everything deleted before that time (UTC) and return the number of records."""
 
         def work(connection: sqlite3.Connection) -> int:
+            present = redaction.list_record_ids(connection)
             facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
             count = facts + trash.purge(connection, before)
             if count:
-                redaction.redact_purged(connection)
+                _remove_quotations(connection, present)
             return count
 
         return await self._database.run(work)
+
+
+def _remove_quotations(connection: sqlite3.Connection, before: Set[str]) -> None:
+    """Remove the texts of erased records from recorded turns and changes; `before` are the ids that existed before."""
+    redaction.redact_purged(connection)
+    redaction.delete_changes(connection, before - redaction.list_record_ids(connection))

@@ -82,6 +82,7 @@ class DocumentService:
         documents = [await self._store.get(guid) for guid in guids]
         await self._store.delete(guids)
         await self._indexing.index_all_pending()
+        await self._store.scrub()
         for owner in dict.fromkeys(document.owner for document in documents):
             self._forget_prompts(owner)
             self.changed.notify(owner)

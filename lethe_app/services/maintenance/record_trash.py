@@ -81,6 +81,10 @@ class RecordTrash:
         """Delete everything permanently that is stored for a persona."""
         await self._listing.erase_persona(persona_id, app_state_keys(persona_id))
 
+    async def scrub(self) -> None:
+        """Remove what was deleted permanently from the files of the database."""
+        await self._listing.scrub()
+
     async def purge(self, limit: datetime) -> None:
         """Delete records permanently that were deleted before `limit`."""
         await self._listing.purge(utc_text(limit))

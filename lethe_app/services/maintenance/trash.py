@@ -76,8 +76,13 @@ class Trash:
             await self._documents.remove_all(persona_id)
         for name in await self._files.list_lost_worlds(items):
             await self._documents.remove_all(owner_of_world(name))
-        await self._indexing.index_changes()
+        await self._remove_traces()
         self.changed.notify(None)
+
+    async def _remove_traces(self) -> None:
+        """Remove what was deleted permanently from the index, and from the files of the database."""
+        await self._indexing.index_changes()
+        await self.records.scrub()
 
     async def purge_expired(self) -> None:
         """Delete items permanently that have been in the trash for longer than `retention_days`."""
@@ -86,5 +91,5 @@ class Trash:
         limit = now() - timedelta(days=self.retention_days)
         expired = [item for item in await self.list_items() if item.when < limit]
         if expired:
-            await self.records.purge(limit)
+            await self.records.purge(limit)  # `erase` removes the traces of these as well
             await self.erase([item for item in expired if item.kind in FILE_KINDS])

@@ -90,6 +90,10 @@ class DocumentStore:
         rows = await self._database.run(lambda connection: connection.execute(_SELECT_CHUNKS, (wanted,)).fetchall())
         return {UUID(row[0]): _to_chunk(row) for row in rows}
 
+    async def scrub(self) -> None:
+        """Remove what was deleted from the files of the database."""
+        await self._database.scrub()
+
     async def delete(self, guids: Sequence[UUID]) -> None:
         """Delete documents with everything that was recalled of them."""
 

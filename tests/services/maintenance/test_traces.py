@@ -1,0 +1,107 @@
+"""What is deleted permanently is in no file of the home any more: searched for in the raw bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.changes import ChangedRecords, RecordedChange, TrashKind
+from lethe_app.domain.chat import ChatSession
+from lethe_app.storage.row_mapping import column_values, save_row
+from tests.services.turns import MIRA, add_memory, say
+
+CANARY = "zanzibarite"
+FILLER = "The tide was slow, and the harbour lay still for hours. " * 12
+
+
+async def files_with(services: AppServices, word: str = CANARY) -> list[str]:
+    """The files of the home that contain the word, whatever its capitals."""
+    home = services.paths.home
+
+    def search() -> list[str]:
+        return sorted(
+            str(path.relative_to(home))
+            for path in home.rglob("*")
+            if path.is_file() and word.encode() in path.read_bytes().lower()
+        )
+
+    return await asyncio.to_thread(search)
+
+
+@pytest.fixture
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
+    """A conversation about the canary among others, archived, with a fact and a memory of it."""
+    await says(*[f"“I see. {CANARY.title()}, then.”", *["“Aye.”"] * 20])
+    session = await services.sessions.new(MIRA)
+    await say(services, session, f"My sister collects {CANARY.title()}. I am allergic to {CANARY}.")
+    await say(services, session, FILLER)
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+    await services.indexing.index_all_pending()
+    other = await services.sessions.new(MIRA)
+    await say(services, other, f"What do you know of {CANARY}?")
+    return session
+
+
+async def erase(services: AppServices, *kinds: TrashKind) -> None:
+    items = [item for item in await services.trash.list_items() if not kinds or item.kind in kinds]
+    await services.trash.erase(items)
+
+
+async def test_a_conversation_leaves_nothing(services: AppServices, session: ChatSession):
+    assert await files_with(services)
+    for summary in await services.sessions.list(MIRA):
+        await services.sessions.delete(summary.guid)
+
+    await erase(services)
+
+    assert await files_with(services) == []
+
+
+async def test_a_memory_leaves_nothing(services: AppServices, says: Callable[..., object]):
+    memory = await add_memory(services, content=f"The {CANARY} is in the drawer.")
+    await services.indexing.index_all_pending()
+    await services.memory.forget_memory(memory.guid)
+
+    await erase(services)
+
+    assert await files_with(services) == []
+
+
+async def test_a_change_that_a_task_recorded_leaves_nothing(services: AppServices):
+    memory = await add_memory(services, content=f"The {CANARY} is in the drawer.")
+    records = ChangedRecords(memories=[memory]).model_dump_json()
+    change = RecordedChange(persona_id=MIRA, what="merged", before=records, after=ChangedRecords().model_dump_json())
+    await services.core.database.run(
+        lambda connection: save_row(connection, "changes", "id", column_values(change, tuple(RecordedChange.model_fields)))
+    )
+    await services.memory.forget_memory(memory.guid)
+
+    await erase(services)
+
+    assert await files_with(services) == []
+
+
+async def test_a_persona_leaves_nothing(services: AppServices, session: ChatSession):
+    await add_memory(services, content=f"The {CANARY} is in the drawer.")
+    await services.library.delete_persona(MIRA)
+
+    await erase(services)
+
+    assert await files_with(services) == []
+
+
+async def test_a_document_leaves_nothing(services: AppServices, tmp_path: Path):
+    path = tmp_path / "stones.txt"
+    await asyncio.to_thread(path.write_text, f"{CANARY} is blue. {FILLER}" * 50)
+    document = await services.documents.add(MIRA, path)
+    await services.indexing.index_all_pending()
+    assert await files_with(services)
+
+    await services.documents.remove([document.guid])
+
+    assert await files_with(services) == []
