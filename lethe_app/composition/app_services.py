@@ -29,6 +29,7 @@ from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.doctor import Doctor
+from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -114,6 +115,7 @@ class AppServices:
     trash: Trash
     models: ModelService
     doctor: Doctor
+    erasure: Erasure
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists

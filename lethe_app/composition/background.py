@@ -32,6 +32,7 @@ from lethe_app.services.chat.recall_step import RecallStep
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
+from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.reading_progress import ReadingProgress
@@ -88,6 +89,12 @@ class BackgroundServices:
             ResearchTask(self.web_reader),
             Dream(self.dream_inputs, self.feedback),
         ]
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        core = self.core
+        stores = (core.notebooks, core.documents, core.memory, core.library, core.indexing)
+        return Erasure(core.trash.records, *stores, core.cache_state, core.sessions_changed)
 
     @cached_property
     def goals(self) -> GoalService:

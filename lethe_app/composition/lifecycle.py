@@ -51,6 +51,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         trash=core.trash,
         models=core.models,
         doctor=core.doctor,
+        erasure=background.erasure,
         memory=core.memory,
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,

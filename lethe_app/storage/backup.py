@@ -71,6 +71,15 @@ def list_backups(folder: Path) -> list[Backup]:
     return sorted(backups, key=lambda backup: backup.created, reverse=True)
 
 
+def delete_backups(database: Path) -> int:
+    """Delete all backups of a database and return their number. Raise StorageError."""
+    backups = list_backups(backup_folder(database))
+    for backup in backups:
+        with translate_errors(backup.path):
+            backup.path.unlink(missing_ok=True)
+    return len(backups)
+
+
 async def back_up(database: Path, *, keep: int = MAX_DAILY_BACKUPS, moment: datetime | None = None) -> Path | None:
     """Make the daily backup of the open `database` in a thread of its own.
 

@@ -182,6 +182,15 @@ class TrashListing:
 
         await self._database.run(work)
 
+    async def persona_ids(self) -> set[str]:
+        """Return the ids of all personas that own records."""
+        query = " UNION ".join(f"SELECT persona_id FROM {table}" for table in PERSONA_TABLES)  # noqa: S608 - names are ours
+        return await self._database.run(lambda connection: {id_ for (id_,) in connection.execute(query)})
+
+    async def erase_app_state(self, scope: str) -> None:
+        """Delete all values of a scope of the app state."""
+        await self._database.run(lambda connection: connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,)))
+
     async def scrub(self) -> None:
         """Remove what was erased from the files of the database."""
         await self._database.scrub()

@@ -1,9 +1,10 @@
 """Search in a document of 300 pages: is the passage that answers a question among the first three?
 
 The document is of our own making. Each of the 50 topics in `documents.json` has six pages, which name it again and again;
-one of them holds the sentence that answers the question, in other words as far as that is natural. Keys: `recall_at_3`, `recall_at_1`,
-`recalled` (the right passage would be inserted into the prompt) and `wrongly_recalled` (a message that no page answers inserts
-something) in percent, `read_seconds`, `embed_seconds`, and `search_ms` (median).
+one of them holds the sentence that answers the question, in other words as far as that is natural.
+
+Keys: `recall_at_3`, `recall_at_1`, `recalled` (the right passage would be inserted into the prompt) and `wrongly_recalled` (a
+message that no page answers inserts something) in percent, `read_seconds`, `embed_seconds`, and `search_ms` (median).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from lethe_app.services.notebooks import reading_progress
 from lethe_app.services.personas import draft_chat, goals
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.services.web import research
+from lethe_app.services.web import gate, research
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import utc_text
@@ -80,6 +80,14 @@ class RecordTrash:
     async def erase_persona(self, persona_id: str) -> None:
         """Delete everything permanently that is stored for a persona."""
         await self._listing.erase_persona(persona_id, app_state_keys(persona_id))
+
+    async def persona_ids(self) -> set[str]:
+        """Return the ids of all personas of whom anything is stored, also of those whose files are gone."""
+        return await self._listing.persona_ids()
+
+    async def erase_web_log(self) -> None:
+        """Delete the log of web requests, which contains what was searched for."""
+        await self._listing.erase_app_state(gate.SCOPE)
 
     async def scrub(self) -> None:
         """Remove what was deleted permanently from the files of the database."""

@@ -30,6 +30,7 @@ from lethe_app.ui.controllers.conversation.sessions import SessionController
 from lethe_app.ui.controllers.conversation.tool_permissions import ToolPermissionController
 from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
 from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
+from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
 from lethe_app.ui.controllers.index_rebuild import IndexRebuild
@@ -209,6 +210,15 @@ class WindowController(QObject):
             services.session_editing, services.sessions, self.sessions, self.replies, self.messages, self.tasks
         )
         undo = MessageUndo(window.panes, window.window_actions, notifier, self.replies, self.tasks)
+        self.erasure = ErasureController(
+            window,
+            services.erasure,
+            services.paths.database,
+            self.directory,
+            self.sessions,
+            self.replies,
+            self.tasks,
+        )
         self.message_edits = MessageEdits(view, services.sessions, services.message_editing, undo, self.tasks)
         self.message_deletion = MessageDeletion(view, services.sessions, services.trash, self.replies, undo, self.tasks)
         self.group = GroupController(

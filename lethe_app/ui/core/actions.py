@@ -60,6 +60,9 @@ ACTION_SPECS = (
     ActionSpec("find", str(QT_TRANSLATE_NOOP("Action", "Search everything")), ("Ctrl+F",)),
     ActionSpec("conversations", str(QT_TRANSLATE_NOOP("Action", "All conversations")), ("Ctrl+Shift+O",)),
     ActionSpec("trash", str(QT_TRANSLATE_NOOP("Action", "Trash")), ("Ctrl+Shift+Del",)),
+    ActionSpec(
+        "erase_history", str(QT_TRANSLATE_NOOP("Action", "Delete conversations and memories…")), ("Ctrl+Alt+Shift+Del",)
+    ),
     ActionSpec("memories", str(QT_TRANSLATE_NOOP("Action", "Memories")), ("Ctrl+Shift+E",)),
     ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Action", "Rebuild memory index")), ("Ctrl+F5",)),
     ActionSpec("facts", str(QT_TRANSLATE_NOOP("Action", "Facts")), ("Ctrl+Shift+K",)),
@@ -132,6 +135,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "dreams",
             "objections",
             "rebuild_index",
+            "erase_history",
         ),
     ),
     (

@@ -11,6 +11,8 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import ChangedRecords, RecordedChange, TrashKind
 from lethe_app.domain.chat import ChatSession
+from lethe_app.services.maintenance.erasure import erase_backups
+from lethe_app.storage.backup import back_up
 from lethe_app.storage.row_mapping import column_values, save_row
 from tests.services.turns import MIRA, add_memory, say
 
@@ -105,3 +107,28 @@ async def test_a_document_leaves_nothing(services: AppServices, tmp_path: Path):
     await services.documents.remove([document.guid])
 
     assert await files_with(services) == []
+
+
+async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(services: AppServices, session: ChatSession):
+    await add_memory(services, content=f"The {CANARY} is in the drawer.")
+    await services.trash.erase([])
+    other = await services.sessions.new("aiko")
+
+    await services.erasure.erase([MIRA])
+
+    assert await files_with(services) == []
+    assert (await services.library.persona(MIRA)).name == "Mira"
+    assert await services.sessions.list(MIRA) == []
+    assert [summary.guid for summary in await services.sessions.list("aiko")] == [other.guid]
+
+
+async def test_everything_is_erased_with_the_backups(services: AppServices, session: ChatSession):
+    await back_up(services.core.database.path)
+    await services.sessions.new("aiko")
+
+    await services.erasure.erase_all()
+    assert [Path(name).parts[0] for name in await files_with(services)] == ["backups"]
+    assert await erase_backups(services.core.database.path) == 1
+
+    assert await files_with(services) == []
+    assert await services.sessions.list("aiko") == []

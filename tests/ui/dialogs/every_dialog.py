@@ -27,6 +27,7 @@ from lethe_app.errors import FileError
 from lethe_app.paths import Paths
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.services.personas.bundles import ExportPreview
+from lethe_app.ui.controllers.erasure import ErasureDialog
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
@@ -124,6 +125,7 @@ DIALOGS: dict[str, Make] = {
     "nobody to ask": lambda window, _theme: GroupDialog(window, [], [MIRA], [], face_of),
     "keys": lambda window, _theme: ShortcutsDialog(window),
     "about": lambda window, _theme: AboutDialog(window),
+    "erasure": lambda window, _theme: ErasureDialog(window, "Mira"),
 }
 
 

@@ -1,0 +1,63 @@
+"""Erasing of everything that personas remember, for good: one persona's, or everybody's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from lethe_app.services.documents.service import DocumentService
+from lethe_app.services.events import Listeners
+from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.library import Library
+from lethe_app.services.maintenance.record_trash import RecordTrash
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.notebooks.service import NotebookService
+from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.storage.backup import delete_backups
+
+
+class Erasure:
+    """Erases conversations, memories, facts, notebooks, documents, moods and plans, feedback and the activity log, in the trash
+    or not, with their traces in the index, in recorded replies and in saved model states. Personas, worlds, presets and
+    settings remain.
+    """
+
+    def __init__(
+        self,
+        records: RecordTrash,
+        notebooks: NotebookService,
+        documents: DocumentService,
+        memory: MemoryService,
+        library: Library,
+        indexing: IndexingService,
+        cache_state: CacheState,
+        sessions_changed: Listeners[str],
+    ) -> None:
+        self._records, self._notebooks, self._documents = records, notebooks, documents
+        self._memory, self._library, self._indexing = memory, library, indexing
+        self._cache_state, self._sessions_changed = cache_state, sessions_changed
+
+    async def erase_all(self) -> None:
+        """Erase what everybody remembers, also personas that were deleted. Raise StorageError."""
+        names = {persona.unique_name for persona in await self._library.personas()}
+        await self.erase(sorted(names | (await self._records.persona_ids())))
+        await self._records.erase_web_log()
+
+    async def erase(self, persona_ids: Sequence[str]) -> None:
+        """Erase what these personas remember. Raise StorageError."""
+        for persona_id in persona_ids:
+            await self._records.erase_persona(persona_id)
+            await self._notebooks.erase_all(persona_id)
+            await self._documents.remove_all(persona_id)
+        self._memory.drop_caches()
+        await self._cache_state.clear()
+        await self._indexing.index_all_pending()
+        await self._records.scrub()
+        for persona_id in persona_ids:
+            self._sessions_changed.notify(persona_id)
+
+
+async def erase_backups(database: Path) -> int:
+    """Delete all backups of the database and return their number. Raise StorageError."""
+    return await asyncio.to_thread(delete_backups, database)
