@@ -1,4 +1,4 @@
-"""Session notes: a few key-value pairs learnt in this session (name, home, mood, quest), for prompts too small for more."""
+"""Session notes: a few key-value pairs learnt in this session (name, home, mood, events), for prompts too small for more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ QUEST = "current_quest"
 
 _END = r"(?=$|,| and | but | with | because | for now)"
 _VALUE = rf"(?P<value>[\w'’& -]{{1,{MAX_VALUE_LENGTH}}}?)"
-_COMPANIONS = "wife|husband|partner|girlfriend|boyfriend|dog|cat|horse|parrot|rabbit|hamster"
+_RELATIVES = (
+    "wife|husband|partner|girlfriend|boyfriend|sister|brother|mother|mum|mom|father|dad|son|daughter|aunt|uncle|cousin|niece|"
+    "nephew|grandmother|grandfather|grandma|grandpa|best friend|friend|boss|neighbour|neighbor"
+)
+_COMPANIONS = rf"{_RELATIVES}|dog|cat|horse|parrot|rabbit|hamster"
 _LASTING_RULES = tuple(
     (re.compile(pattern + r"\Z", re.IGNORECASE), key)
     for pattern, key in (
@@ -33,6 +37,8 @@ _LASTING_RULES = tuple(
         (rf"I work as an? {_VALUE}(?: (?:in|at|for|on) .*)?", "job"),
         (r"my birthday is (?:on )?(?P<value>.+)", "birthday"),
         (r"my favou?rite (?P<what>[a-z]+) is (?P<value>.+)", "favourite {what}"),
+        (rf"I(?:'m| am) (?:\w+ly )?allergic to {_VALUE}{_END}.*|I have an? (?P<other>[\w' -]+?) allergy", "allergy"),
+        (rf"I (?:play|am learning|'m learning)(?: to play)? the {_VALUE}(?= in | at |{_END[3:]}.*", "instrument"),
         (rf"my (?P<what>{_COMPANIONS})(?:'s name is| is called| is named) (?P<value>[\w' -]+)", "{what}"),
         (rf"I have an? (?:\w+ )?(?P<what>{_COMPANIONS}) (?:named|called) (?P<value>[\w'-]+)", "{what}"),
     )
@@ -55,6 +61,32 @@ _QUEST = re.compile(
     r"on a quest to|on a mission to|hunting(?: for)?)) (?P<value>.{4,60})\Z",
     re.IGNORECASE,
 )
+_OCCASIONS = (
+    "wedding|interview|exams?|surgery|operation|appointment|flight|graduation|funeral|concert|deadline|move|birthday party|"
+    "holiday|trip|audition|first day"
+)
+_WHEN = r"(?:on |in )?(?P<value>(?:next |this |the )?[\w' ]{2,40})\Z"
+_EVENTS = tuple(
+    (re.compile(pattern, re.IGNORECASE), key)
+    for pattern, key in (
+        (rf"my (?P<what>(?:(?:{_RELATIVES})['’]s )?(?:\w+ )?(?:{_OCCASIONS})) (?:is|are) (?:going to be )?{_WHEN}", "{what}"),
+        (
+            rf"I(?: have|['’]ve)(?: got)? (?:an?|my) (?P<what>(?:\w+ )?(?:{_OCCASIONS})) (?=on|in|next|this|tomorrow){_WHEN}",
+            "{what}",
+        ),
+        (
+            rf"my (?P<what>{_RELATIVES})(?: \w+)?(?: is|['’]s) (?:getting married|marrying(?: \w+)?) {_WHEN}",
+            "{what}'s wedding",
+        ),
+    )
+)
+_TIME = re.compile(
+    r"\b(?:\d|today|tonight|tomorrow|week|weekend|month|year|spring|summer|autumn|fall|winter|morning|noon|evening|night|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|"
+    r"december)",
+    re.IGNORECASE,
+)
+"""Words of which the time of an event has at least one."""
 _SEEKING = re.compile(r"(?:looking|searching) for|hunting", re.IGNORECASE)
 _EMPTY = re.compile(
     r"\b(?:it|this|that|you|him|her|them|something|someone|here|there|words|trouble|what|ways?|excuses?|jobs?|job|keys)\b",
@@ -116,6 +148,9 @@ def _values_of_clause(clause: str) -> Iterator[tuple[str, str]]:
         yield QUEST, _clean_value(verb + quest["value"])
     if mood := _MOOD.match(clause):
         yield "mood", mood["value"].lower()
+    for pattern, key in _EVENTS:
+        if (event := pattern.match(clause)) and _TIME.search(event["value"]):
+            yield key.format(what=event["what"].lower().replace("’", "'")), _clean_value(event["value"])
     rule = find_matching_rule(clause)
     if not rule:
         return

@@ -61,7 +61,10 @@ class ChatPanel(QFrame):
         self._column.insertWidget(self._column.indexOf(self.speaker_chooser), card)
 
     def remove_card(self, card: QWidget) -> None:
-        """Remove a card that was inserted by `add_card`, and delete it."""
+        """Remove a card that was inserted by `add_card`, and delete it. If it had the focus, the input field gets it."""
+        focused = card.focusWidget()
+        if focused is not None and focused.hasFocus():
+            self.focus_composer()
         self._column.removeWidget(card)
         card.hide()
         card.deleteLater()

@@ -137,7 +137,7 @@ class Composer(QWidget):
         self.apply_theme()
 
     def insert_text(self, text: str) -> None:
-        """Focus the field and insert `text` at the cursor; used for keys that were typed at the transcript."""
+        """Focus the field and insert `text` at the cursor; used for text that was typed elsewhere."""
         self.draft_field.setFocus()
         self.draft_field.insert_normalized_text(text)
 

@@ -273,7 +273,9 @@ class MemoryPanel(QFrame):
         column = QVBoxLayout(card)
         column.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, SPACE_1)
         column.setSpacing(SPACE_1)
-        column.addWidget(create_selectable_label(self.tr("Conversation notes"), "small"))
+        heading = create_selectable_label(self.tr("Conversation notes"), "small")
+        heading.setToolTip(self.tr("What you said about yourself in this conversation; always in view of the persona"))
+        column.addWidget(heading)
         column.addWidget(create_selectable_label(format_session_notes(notes), "quiet"))
         self._add_widget(card)
 

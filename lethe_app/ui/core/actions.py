@@ -34,7 +34,7 @@ ACTION_SPECS = (
     ActionSpec("meet", str(QT_TRANSLATE_NOOP("Action", "Import files…")), ("Ctrl+O",)),
     ActionSpec("import_folder", str(QT_TRANSLATE_NOOP("Action", "Import SillyTavern folder…")), ("Ctrl+Alt+O",)),
     ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",)),
-    ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Action", "User personas")), ("Ctrl+Shift+Y",)),
+    ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Action", "You (user personas)")), ("Ctrl+Shift+Y",)),
     ActionSpec("group", str(QT_TRANSLATE_NOOP("Action", "Add characters (group)")), ("Ctrl+G",)),
     ActionSpec("who_answers", str(QT_TRANSLATE_NOOP("Action", "Choose next speaker")), ("Ctrl+J",)),
     ActionSpec("search", str(QT_TRANSLATE_NOOP("Action", "Find persona or conversation")), ("Ctrl+Shift+F",)),

@@ -94,6 +94,7 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.panes)
         self.notifier = Notifier(self.pages, self.theme)
         self._has_panes = True
+        self.panes.text_typed.connect(self.chat.composer.insert_text)
         self._connect()
         self._set_icons()
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWid
 
 from lethe_app.ui.core.palette import MOTION_MS, SPACE_8
 from lethe_app.ui.core.theme import Theme, set_style_properties
+from lethe_app.ui.core.typed_text import typed_text
 from lethe_app.ui.shell.sidebar import SIDEBAR_WIDTH
 
 
@@ -41,6 +42,8 @@ class WindowPanes(QWidget):
     """True if the sidebar is in the splitter; False if a button must open it."""
     panel_shown = Signal(bool)
     """True if the right panel is visible."""
+    text_typed = Signal(str)
+    """Emitted with text that was typed while the focus was on a widget that does not take any."""
     overlay_shown = Signal()
     """Emitted after something was laid over the panes; widgets that should be on top raise themselves."""
 
@@ -296,6 +299,8 @@ class WindowPanes(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and (self.is_drawer_open or (self._is_panel_over and self.is_panel_open)):
             self._close_overlays()
+        elif text := typed_text(event):
+            self.text_typed.emit(text)
         else:
             super().keyPressEvent(event)
 

@@ -30,6 +30,7 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_but
 from lethe_app.ui.core.labels.models import format_offer
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.core.typed_text import typed_text
 from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
@@ -38,9 +39,6 @@ COLUMN_WIDTH = 680
 """Maximum width of the page's content, in pixels."""
 AVATAR_SIZE = 44
 """Diameter of the avatars, in pixels."""
-
-
-SHORTCUT_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 class Welcome(QFrame):
@@ -332,7 +330,7 @@ class Welcome(QFrame):
         """Start on Enter. Letters that nothing else takes, such as after a click on a card, are the beginning of the name."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.start_button.isEnabled():
             self._start_with_model()
-        elif (text := event.text().strip()) and text.isprintable() and not event.modifiers() & SHORTCUT_MODIFIERS:
+        elif text := typed_text(event):
             self.name_field.setFocus()
             self.name_field.insert(text)
         else:
