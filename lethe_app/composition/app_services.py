@@ -30,6 +30,7 @@ from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.erasure import Erasure
+from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -116,6 +117,7 @@ class AppServices:
     models: ModelService
     doctor: Doctor
     erasure: Erasure
+    retention: Retention
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists
@@ -179,6 +181,7 @@ class AppServices:
         self.session_timeout.background.start(TIMEOUT_AFTER)
         self.rolling_summary.background.start()
         self.trash.background.start(PURGE_AFTER)
+        self.retention.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
         self.mind.mood_reader.background.start(ARCHIVE_AFTER)

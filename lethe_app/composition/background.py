@@ -33,6 +33,7 @@ from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.maintenance.erasure import Erasure
+from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.reading_progress import ReadingProgress
@@ -89,6 +90,10 @@ class BackgroundServices:
             ResearchTask(self.web_reader),
             Dream(self.dream_inputs, self.feedback),
         ]
+
+    @cached_property
+    def retention(self) -> Retention:
+        return Retention(self.core.session_store, self.core.sessions, self.core.trash, self.core.preferences)
 
     @cached_property
     def erasure(self) -> Erasure:

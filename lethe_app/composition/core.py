@@ -131,7 +131,7 @@ class CoreServices:
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
         self.priority = BackgroundPriority()
-        self.session_store = SessionStore(database)
+        self.session_store = SessionStore(database, preferences.redact)
         self.fact_store = FactStore(database)
         self.memory_store = MemoryStore(database)
         self.document_store = DocumentStore(database)

@@ -52,6 +52,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         models=core.models,
         doctor=core.doctor,
         erasure=background.erasure,
+        retention=background.retention,
         memory=core.memory,
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,
@@ -115,6 +116,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
     """Return the close functions of background work, then of the models, and last of the database that all of them write to."""
     return (
         core.downloads.close,
+        background.retention.background.close,
         core.trash.background.close,
         core.worlds.close,
         core.backups.close,

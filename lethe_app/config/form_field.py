@@ -23,6 +23,7 @@ class SettingSection(StrEnum):
     PROMPT = "Prompt"
     SESSIONS = "Conversations"
     MEMORY = "Memory"
+    PRIVACY = "Privacy"
     PROACTIVE = "Proactive messages"
     BACKGROUND = "Background activity"
     WEB = "Internet"

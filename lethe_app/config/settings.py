@@ -8,9 +8,10 @@ from lethe_app.config.background_settings import BackgroundSettings
 from lethe_app.config.form_field import SettingSection, distance_setting, setting
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, ProseFont, SessionHandling, ThemeOption
+from lethe_app.config.privacy_settings import PrivacySettings
 
 
-class Settings(BackgroundSettings, ModelSettings):
+class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

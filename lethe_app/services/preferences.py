@@ -6,18 +6,36 @@ import asyncio
 
 from pydantic import ValidationError
 
+from lethe_app.brain.text.identifiers import redact_identifiers
+from lethe_app.config.options import SessionHandling
 from lethe_app.config.settings import Settings
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.json_files import SettingsFile
 
+RECALL_OFF: dict[str, object] = {
+    "rag_enabled": False,
+    "keyword_retrieval": False,
+    "recall_without_match": 0,
+    "session_memory_system": False,
+    "session_handling": SessionHandling.CURRENT_ONLY,
+    "core_facts_tokens": 0,
+    "disable_eurekas": True,
+}
+"""Settings while nothing of other conversations is recalled."""
+LEARNING_OFF: dict[str, object] = {"fact_retrieval": False, "notebooks": False, "agents": False, "scratch": False}
+"""Settings while nothing is learnt."""
+
 
 class Preferences:
     """Current settings. `changed` emits the new ones after they were saved."""
 
     def __init__(self, current: Settings, file: SettingsFile, database: Database) -> None:
-        self.current = current
+        self.stored = current
+        """Settings as the user chose them."""
+        self.current = apply_privacy(current)
+        """Settings that apply: while there is no memory, its settings are off."""
         self.changed: Listeners[Settings] = Listeners()
         self._file = file
         self._database = database
@@ -27,15 +45,19 @@ class Preferences:
         """Change some settings. Raise LetheError for a value out of bounds; nothing is changed then."""
         async with self._lock:  # the second of two concurrent changes must be based on the first
             changed_settings = self._validate(values)
-            if changed_settings == self.current:
+            if changed_settings == self.stored:
                 return
             await self._database.run_outside_transaction(lambda: self._file.save(changed_settings))
-            self.current = changed_settings
-        self.changed.notify(changed_settings)
+            self.stored, self.current = changed_settings, apply_privacy(changed_settings)
+        self.changed.notify(self.current)
+
+    def redact(self, text: str) -> str:
+        """Return what is stored of a text of the user: without identifying data, if the user wants that."""
+        return redact_identifiers(text) if self.current.redact_identifiers else text
 
     def _validate(self, values: dict[str, object]) -> Settings:
         try:
-            return Settings.model_validate({**self.current.model_dump(), **values})
+            return Settings.model_validate({**self.stored.model_dump(), **values})
         except ValidationError as error:
             first = error.errors()[0]
             field = Settings.model_fields[str(first["loc"][0])]
@@ -43,3 +65,10 @@ class Preferences:
             is_pattern = first["type"] == "string_pattern_mismatch"  # which explains nothing, but the help text has an example
             reason, remedy = ("", field.description or "") if is_pattern else (f": {first['msg']}", "")
             raise LetheError(f"“{title}” cannot be set to “{first.get('input')}”{reason}.", remedy) from error
+
+
+def apply_privacy(settings: Settings) -> Settings:
+    """Return the settings that apply: without memory, or without that of other conversations, others are off."""
+    changes = {} if settings.recalls_memories else dict(RECALL_OFF)
+    changes |= {} if settings.memory_enabled else LEARNING_OFF
+    return settings.model_copy(update=changes) if changes else settings

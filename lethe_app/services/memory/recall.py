@@ -80,6 +80,8 @@ class RecallService:
             await self._indexing.index_pending()
         context, question = await self._recall_contexts.build_for_turn(turn, model.context), turn.user_message
         assert question is not None
+        if not self._preferences.current.recalls_memories:
+            context = replace(context, memories=context.memories.exclude({one.guid for one in context.memories}), sessions=())
         self._indexing.check_worlds(context.session_worlds.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
             memory = (await self._select(replace(context, states={}))).memory

@@ -122,7 +122,7 @@ class NotebookSelector:
         `MAX_UNRELATED_MESSAGES` messages that do not. Lines that are in the stable prefix as facts are left out, because the
         prefix cannot drop them before it is made again.
         """
-        if not self._preferences.current.notebooks or not context.text.strip():
+        if not self._uses_notebooks or not context.text.strip():
             return RecallCandidates()
         persona_id = context.session.persona_id
         books = context.notebooks
@@ -148,9 +148,14 @@ class NotebookSelector:
             states={OPEN_NOTEBOOK_KEY: {"name": name}}, first=recollections, covers=lambda one: is_in_notebook(one, book)
         )
 
+    @property
+    def _uses_notebooks(self) -> bool:
+        settings = self._preferences.current
+        return settings.notebooks and settings.recalls_memories
+
     async def build_sections(self, session: ChatSession, context: int) -> NotebookSections:
         """Return the notebook sections of a prefix that is made now: the open notebook, and the recent subjects."""
-        if not self._preferences.current.notebooks:
+        if not self._uses_notebooks:
             return NotebookSections()
         try:
             books = {item.name: item.notebook for item in await self._notebooks.notebooks_of(session.persona_id)}

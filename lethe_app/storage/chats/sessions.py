@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, SessionSummary
+from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
@@ -44,8 +44,9 @@ class SessionStore:
     those for the trash.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, redact: Callable[[str], str] = lambda text: text) -> None:
+        """Create the store; `redact` returns what is stored of a text of the user."""
+        self._database, self._redact = database, redact
 
     # Sessions
 
@@ -144,7 +145,14 @@ class SessionStore:
 
     async def add_messages(self, new_messages: list[Message]) -> list[Message]:
         """Store messages, each after the one before; all or none."""
-        return await self._database.run(lambda connection: [messages.add(connection, message) for message in new_messages])
+        redacted = [self._redact_message(message) for message in new_messages]
+        return await self._database.run(lambda connection: [messages.add(connection, message) for message in redacted])
+
+    def _redact_message(self, message: Message) -> Message:
+        if message.role is not Role.USER:
+            return message
+        alternatives = [one.model_copy(update={"content": self._redact(one.content)}) for one in message.alternatives]
+        return message.model_copy(update={"alternatives": alternatives})
 
     async def message(self, message_id: UUID) -> Message:
         """Return a message. Raise StorageError if it does not exist or is in the trash."""
@@ -152,7 +160,7 @@ class SessionStore:
 
     async def edit_message(self, message_id: UUID, content: str) -> Message:
         """Change the text of the displayed alternative; the others remain."""
-        text = storable_text(content)
+        text = storable_text(self._redact(content))
         return await self._update_message(
             message_id,
             lambda connection, id_: connection.execute(

@@ -97,7 +97,7 @@ class SettingsPage(Page):
         self._buttons.insertWidget(0, self.search)
         self._buttons.insertWidget(0, self.advanced_chip)
         self._undo_guard = UndoGuard(self.sheet)
-        self._unsubscribe = preferences.changed.add(self._show_settings)
+        self._unsubscribe = preferences.changed.add(lambda _settings: self._show_settings(preferences.stored))
         context.tasks.start_task(self._build(), key="settings")
 
     def first_focus_widget(self) -> QWidget:
@@ -123,7 +123,7 @@ class SettingsPage(Page):
         for widget in (self._no_matches, self._action_card, self.more_button):
             self.sheet.add_widget(widget)
         self._fit_sections()
-        self._show_settings(self._preferences.current)
+        self._show_settings(self._preferences.stored)
         self.sections.setCurrentRow(0)
         if self._setting_to_show:
             self.show_setting(self._setting_to_show)
@@ -150,7 +150,7 @@ class SettingsPage(Page):
             self._context,
             name,
             title,
-            lambda: getattr(preferences.current, name),
+            lambda: getattr(preferences.stored, name),
             lambda value: self._change_setting(name, value),
         )
 
@@ -175,7 +175,7 @@ class SettingsPage(Page):
     # changing and showing
 
     def _change_setting(self, name: str, value: object) -> None:
-        current = getattr(self._preferences.current, name)
+        current = getattr(self._preferences.stored, name)
         if value != current:
             title = translate_text(Settings.model_fields[name].title or name)
             self.undo_stack.push(FieldChange(title, name, current, value, self._apply_setting))
@@ -199,7 +199,7 @@ class SettingsPage(Page):
     async def _report_missing_path(self, name: str, value: object) -> None:
         """Say below a field that its path does not exist. It is kept all the same: its disk may not be connected."""
         missing = await asyncio.to_thread(find_missing_path, value)
-        if missing and getattr(self._preferences.current, name) == value:
+        if missing and getattr(self._preferences.stored, name) == value:
             self._form_by_setting[name].show_error(name, self.tr("“{path}” does not exist.").format(path=missing))
 
     def _show_settings(self, settings: Settings) -> None:
@@ -268,7 +268,7 @@ class SettingsPage(Page):
         return button
 
     def _is_listed(self, name: str) -> bool:
-        return not is_advanced(name) or self.advanced_chip.isChecked() or is_changed(self._preferences.current, name)
+        return not is_advanced(name) or self.advanced_chip.isChecked() or is_changed(self._preferences.stored, name)
 
     def _show_section(self, _row: int) -> None:
         if not self.search.text():

@@ -1,0 +1,47 @@
+"""Settings of what is remembered, from where, and for how long."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from lethe_app.config.form_field import SettingSection, setting
+
+
+class PrivacySettings(BaseModel):
+    """Settings of privacy."""
+
+    memory_enabled: bool = setting(
+        SettingSection.PRIVACY,
+        True,
+        "Memory",
+        "Learn from conversations, and recall what was learnt. Off, nothing is recalled and nothing new is learnt; what is "
+        "stored remains.",
+    )
+    cross_session_recall: bool = setting(
+        SettingSection.PRIVACY,
+        True,
+        "Recall from other conversations",
+        "Recall memories, facts and summaries of other conversations. Worlds and documents are used in any case.",
+    )
+    redact_identifiers: bool = setting(
+        SettingSection.PRIVACY,
+        False,
+        "Redact identifying data",
+        "Replace e-mail addresses, phone, card and account numbers in your messages before they are stored; the model does not"
+        " see them either.",
+    )
+    retention_days: int = setting(
+        SettingSection.PRIVACY,
+        0,
+        "Delete conversations after",
+        "Days without a message after which a conversation is deleted permanently, with the facts that are known from it alone;"
+        " 0 = never. Pinned conversations are kept.",
+        ge=0,
+        le=36_500,
+        minimum_label="never",
+    )
+
+    @property
+    def recalls_memories(self) -> bool:
+        """True if memories of other conversations are recalled."""
+        return self.memory_enabled and self.cross_session_recall

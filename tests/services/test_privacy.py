@@ -1,0 +1,110 @@
+"""What the privacy settings promise: nothing recalled, nothing learnt, nothing identifying stored, nothing kept too long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.composition.app_services import AppServices
+from lethe_app.config.settings import Settings
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.services.preferences import apply_privacy
+from tests.services.past_sessions import NUTS, hold
+from tests.services.turns import MIRA, add_memory, prompt_of, say
+
+QUESTION = "Are there peanuts in the satay, and what about my sister Ines in Porto?"
+
+
+@pytest.fixture
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
+    """A new conversation, after one whose facts and summary are known, and with memories of every kind."""
+    await says(*["“Aye.”"] * 20)
+    old = await hold(services, *NUTS, at=now() - timedelta(days=3))
+    await services.core.archive_jobs.start_archive(old.guid)
+    await services.archive_queue.finish()
+    await add_memory(services, content="Ines sails a boat called the Heron.", sticky=True)
+    await add_memory(services, content="Porto has six bridges.", keywords_main=["Porto"])
+    await services.indexing.index_all_pending()
+    return await services.sessions.new(MIRA)
+
+
+async def prompt_after(services: AppServices, session: ChatSession) -> str:
+    return await prompt_of(services, session, await say(services, session, QUESTION))
+
+
+async def test_with_memory_everything_is_known(services: AppServices, session: ChatSession):
+    prompt = await prompt_after(services, session)
+
+    assert all(words in prompt for words in ("Heron", "six bridges", "carpenter"))
+
+
+@pytest.mark.parametrize("switch", ["memory_enabled", "cross_session_recall"])
+async def test_nothing_of_other_conversations_is_recalled(services: AppServices, session: ChatSession, switch: str):
+    await services.preferences.set(**{switch: False})
+
+    prompt = await prompt_after(services, session)
+
+    assert not any(words in prompt for words in ("Heron", "six bridges", "carpenter", "allergic"))
+    assert QUESTION in prompt
+
+
+async def test_nothing_new_is_learnt_without_memory_and_what_was_learnt_remains(services: AppServices, session: ChatSession):
+    before = await services.facts.facts_of(MIRA)
+    assert before
+    await services.preferences.set(memory_enabled=False)
+    later = await hold(services, "I am allergic to oysters as well.", "Noted.", at=now() - timedelta(hours=2))
+    await services.core.archive_jobs.start_archive(later.guid)
+    await services.archive_queue.finish()
+
+    assert await services.facts.facts_of(MIRA) == before
+
+
+async def test_settings_that_are_off_for_privacy_keep_their_values(services: AppServices):
+    await services.preferences.set(memory_enabled=False, font_size=18)
+    assert not services.preferences.current.rag_enabled
+    await services.preferences.set(memory_enabled=True)
+
+    assert services.preferences.current.rag_enabled
+    assert services.preferences.current == services.preferences.stored
+    assert apply_privacy(Settings()) == Settings()
+
+
+async def test_identifying_data_is_neither_stored_nor_sent(services: AppServices, says: Callable[..., object]):
+    await says(*["“Aye.”"] * 3)
+    await services.preferences.set(redact_identifiers=True)
+    session = await services.sessions.new(MIRA)
+
+    outcome = await say(services, session, "Write to tomas@petrel.example or call +49 30 1234567.")
+    await services.message_editing.edit(outcome.asked.id, "Or 4111 1111 1111 1111, tomas@petrel.example.")
+
+    assert outcome.asked.content == "Write to [e-mail address] or call [phone number]."
+    stored = await services.sessions.message(outcome.asked.id)
+    assert stored.content == "Or [card number], [e-mail address]."
+    assert "petrel.example" not in await prompt_of(services, session, outcome)
+    home: Path = services.paths.home
+    files = await asyncio.to_thread(lambda: [path for path in home.rglob("*") if path.is_file()])
+    for file in files:
+        assert b"petrel.example" not in await asyncio.to_thread(file.read_bytes)
+
+
+async def test_old_conversations_are_deleted_for_good_except_pinned_ones(services: AppServices, session: ChatSession):
+    pinned = await hold(services, "A pinned one.", "Aye.", at=now() - timedelta(days=90))
+    await services.sessions.set_sticky(pinned.guid, sticky=True)
+    await services.preferences.set(retention_days=2)
+
+    await services.retention.delete_old_sessions()
+
+    assert {summary.guid for summary in await services.sessions.list(MIRA)} == {pinned.guid, session.guid}
+    assert await services.trash.list_items() == []
+    assert await services.facts.facts_of(MIRA) == []
+
+
+async def test_nothing_is_deleted_by_default(services: AppServices, session: ChatSession):
+    before = await services.sessions.list(MIRA)
+    await services.retention.delete_old_sessions()
+    assert await services.sessions.list(MIRA) == before
