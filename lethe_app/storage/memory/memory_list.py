@@ -16,8 +16,12 @@ from lethe_app.storage.database import Database
 SELECT_LINES = """
 SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, filed_under, tags, priority,
     added, last_trigger, trigger_count, end_time, enabled, sticky, protected
-FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL ORDER BY rowid DESC LIMIT ?
+FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL
+AND (category <> 'chat_session' OR content <> ''
+    OR (SELECT message_count FROM sessions WHERE sessions.guid = memories.guid) > 1)
+ORDER BY rowid DESC LIMIT ?
 """
+"""Query of memories; a session in which nothing but a greeting was said is none yet."""
 TYPES = {kind.value: kind for kind in MemoryType}
 INSERTIONS = {insertion.value: insertion for insertion in MemoryInsertion}
 MAX_ROWID = 2**63 - 1

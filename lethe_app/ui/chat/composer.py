@@ -260,7 +260,8 @@ class DraftField(QPlainTextEdit):
         lines = max(1, int(self.document().size().height()))
         visible_lines = min(lines, MAX_LINES)
         line_height = QFontMetrics(self.font()).lineSpacing()
-        height = visible_lines * line_height + 2 * int(self.document().documentMargin())
+        # Without a pixel more the last line counts as hidden, and the field scrolls the first one away.
+        height = visible_lines * line_height + 2 * int(self.document().documentMargin()) + 1
         scroll_bar_policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > MAX_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(scroll_bar_policy)
         if height != self.height():

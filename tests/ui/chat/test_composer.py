@@ -163,3 +163,11 @@ def test_a_long_name_leaves_the_hint_on_one_line(composer, qtbot):
     assert hint.endswith("…")
     assert composer.draft_field.fontMetrics().horizontalAdvance(hint) <= composer.draft_field.viewport().width()
     assert "Younger" in composer.draft_field.accessibleName()
+
+
+@pytest.mark.parametrize("lines", [1, 2, 5, MAX_LINES])
+def test_the_first_line_is_not_scrolled_away_while_all_lines_fit(composer, qtbot, lines):
+    composer.draft_field.setPlainText("\n".join(["A line."] * lines))
+    qtbot.wait(20)
+
+    assert composer.draft_field.verticalScrollBar().maximum() == 0

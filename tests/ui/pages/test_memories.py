@@ -86,7 +86,7 @@ async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
         await until(page.chips.kind_menu.isVisible)
         QTest.keyClicks(page.search, "SISTER")
         assert names(page) == ["Ines"]
-        assert "1 of 5" in page.subtitle.accessibleName()
+        assert "1 of 4" in page.subtitle.accessibleName()
         page.search.clear()
 
         for state, left in (
@@ -266,7 +266,7 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
         session = ChatSession(persona_id="mira", name="First night", content="They met.")
         await scene.services.core.session_store.add_session(session)
         scene.services.sessions.changed.notify("mira")
-        await until(lambda: page.rows.row_total == 6)
+        await until(lambda: page.rows.row_total == 5)
         assert page.table.select_row(str(session.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == session.guid)
         QTest.keyClick(page.table, Qt.Key.Key_Delete)

@@ -360,7 +360,7 @@ class MemoryPage(PersonaListPage):
             self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None
         )
         listed = {line.guid for line in self.rows.all_rows}
-        self.detail.recall_view.show_result(self.persona_selector.persona_name, text, turn_memory, listed.__contains__)
+        self.detail.recall_view.show_result(text, turn_memory, listed.__contains__)
         self.detail.show_recall()
 
     # The selected memory.

@@ -43,7 +43,7 @@ class RecallPreview(QWidget):
         self._column.addLayout(head)
         self._cards: list[QWidget] = []
 
-    def show_result(self, name: str, text: str, memory: TurnMemory, is_listed: Callable[[str], bool]) -> None:
+    def show_result(self, text: str, memory: TurnMemory, is_listed: Callable[[str], bool]) -> None:
         """Show the result of a recall test; `is_listed` returns whether the memory with a GUID is in the list."""
         for card in self._cards:
             self._column.removeWidget(card)
@@ -55,7 +55,8 @@ class RecallPreview(QWidget):
         self._title.setText(insert_break_points(self.tr("Memories recalled by “{text}”").format(text=short_text)))
         self._cards = [self._build_card(recollection, is_listed) for recollection in memory.recalled]
         if not memory.recalled:
-            self._cards.append(build_small_label(self.tr("None. {name} would reply without using memories.").format(name=name)))
+            text = self.tr("None. What is always in the prompt, such as core facts and summaries, is not listed here.")
+            self._cards.append(build_small_label(text))
         if memory.blocked:
             self._cards.append(self._build_blocked_card(memory.blocked[:MAX_BLOCKED]))
         for card in self._cards:
