@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def is_for_others(options: argparse.Namespace) -> bool:
     """Return whether the export is no bundle of our own."""
-    return bool(options.world) or options.file.suffix.lower() in (*CARD_SUFFIXES, CHAT_SUFFIX)
+    return bool(options.world) or options.file.is_dir() or options.file.suffix.lower() in (*CARD_SUFFIXES, CHAT_SUFFIX)
 
 
 async def export_for_others(services: AppServices, options: argparse.Namespace) -> int:
@@ -35,7 +35,9 @@ async def export_for_others(services: AppServices, options: argparse.Namespace) 
     else:
         persona = await choose_persona(services, options.persona)
         exported = persona.name
-        if target.suffix.lower() == CHAT_SUFFIX:
+        if target.is_dir():
+            exported = f"{await exporter.export_chats(persona.unique_name, target)} chats with {persona.name}"
+        elif target.suffix.lower() == CHAT_SUFFIX:
             exported = f"{await exporter.export_chat(persona.unique_name, target)} messages with {persona.name}"
         else:
             await exporter.export_card(persona.unique_name, target)

@@ -26,7 +26,8 @@ def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     """Add `lethe export` and `lethe import` to the parser; the caller sets the functions they run."""
     export_parser = commands.add_parser(
         "export",
-        help="export a persona to a .lethe file, to a character card (.png, .json, .charx), or its conversations to .jsonl",
+        help="export a persona to a .lethe file or to a character card (.png, .json, .charx), or its conversations to a"
+        " .jsonl file or into a folder",
     )
     export_parser.add_argument("file", type=expanded_path, metavar="FILE")
     export_parser.add_argument("--world", metavar="NAME", help="export this world as World Info instead")

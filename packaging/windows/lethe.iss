@@ -36,6 +36,9 @@ Root: HKA; Subkey: "Software\Classes\.lethe"; ValueType: string; ValueData: "Let
 Root: HKA; Subkey: "Software\Classes\Lethe.persona"; ValueType: string; ValueData: "Lethe persona"; Flags: uninsdeletekey
 Root: HKA; Subkey: "Software\Classes\Lethe.persona\DefaultIcon"; ValueType: string; ValueData: "{app}\lethe.exe,0"
 Root: HKA; Subkey: "Software\Classes\Lethe.persona\shell\open\command"; ValueType: string; ValueData: """{app}\lethe.exe"" ""%1"""
+; Offered for cards of other programs, which keep the program that opens them now.
+Root: HKA; Subkey: "Software\Classes\.charx\OpenWithProgids"; ValueType: string; ValueName: "Lethe.persona"; ValueData: ""; Flags: uninsdeletevalue
+Root: HKA; Subkey: "Software\Classes\.png\OpenWithProgids"; ValueType: string; ValueName: "Lethe.persona"; ValueData: ""; Flags: uninsdeletevalue
 
 [Run]
 Filename: "{app}\lethe.exe"; Description: "{cm:LaunchProgram,Lethe}"; Flags: nowait postinstall skipifsilent

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, BundledPart, BundledSession
 from lethe_app.domain.chat import Alternative, ChatSession, Role, SessionPart
+from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.transcripts.silly_tavern import keep_line
 from lethe_app.interchange.transcripts.transcript import ChatTranscript, TranscriptMessage, TranscriptReply
 
@@ -18,6 +19,8 @@ MAX_MESSAGES = 120
 """Maximum messages of a session, so that a summary and the context of a model can hold it; the next one begins with the
 user's next message.
 """
+CHAT_ID = "lethe_chat"
+"""Field in the original of the sessions of one chat, by which an export joins them again."""
 STEP = timedelta(seconds=30)
 """Assumed time between two messages without dates."""
 
@@ -53,7 +56,9 @@ def build_conversations(transcript: ChatTranscript, speakers: Speakers, file_tim
         )
     )
     conversations = []
-    for number, part in enumerate(split_sessions(dated)):
+    parts = list(split_sessions(dated))
+    mark: JsonObject = {CHAT_ID: str(uuid4())} if len(parts) > 1 else {}
+    for number, part in enumerate(parts):
         session = ChatSession(
             persona_id=speakers.persona_id,
             user_id=speakers.user_id,
@@ -68,7 +73,7 @@ def build_conversations(transcript: ChatTranscript, speakers: Speakers, file_tim
             session=session,
             worlds=[transcript.world] if transcript.world else [],
             parts=[BundledPart(part=kind) for kind in SessionPart],
-            original=transcript.original if number == 0 else {},
+            original={**(transcript.original if number == 0 else {}), **mark},
         )
         conversations.append(BundledConversation(record, messages))
     return conversations

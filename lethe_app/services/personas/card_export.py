@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -13,13 +14,16 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange.cards.card import write_charx, write_json, write_png
+from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.lorebooks.lorebook import write_world_info
+from lethe_app.interchange.transcripts.conversations import CHAT_ID
 from lethe_app.interchange.transcripts.silly_tavern import restore_lines, write_chat
 from lethe_app.services.library import Library
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translate_errors
+from lethe_app.storage.files.file_names import unique_stem
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -62,20 +66,46 @@ class CardExport:
         branch on display is written, with all alternatives. Raise FileError, StorageError.
         """
         persona = await self._library.persona(persona_id)
-        header: dict[str, object] = {}
-        messages: list[BundledMessage] = []
+        conversations = [one async for one in self._conversations_of(persona_id)]
+        return await self._write_chat(persona, conversations, target)
+
+    async def export_chats(self, persona_id: str, folder: Path) -> int:
+        """Write the conversations of a persona into a folder, each as a chat named by its day and title; those into which an
+        imported chat was split are one chat again. Return the number of files. Raise FileError, StorageError.
+        """
+        persona = await self._library.persona(persona_id)
+        with translate_errors(folder):
+            await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        chats: dict[str, list[BundledConversation]] = {}
+        async for conversation in self._conversations_of(persona_id):
+            chat_id = conversation.record.original.get(CHAT_ID, conversation.record.session.guid)
+            chats.setdefault(str(chat_id), []).append(conversation)
+        taken: set[str] = set()
+        for chat in chats.values():
+            session = chat[0].record.session
+            stem = unique_stem(f"{session.added:%Y-%m-%d} {session.name}".strip(), taken)
+            taken.add(stem)
+            await self._write_chat(persona, chat, folder / f"{stem}.jsonl")
+        return len(chats)
+
+    async def _conversations_of(self, persona_id: str) -> AsyncIterator[BundledConversation]:
         for guid in await self._exporter.session_ids_of(persona_id):
             conversation = await self._exporter.conversation(guid)
             if conversation is not None:
-                header = header or dict(conversation.record.original)
-                messages += displayed_branch(conversation)
+                yield conversation
+
+    async def _write_chat(self, persona: Persona, conversations: Sequence[BundledConversation], target: Path) -> int:
+        """Write conversations as one chat, with the header of the first that was imported; return the number of messages."""
+        messages = [message for conversation in conversations for message in displayed_branch(conversation)]
+        originals = [conversation.record.original for conversation in conversations]
+        headers = [{name: value for name, value in original.items() if name != CHAT_ID} for original in originals]
         user = next((one.speaker_name for one in messages if one.role is Role.USER and one.speaker_name), "You")
-        header = {"user_name": user, "character_name": persona.name, "chat_metadata": {}} | header
+        usual: JsonObject = {"user_name": user, "character_name": persona.name, "chat_metadata": {}}
+        header = usual | next(filter(None, headers), {})
         lines = await asyncio.to_thread(
             lambda: [line for message in messages for line in restore_lines(message, message.original)]
         )
-        text = write_chat(header, lines)  # type: ignore[arg-type]
-        await asyncio.to_thread(write_atomically, target, text.encode())
+        await asyncio.to_thread(write_atomically, target, write_chat(header, lines).encode())
         return len(messages)
 
 

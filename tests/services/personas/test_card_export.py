@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,32 @@ async def test_a_chat_comes_and_goes(services: AppServices, tmp_path: Path):
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert count == 3
     assert lost(chat_lines(), lines) == []
+
+
+async def test_every_chat_goes_into_a_file_of_its_own_with_its_header(services: AppServices, tmp_path: Path):
+    def chat(start: datetime, mark: str, *texts: str) -> bytes:
+        header = {"user_name": "Ann", "character_name": "Vera", "chat_metadata": {"mark": mark}}
+        lines = [
+            {"name": "Vera", "is_user": False, "send_date": (start + timedelta(days=day)).isoformat(), "mes": text, "extra": {}}
+            for day, text in enumerate(texts)
+        ]
+        return b"\n".join(map(as_bytes, [header, *lines]))
+
+    start = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    (tmp_path / "one.jsonl").write_bytes(chat(start, "one", "A.", "B.", "C."))
+    (tmp_path / "two.jsonl").write_bytes(chat(start + timedelta(hours=36), "two", "D.", "E."))
+    result = await services.imports.run(await services.imports.read_plan([tmp_path / "one.jsonl", tmp_path / "two.jsonl"]))
+    assert len(result.sessions) == 5
+
+    assert await services.card_export.export_chats("vera", tmp_path / "out") == 2
+
+    files = [file.read_text(encoding="utf-8").splitlines() for file in sorted((tmp_path / "out").iterdir())]
+    written = [[json.loads(line) for line in file] for file in files]
+    assert [(header["chat_metadata"]["mark"], [line["mes"] for line in lines]) for header, *lines in written] == [
+        ("one", ["A.", "B.", "C."]),
+        ("two", ["D.", "E."]),
+    ]
+    assert all("lethe_chat" not in header for header, *_lines in written)
 
 
 async def test_our_own_conversations_are_written_without_hidden_messages(services: AppServices, says, tmp_path: Path):
