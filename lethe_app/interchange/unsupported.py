@@ -11,7 +11,6 @@ from pydantic import JsonValue
 class UnsupportedKind(StrEnum):
     """Kind of a file without a counterpart; the value is what it is called."""
 
-    CONTEXT = "context template"
     REASONING = "reasoning template"
     CHAT_COMPLETION = "chat completion preset"
     QUICK_REPLIES = "quick reply set"
@@ -21,7 +20,6 @@ class UnsupportedKind(StrEnum):
 
 
 _MARKS: tuple[tuple[UnsupportedKind, tuple[str, ...]], ...] = (
-    (UnsupportedKind.CONTEXT, ("story_string",)),
     (UnsupportedKind.REASONING, ("prefix", "suffix", "separator")),
     (UnsupportedKind.CHAT_COMPLETION, ("prompts", "prompt_order")),
     (UnsupportedKind.CHAT_COMPLETION, ("chat_completion_source",)),

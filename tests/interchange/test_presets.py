@@ -11,10 +11,11 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.presets.context import convert_story
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
 from lethe_app.interchange.presets.preset import read_presets, write_preset
 from lethe_app.interchange.presets.samplers import read_sampler, write_sampler
-from lethe_app.interchange.presets.system_prompt import read_system_prompt, write_system_prompt
+from lethe_app.interchange.presets.system_prompt import TITLES, read_system_prompt, write_system_prompt
 from tests.interchange.external_files import as_bytes, lost
 
 CHATML = {
@@ -111,7 +112,7 @@ def test_our_presets_return_the_same():
     sampler = SamplerPreset(
         name="S", temperature=0.8, top_k=40, min_p=0.02, mirostat=2, dry_multiplier=0.5, dry_breakers=['"', "é"]
     )
-    system = SystemPreset(name="S", prompt="You are {{char}}.")
+    system = SystemPreset(name="S", prompt="You are {{char}}.", **TITLES)
 
     assert read_sampler(write_sampler(sampler), "S", ImportNotes()) == sampler
     assert read_system_prompt(write_system_prompt(system), "x", ImportNotes()) == system
@@ -172,13 +173,50 @@ def test_a_master_file_holds_several_presets():
 
     assert [(type(preset), preset.name) for preset in found.presets] == [
         (InstructPreset, "ChatML"),
+        (SystemPreset, "C"),
         (SystemPreset, "Tale"),
         (SamplerPreset, "Master"),
     ]
-    assert {note.location for note in found.notes} == {"context", "reasoning"}
+    assert {note.location for note in found.notes} == {"reasoning"}
 
 
 @pytest.mark.parametrize("content", [b"{}", b'{"a": 1}', b"5", b"null", b'"text"', b'[{"a": 1}]', b""])
 def test_a_file_of_no_known_format_is_refused(content: bytes):
     with pytest.raises(FileError, match=r"no format that Lethe can import|not valid JSON"):
         read_external_file(content, "x.json")
+
+
+STORY = (
+    "<|im_start|>system\n{{#if system}}{{system}}\n{{/if}}"
+    "{{#if wiBefore}}{{wiBefore}}\n{{/if}}{{#if description}}{{description}}\n{{/if}}"
+    "{{#if personality}}{{char}}'s personality: {{personality}}\n{{/if}}{{#if scenario}}Scenario: {{scenario}}\n{{/if}}"
+    "{{#if persona}}{{#if user}}About {{user}}: {{/if}}{{persona}}\n{{else}}Nobody.{{/if}}{{trim}}<|im_end|>"
+)
+
+
+def test_a_context_template_becomes_a_system_preset():
+    values = {"name": "ChatML", "story_string": STORY, "chat_start": "***", "example_separator": ""}
+    notes = ImportNotes()
+
+    (preset,) = read_presets(values, "file", notes)
+
+    assert isinstance(preset, SystemPreset)
+    assert preset.name == "ChatML"
+    assert preset.prompt == (
+        "Write the next reply of {{char}} in this conversation with {{user}}.\n{{charbio}}\nScenario: {{scenario}}\n"
+        "About {{user}}: {{userbio}}"
+    )
+    assert [note.location for note in notes.notes] == ["chat_start"]
+    assert write_preset(preset)["story_string"] == STORY
+
+
+@pytest.mark.parametrize("story", ["{{#if a}}" * 5000, "{{#if a}}{{/if}}" * 5000, "{{" * 20000, "{{#if a}}x{{else}}" * 3000])
+def test_a_hostile_story_string_is_read_in_no_time(story: str):
+    assert isinstance(convert_story(story), str)
+
+
+def test_an_imported_system_prompt_leaves_no_section_out():
+    (preset,) = read_presets({"name": "Tale", "content": "Tell."}, "file", ImportNotes())
+
+    assert isinstance(preset, SystemPreset)
+    assert all((preset.world_info_title, preset.session_history_title, preset.core_facts_title, preset.memories_title))

@@ -13,6 +13,7 @@ from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.originals import keep_original, restore_original
+from lethe_app.interchange.presets.context import read_context
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
 from lethe_app.interchange.presets.samplers import is_sampler_preset, read_sampler, write_sampler
 from lethe_app.interchange.presets.system_prompt import read_system_prompt, write_system_prompt
@@ -34,7 +35,7 @@ def is_preset(values: JsonValue) -> bool:
 
 
 def read_presets(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> list[Preset]:
-    """Return the presets of a file. Context and reasoning presets have no counterpart and give a note."""
+    """Return the presets of a file. A context template becomes a system preset; reasoning templates give a note."""
     return list(_read(values, name, notes))
 
 
@@ -55,6 +56,8 @@ def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Ite
             yield _read_and_keep(SamplerPreset, values, name, notes)
         case "system":
             yield _read_and_keep(SystemPreset, values, name, notes)
+        case "context":
+            yield read_context(values, name, notes).model_copy(update={"original": dict(values)})
         case kind:
             notes.add(NoteKind.UNSUPPORTED, kind)
 

@@ -186,7 +186,6 @@ def describe_ignored(kind: str, count: int) -> str:
     """Return how many files of a kind have no counterpart here."""
     tr = QCoreApplication.translate
     singular, plural = {
-        "context template": (tr("IgnoredFile", "{n} context template"), tr("IgnoredFile", "{n} context templates")),
         "reasoning template": (tr("IgnoredFile", "{n} reasoning template"), tr("IgnoredFile", "{n} reasoning templates")),
         "chat completion preset": (
             tr("IgnoredFile", "{n} chat completion preset"),

@@ -472,7 +472,6 @@ async def test_a_chat_of_text_generation_webui_has_its_dates_versions_and_charac
 
 async def test_what_has_no_counterpart_is_named(services: AppServices, tmp_path: Path):
     files = {
-        "context.json": {"name": "ChatML", "story_string": "{{#if system}}", "chat_start": ""},
         "reasoning.json": {"name": "DeepSeek", "prefix": "<think>", "suffix": "</think>", "separator": ""},
         "completion.json": {"temperature": 1, "prompts": [], "prompt_order": []},
         "replies.json": {"version": 2, "name": "Mine", "qrList": []},
@@ -483,10 +482,10 @@ async def test_what_has_no_counterpart_is_named(services: AppServices, tmp_path:
         await asyncio.to_thread((folder / name).write_bytes, as_bytes(values))
 
     whole = await services.imports.read_plan([folder])
-    named = await services.imports.read_plan([folder / "context.json"])
+    named = await services.imports.read_plan([folder / "reasoning.json"])
 
-    kinds = {"context template": 1, "reasoning template": 1, "chat completion preset": 1, "quick reply set": 1}
+    kinds = {"reasoning template": 1, "chat completion preset": 1, "quick reply set": 1}
     assert (whole.items, whole.ignored) == ([], kinds)
     assert [error.problem for error in named.errors] == [
-        "is a context template of SillyTavern, which has no counterpart in Lethe"
+        "is a reasoning template of SillyTavern, which has no counterpart in Lethe"
     ]

@@ -100,7 +100,7 @@ def importing(window: QWidget, _theme: Theme) -> QDialog:
         FileError("/home/ann/broken.json", "is not valid JSON (line 1, column 2)"),
         FileError("x.png", "is empty", "data.name"),
     ]
-    return ImportPreviewDialog(window, ImportPlan(items, errors, {"": 12, "context template": 1}))
+    return ImportPreviewDialog(window, ImportPlan(items, errors, {"": 12, "reasoning template": 1}))
 
 
 DIALOGS: dict[str, Make] = {
