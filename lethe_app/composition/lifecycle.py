@@ -31,6 +31,7 @@ def build_services(
     core = CoreServices(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
     core.models.changed.add(lambda state: core.archive_queue.background.wake() if isinstance(state, ModelReady) else None)
     core.world_purge.purged.add(core.cache_state.forget_persona)
+    core.library.user_renamed.add(core.facts.start_renaming)
     return _collect_services(core, BackgroundServices(core))
 
 

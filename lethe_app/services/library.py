@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,8 @@ class Library:
 
     def __init__(self, paths: Paths, database: Database) -> None:
         self.changed: Listeners[None] = Listeners()
+        self.user_renamed: Listeners[tuple[str, str]] = Listeners()
+        """Emits the old and the new name of a user persona."""
         self.deleted: Listeners[str] = Listeners()
         """Emits the name of a persona that was moved to the trash."""
         trash = paths.trash
@@ -69,11 +72,20 @@ class Library:
 
         With `trash_existing` the existing file goes to the trash, because its content is not in the new one.
         """
+        old_name = await self.run_in_storage_thread(lambda: self._name_of(persona.unique_name)) if persona.is_user else ""
         stem = await self.run_in_storage_thread(
             lambda: self._replace(persona) if trash_existing else self._personas.save(persona)
         )
         self.changed.notify(None)
+        if old_name and old_name != persona.name:
+            self.user_renamed.notify((old_name, persona.name))
         return persona.model_copy(update={"unique_name": stem})
+
+    def _name_of(self, unique_name: str) -> str:
+        """Return the name of a stored persona; empty if there is none that can be read."""
+        with suppress(LetheError):
+            return self._personas.get(unique_name).name if unique_name else ""
+        return ""
 
     def _replace(self, persona: Persona) -> str:
         trashed = self._personas.delete(persona.unique_name) if self.is_own(persona.unique_name) else None

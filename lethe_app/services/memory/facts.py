@@ -69,6 +69,7 @@ class FactService:
         self._indexing = indexing
         self._calibration = calibration
         self._renewed = renewed
+        self._renamings: set[asyncio.Task[None]] = set()
         self._learning = asyncio.Lock()
         """Serialises learning: two sessions with the same fact, learnt at once, would store it twice."""
         self._writing = asyncio.Lock()
@@ -142,6 +143,17 @@ class FactService:
             await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
         return fact
+
+    def start_renaming(self, names: tuple[str, str]) -> None:
+        """Change the user's name in the facts, from the first of `names` to the second, in the background."""
+        task = asyncio.get_running_loop().create_task(self.rename_user(*names))
+        self._renamings.add(task)
+        task.add_done_callback(self._renamings.discard)
+
+    async def rename_user(self, old: str, new: str) -> None:
+        """Change the user's name in the facts, which are about the same person as before."""
+        for persona_id in await self._fact_store.rename_subject(old, new):
+            await self.renew(persona_id)
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
         """Set whether the fact is among the core facts regardless of its ranking."""

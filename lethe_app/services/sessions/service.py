@@ -100,6 +100,7 @@ class SessionService:
             return unanswered
         participants = await self._participants.load_for_persona(persona_id)
         await self.wait_until_archived(persona_id)
+        previous = await self._previous_greeting(persona_id)
         session = await self._session_store.add_session(
             ChatSession(persona_id=persona_id, user_id=participants.user.unique_name)
         )
@@ -108,7 +109,7 @@ class SessionService:
             MacroPosition(session, participants),
             participants.persona.first_messages,
         )
-        if greeting := create_greeting(participants.persona, session, macro_context):
+        if greeting := create_greeting(participants.persona, session, macro_context, previous):
             await self._session_store.add_message(greeting)
         self._start_archiving(persona_id)
         self.changed.notify(persona_id)
@@ -253,14 +254,21 @@ class SessionService:
     async def message(self, message_id: UUID) -> Message:
         return await self._session_store.message(message_id)
 
+    async def _previous_greeting(self, persona_id: str) -> str:
+        """Return the first message of the persona's newest session; empty if there is none."""
+        newest = await self._session_store.newest_session(persona_id)
+        first = await self._session_store.page(newest.guid, 0, 1) if newest is not None else []
+        return first[0].content if first else ""
 
-def create_greeting(persona: Persona, session: ChatSession, macro_context: MacroContext) -> Message | None:
-    """Return the greeting of a session: one of the persona's at random, with the others as alternatives; None if there are
-    none.
+
+def create_greeting(persona: Persona, session: ChatSession, macro_context: MacroContext, previous: str = "") -> Message | None:
+    """Return the greeting of a session: one of the persona's at random, but not `previous` if there is another, with all of
+    them as alternatives; None if there are none.
     """
     greetings = [expand(text, macro_context) for text in persona.first_messages if text.strip()]
     if not greetings:
         return None
+    new = [index for index, text in enumerate(greetings) if text != previous]
     return Message(
         session_id=session.guid,
         role=Role.ASSISTANT,
@@ -268,5 +276,5 @@ def create_greeting(persona: Persona, session: ChatSession, macro_context: Macro
         speaker_name=persona.name,
         time=session.added,
         alternatives=[Alternative(content=text, created=session.added) for text in greetings],
-        shown=random.randrange(len(greetings)),  # noqa: S311 - nobody gains by guessing a greeting
+        shown=random.choice(new or range(len(greetings))),  # noqa: S311 - nobody gains by guessing a greeting
     )

@@ -50,6 +50,21 @@ class FactStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def rename_subject(self, old: str, new: str) -> set[str]:
+        """Change the name with which facts about somebody begin; return the personas that know such facts."""
+        possessive = ("'s", "’s")
+
+        def work(connection: sqlite3.Connection) -> set[str]:
+            rows = connection.execute("SELECT guid, persona_id, fact FROM facts WHERE subject = ?", (old,)).fetchall()
+            begins = [(guid, owner, fact[len(old) :]) for guid, owner, fact in rows if fact.startswith(old)]
+            changed = [(guid, owner, rest) for guid, owner, rest in begins if rest.startswith((" ", *possessive))]
+            connection.executemany(
+                "UPDATE facts SET fact = ?, subject = ? WHERE guid = ?", [(new + rest, new, guid) for guid, _, rest in changed]
+            )
+            return {owner for _, owner, _ in changed}
+
+        return await self._database.run(work)
+
     async def save_facts(self, persona_id: str, *facts: ExtractedFact) -> None:
         """Insert facts, or replace those with a known guid; all or none."""
 

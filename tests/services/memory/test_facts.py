@@ -20,6 +20,7 @@ from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval.fact_relation import FactRelation
 from tests.retrieval.conftest import embed
 from tests.services.past_sessions import NUTS, again, answers, copy_home, hold, opened, stated, trusted
+from tests.services.turns import MIRA
 from tests.sweep import examples
 
 HER = "mira-test"
@@ -425,3 +426,27 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: Ap
 
     assert sorted(await services.facts.facts_of(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
     assert await services.core.fact_store.tombstones_of(HER) == []
+
+
+async def test_facts_follow_a_new_name_of_the_user(services: AppServices):
+    facts = [
+        ExtractedFact(fact="Tomas works as a paramedic.", subject="Tomas"),
+        ExtractedFact(fact="Tomas's cat is called Biscuit.", subject="Tomas"),
+        ExtractedFact(fact="Ruth is a friend of Tomas.", subject="Ruth"),
+        ExtractedFact(fact="Tomasina sails.", subject="Tomas"),
+    ]
+    await services.core.fact_store.save_facts(MIRA, *facts)
+    user = await services.library.persona("tomas")
+
+    await services.library.save_persona(user.model_copy(update={"name": "Daniel"}))
+    for _ in range(200):
+        if any(fact.subject == "Daniel" for fact in await services.facts.facts_of(MIRA)):
+            break
+        await asyncio.sleep(0.01)
+
+    assert {(fact.fact, fact.subject) for fact in await services.facts.facts_of(MIRA)} == {
+        ("Daniel works as a paramedic.", "Daniel"),
+        ("Daniel's cat is called Biscuit.", "Daniel"),
+        ("Ruth is a friend of Tomas.", "Ruth"),
+        ("Tomasina sails.", "Tomas"),
+    }

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, timedelta
+from itertools import pairwise
 from uuid import uuid4
 
 import pytest
@@ -398,3 +399,15 @@ async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and
     assert (await services.sessions.open(first.guid)).archived
     assert "Hello again." in [message.content for message in await log(services, second)]
     assert any("Porto" in fact.fact for fact in await services.facts.facts_of("mira-test"))
+
+
+async def test_two_conversations_in_a_row_begin_differently(services: AppServices, says: Callable[..., object]):
+    await says(*["“Aye.”"] * 20)
+    openings = []
+    for _ in range(8):
+        session = await services.sessions.start_session("mira-test")
+        await send_message(services, session, "Good evening.")
+        openings.append((await services.sessions.page(session.guid, 0, 1))[0].content)
+
+    assert len(set(openings)) == 2
+    assert all(one != following for one, following in pairwise(openings))
