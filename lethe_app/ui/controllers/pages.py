@@ -63,11 +63,15 @@ class PageController(QObject):
         window.window_actions.connect(
             persona_editor=self._edit_current_persona,
             duplicate_persona=self._duplicate_current_persona,
+            delete_persona=self._delete_current_persona,
             undo=self.navigator.undo_last,
             redo=self.navigator.redo_last,
         )
         self._connect_session_actions()
         window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
+        window.sidebar.delete_persona_requested.connect(
+            lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona")
+        )
         window.sidebar.duplicate_requested.connect(lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)))
         window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
 
@@ -86,6 +90,17 @@ class PageController(QObject):
         session = self._sessions.current_session
         if session is not None:
             self._tasks.start_task(self._duplicate_persona(session.persona_id))
+
+    def _delete_current_persona(self) -> None:
+        session = self._sessions.current_session
+        if session is not None:
+            self._tasks.start_task(self._delete_persona(session.persona_id), key="delete persona")
+
+    async def _delete_persona(self, persona_id: str) -> None:
+        """Move a persona to the trash after a confirmation."""
+        persona, deletion = await self._library.persona(persona_id), self._registry.create_persona_deletion()
+        if await deletion.confirm_deletion(persona):
+            await deletion.delete_persona(persona)
 
     def _update_persona_action(self) -> None:
         """Disable the action on a persona editor, because there must not be two drafts of one persona."""

@@ -31,6 +31,7 @@ ACTION_SPECS = (
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
     ActionSpec("duplicate_persona", str(QT_TRANSLATE_NOOP("Action", "Duplicate persona")), ("Ctrl+Alt+N",)),
+    ActionSpec("delete_persona", str(QT_TRANSLATE_NOOP("Action", "Delete persona…")), ("Ctrl+Alt+Shift+N",)),
     ActionSpec("meet", str(QT_TRANSLATE_NOOP("Action", "Import files…")), ("Ctrl+O",)),
     ActionSpec("import_folder", str(QT_TRANSLATE_NOOP("Action", "Import SillyTavern folder…")), ("Ctrl+Alt+O",)),
     ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",)),
@@ -119,7 +120,17 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
-        ("persona_editor", "new_persona", "duplicate_persona", "meet", "import_folder", "export", "user_personas", "worlds"),
+        (
+            "persona_editor",
+            "new_persona",
+            "duplicate_persona",
+            "delete_persona",
+            "meet",
+            "import_folder",
+            "export",
+            "user_personas",
+            "worlds",
+        ),
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Memory")),

@@ -46,6 +46,7 @@ class Sidebar(QFrame):
     edit_requested = Signal(str)
     duplicate_requested = Signal(str)
     export_requested = Signal(str)
+    delete_persona_requested = Signal(str)
     """Like `edit_requested` and `duplicate_requested`, with the id of the persona."""
 
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
@@ -240,6 +241,8 @@ class Sidebar(QFrame):
             menu.addAction(
                 load_icon("export", palette.muted), self.tr("Export…"), partial(self.export_requested.emit, row.persona_id)
             )
+            delete_persona = partial(self.delete_persona_requested.emit, row.persona_id)
+            menu.addAction(load_icon("trash", palette.muted), self.tr("Delete…"), delete_persona)
         return menu
 
     def _remember_position(self) -> None:
