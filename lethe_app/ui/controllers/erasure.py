@@ -39,6 +39,7 @@ class ErasureDialog(QuestionDialog):
         self.backup_box.setChecked(True)
         for widget in (self.one_button, self.all_button, self.backup_box):
             self.column.addWidget(widget)
+        self.cancel.setDefault(True)
         self.cancel.setFocus()
 
 

@@ -89,12 +89,16 @@ class QuestionDialog(ContentDialog):
 
 
 class ConfirmDialog(QuestionDialog):
-    """Confirmation of an action that cannot be undone; the primary button names its object."""
+    """Confirmation of a deletion; the primary button names its object. Enter confirms one that the Trash can take back, and
+    cancels one that is final.
+    """
 
-    def __init__(self, parent: QWidget, title: str, text: str, button: str) -> None:
+    def __init__(self, parent: QWidget, title: str, text: str, button: str, *, is_final: bool = False) -> None:
         super().__init__(parent, title, button, danger=True)
         self.add_paragraph(text)
-        self.primary.setFocus()
+        default = self.cancel if is_final else self.primary
+        default.setDefault(True)
+        default.setFocus()
 
 
 class AboutDialog(QDialog):

@@ -70,7 +70,7 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         page.table.select_row(page.rows.visible_rows[1].guid)
         await until(lambda: str(manual / "Manual.md") in texts(page))
         page.remove_selected()
-        QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
+        (await scene.dialog()).accept()
         await until(lambda: titles(page) == ["Crew"])
 
 

@@ -240,6 +240,7 @@ class DocumentsPage(PersonaListPage):
             self.tr("Remove {what}?").format(what=what),
             self.tr("Everything stored of it is deleted, also in recorded replies. The files themselves remain."),
             self.tr("Remove {what}").format(what=what),
+            is_final=True,
         )
         if await run_dialog(question):
             await self._documents.remove([document.guid for document in documents])

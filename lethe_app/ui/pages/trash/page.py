@@ -223,7 +223,8 @@ class TrashPage(ListPage):
         if session_count:
             sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
             text += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=sessions_text)
-        if await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description))):
+        dialog = ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description), is_final=True)
+        if await run_dialog(dialog):
             await self._trash.erase(items)
 
     def _show_menu(self, position: QPoint) -> None:

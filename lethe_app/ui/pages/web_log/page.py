@@ -137,7 +137,7 @@ class WebLogPage(ListPage):
         title = self.tr("Clear network log?")
         text = self.tr("The log and the cached web pages will be deleted. This cannot be undone.")
         count = format_count(self.rows.row_total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
-        if await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, count)):
+        if await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, count, is_final=True)):
             await self._web_gate.clear_log()
             self._schedule_reload()
 
