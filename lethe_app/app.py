@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None 
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
+    with suppress(OSError):  # where users put their models; other folders are made when something is put into them
+        paths.models.mkdir(exist_ok=True)
     preferences = Preferences(settings, settings_file, database)
     wanted = engine != "echo" if by_meaning is None else by_meaning
     return build_services(paths, engine, preferences, database, check_window, by_meaning=wanted)

@@ -134,7 +134,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
 
         scene.window.sidebar.delete_requested.emit(first)
         question = await scene.dialog()
-        assert question.primary.text() == "Delete ‘First night’ (3 messages)"
+        assert question.primary.text() == "Delete “First night” (3 messages)"
         QTest.keyClick(question, Qt.Key.Key_Return)
         await until(lambda: "First night" not in scene.titles and scene.toasts)
 

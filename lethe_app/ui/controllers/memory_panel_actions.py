@@ -79,7 +79,7 @@ class MemoryPanelActions(QObject):
             self._panel.window(),
             self.tr("Forget this conversation?"),
             template.format(title=title),
-            self.tr("Forget ‘{title}’").format(title=memory_labels.shorten_text(title, 24)),
+            self.tr("Forget “{title}”").format(title=memory_labels.shorten_text(title, 24)),
         )
         return await run_dialog(question)
 

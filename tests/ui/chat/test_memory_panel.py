@@ -472,7 +472,7 @@ async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(s
 
     press(found, "trash")
     dialog = await scene.dialog()
-    button = next(one for one in dialog.findChildren(QPushButton) if one.text() == "Forget ‘The storm’")
+    button = next(one for one in dialog.findChildren(QPushButton) if one.text() == "Forget “The storm”")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     await until(lambda: not scene.window.memory_panel.cards)

@@ -104,7 +104,7 @@ def importing(window: QWidget, _theme: Theme) -> QDialog:
 
 
 DIALOGS: dict[str, Make] = {
-    "question": lambda window, _theme: ConfirmDialog(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
+    "question": lambda window, _theme: ConfirmDialog(window, "Delete “First night”?", "The Trash gives it back.", "Delete it"),
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
     "insert": lambda window, _theme: InsertMessage(window, "Mira", "The message is inserted above the selected one."),
     "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),

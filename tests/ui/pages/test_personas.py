@@ -679,7 +679,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
         page.persona_actions.delete_persona()
         question = await scene.dialog()
         assert isinstance(question, ConfirmDialog)
-        assert question.primary.text() == "Delete ‘Ada’ (1 conversation)"
+        assert question.primary.text() == "Delete “Ada” (1 conversation)"
         QTest.keyClick(question, Qt.Key.Key_Return)
         await until(lambda: scene.page is None and not scene.window.windowTitle().startswith("Ada"))
         await until(lambda: "Ada" not in scene.titles and scene.toasts)

@@ -247,7 +247,7 @@ async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: P
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
-        assert dialog.primary.text() == "Delete ‘The storm’ (6 messages)"
+        assert dialog.primary.text() == "Delete “The storm” (6 messages)"
         dialog.accept()
         await until(lambda: page.rows.row_total == 1)
 

@@ -68,7 +68,7 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
-        assert dialog.primary.text() == "Delete ‘The storm’ permanently"
+        assert dialog.primary.text() == "Delete “The storm” permanently"
         dialog.reject()
         await until(lambda: not dialog.isVisible())
         assert len(await scene.services.trash.list_items()) == 1

@@ -503,7 +503,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         QTest.keyClick(page.world_list.table, Qt.Key.Key_Delete)
         question = await scene.dialog()
         assert isinstance(question, ConfirmDialog)
-        assert question.primary.text() == "Delete ‘Isles’ (1 entry)"
+        assert question.primary.text() == "Delete “Isles” (1 entry)"
         question.reject()
         await until(lambda: not question.isVisible())
         assert "isles" in page.book.open_worlds

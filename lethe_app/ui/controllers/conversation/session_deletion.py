@@ -59,7 +59,7 @@ class SessionDeletion(QObject):
             self.tr("“{title}” and the facts learnt only there will be moved to the Trash, where you can restore them.").format(
                 title=row.title
             ),
-            self.tr("Delete ‘{title}’ ({count})").format(
+            self.tr("Delete “{title}” ({count})").format(
                 title=truncate_text(row.title, MAX_TITLE_LENGTH), count=format_message_count(row.message_count)
             ),
         )

@@ -30,7 +30,7 @@ class PersonaDeletion(QObject):
         session_count = 0 if persona.is_user else len(await self._sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
         text = self.tr("“{name}” will be moved to the Trash, where you can restore it.").format(name=persona.name)
-        button = self.tr("Delete ‘{name}’").format(name=persona.name)
+        button = self.tr("Delete “{name}”").format(name=persona.name)
         if session_count:
             count_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
             text = self.tr(

@@ -263,7 +263,7 @@ class SessionPage(PersonaListPage):
     async def _confirm_and_delete(self, lines: list[SessionLine]) -> None:
         title, count = truncate_text(session_title(lines[0])), format_message_count(sum(line.messages for line in lines))
         is_single = len(lines) == 1
-        description = f"‘{title}’" if is_single else self.tr("{n} conversations").format(n=len(lines))
+        description = f"“{title}”" if is_single else self.tr("{n} conversations").format(n=len(lines))
         question = ConfirmDialog(
             self._context.dialog_parent,
             self.tr("Delete this conversation?") if is_single else self.tr("Delete {what}?").format(what=description),

@@ -212,7 +212,7 @@ class TrashPage(ListPage):
     def _format_items(self, items: list[Trashed]) -> str:
         if len(items) > 1:
             return format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))
-        return f"‘{truncate_text(item_title(items[0]))}’"
+        return f"“{truncate_text(item_title(items[0]))}”"
 
     async def _confirm_and_erase(self, items: list[Trashed], description: str, *, is_all: bool = False) -> None:
         count = format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))

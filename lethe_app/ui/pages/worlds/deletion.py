@@ -33,11 +33,11 @@ class WorldDeletion(QObject):
         if open_world.is_shipped:
             title = self.tr("Reset “{name}” to default?")
             body = self.tr("Your version, with {count}, will be moved to the Trash, where you can restore it.")
-            button = self.tr("Reset ‘{name}’")
+            button = self.tr("Reset “{name}”")
         else:
             title = self.tr("Delete “{name}”?")
             body = self.tr("“{name}”, with {count}, will be moved to the Trash, where you can restore it.")
-            button = self.tr("Delete ‘{name}’ ({count})")
+            button = self.tr("Delete “{name}” ({count})")
         texts = [text.format(name=name, count=count) for text in (title, body, button)]
         if (
             await run_dialog(ConfirmDialog(self._context.dialog_parent, *texts))
