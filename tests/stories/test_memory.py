@@ -323,6 +323,6 @@ def test_in_the_window_a_new_conversation_remembers_the_one_before(qapp: object,
         await stage.until(lambda: not stage.messages(), "a new conversation begins")
         await stage.write("Was it walnuts that I am allergic to?")
         await stage.until(lambda: [text for _name, text in stage.messages()][-1:] == ["Walnuts."], "she answers")
-        await stage.until(lambda: "1 memory used" in stage.window.chat.status.full_text, "the window says that she remembered")
+        await stage.until(lambda: "1 source used" in stage.window.chat.status.full_text, "the window says that she remembered")
 
     Stage(home, "echo").play(evening)

@@ -81,10 +81,10 @@ def format_memory_count(count: int) -> str:
 
 
 def format_recalled_count(count: int) -> str:
-    """Return “3 memories used”, for memories, facts and world entries together."""
+    """Return “3 sources used”, for memories, facts, world entries and passages of documents together."""
     singular, plural = (
-        QCoreApplication.translate("Count", "{n} memory used"),
-        QCoreApplication.translate("Count", "{n} memories used"),
+        QCoreApplication.translate("Count", "{n} source used"),
+        QCoreApplication.translate("Count", "{n} sources used"),
     )
     return format_count(count, singular, plural)
 

@@ -57,8 +57,9 @@ class GroupDialog(QuestionDialog):
             return
         self.add_paragraph(
             self.tr(
-                "Personas you add know everything said in this conversation. You can remove and add them again at any time."
-            )
+                "Personas you add see this conversation and what {name} remembers of earlier ones. You can remove and add them "
+                "again at any time."
+            ).format(name=host.name)
         )
         self.search_field = QLineEdit()
         self._add_search(len(guests) + len(other_personas))

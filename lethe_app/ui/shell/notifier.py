@@ -118,6 +118,13 @@ class Notifier(QObject):
         detail = "" if remedy.replaces_text else error.remedy
         return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action, error_class=type(error))
 
+    def press_newest_button(self, title: str) -> bool:
+        """Press the button with this title of the newest notification that has one; return whether there is one."""
+        button = next((toast.button for toast in reversed(self._toasts) if toast.button_title == title), None)
+        if button is not None:
+            button.click()
+        return button is not None
+
     def retract_errors(self, *error_classes: type[LetheError]) -> None:
         """Close the errors of these classes, because their cause is gone."""
         for toast, error_class in list(self._error_classes.items()):

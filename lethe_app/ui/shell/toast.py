@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -37,6 +38,8 @@ class Toast(QFrame):
         self.setObjectName("toast")
         self.setProperty("kind", "error" if is_error else "info")
         self.text, self.detail, self.is_error = text, detail, is_error
+        self.button: QPushButton | None = None
+        self.button_title = ""
         self._theme = theme
         self._is_dismissed, self._is_lasting = False, is_error
         self._labels: list[QLabel] = []
@@ -76,7 +79,8 @@ class Toast(QFrame):
 
     def add_button(self, title: str, action: Callable[[], None]) -> None:
         """Add a button; the toast closes when it is clicked."""
-        button = build_button(title)
+        self.button = button = build_button(title)
+        self.button_title = title
         button.clicked.connect(action)
         button.clicked.connect(self.dismiss)
         self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)

@@ -254,7 +254,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
     row = await say(scene, "Is the pharos lit?")
     view, model = scene.controller.view, scene.controller.messages
     await until(lambda: model.annotations_of(row).memory_count)
-    assert "1 memory used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
+    assert "1 source used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
     menu = view.build_menu(row)

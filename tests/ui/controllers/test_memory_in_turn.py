@@ -73,7 +73,7 @@ async def test_the_header_counts_the_recalled_memories(tmp_path, echo_model):
         await scene.services.memory.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
         scene.controller.replies.send_message("Is the pharos lit?")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
-        assert "memories used" in scene.window.chat.status.full_text
+        assert "sources used" in scene.window.chat.status.full_text
 
 
 async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):

@@ -77,10 +77,10 @@ class MessageUndo(QObject):
 
     def _undo_newest(self) -> None:
         change = self._find_newest(self._made)
-        if change is None:
-            self._notifier.notify(self.tr("There is nothing to undo in this conversation."))
-        else:
+        if change is not None:
             self._undo_change(change)
+        elif not self._notifier.press_newest_button(self.tr("Undo")):
+            self._notifier.notify(self.tr("There is nothing to undo in this conversation."))
 
     def _redo_newest(self) -> None:
         change = self._find_newest(self._undone)
