@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QProgressBar
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
@@ -24,6 +24,7 @@ from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_small_label
 
@@ -105,13 +106,12 @@ class ModelCard(CardColumn):
         self.trust_check.setToolTip(self.tr("Let the model write facts and summaries although it failed the quality test."))
         self.trust_check.clicked.connect(self._change_trust)
         column.addWidget(self.trust_check)
-        buttons = QHBoxLayout()
+        buttons = FlowLayout(spacing=SPACE_2)
         self.load_button = build_button(self.tr("Load model"), lambda: self.load_model(entry.model), primary=True)
         self.unload_button = build_button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
         self.test_button = build_button(self.tr("Test format"), lambda: self._spawn(self._test_format(), "try"))
         for button in (self.load_button, self.unload_button, self.test_button):
             buttons.addWidget(button)
-        buttons.addStretch(1)
         column.addLayout(buttons)
         self.add_widget(card)
         self._show_fit(entry)
