@@ -158,7 +158,7 @@ async def test_a_file_that_is_no_model_is_refused_by_name(
 
 
 async def test_a_broken_file_in_the_folder_of_models_hides_no_other(services: AppServices, tmp_path: Path, starter_model: Path):
-    services.paths.models.mkdir()
+    services.paths.models.mkdir(exist_ok=True)
     for number, make in enumerate((truncated, random_bytes, empty, a_folder, a_link_to_nowhere, random_bytes_after_the_magic)):
         make(services.paths.models / f"{number}.gguf", starter_model)
 

@@ -301,7 +301,7 @@ async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(services: A
 async def test_the_users_own_models_come_first_and_the_starter_last(earnest: AppServices, tmp_path: Path, starter_model: Path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    (earnest.paths.models).mkdir(parents=True)
+    earnest.paths.models.mkdir(exist_ok=True)
     shutil.copy(starter_model, earnest.paths.models / "mine.gguf")
     (folder / "second.gguf").symlink_to(earnest.paths.models / "mine.gguf")
     (folder / "notes.txt").write_text("no model")

@@ -277,7 +277,7 @@ async def test_misspelled_words_are_corrected_where_nothing_is_found(tmp_path: P
 
         QTest.keyClicks(page.search, typed)
 
-        await until(lambda: texts(page) == [line])
+        await until(lambda: texts(page)[:1] == [line])
         await until(lambda: page.hint.text().startswith(f"No results for “{typed}”. Results for “l"))
         assert "lighthous”" not in page.hint.text()
 

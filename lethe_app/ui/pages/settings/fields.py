@@ -26,6 +26,9 @@ from lethe_app.ui.widgets.fields import FieldSpec, build_field_spec
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
 
+CHOSEN_AT_FIRST_START = frozenset({"user_persona", "model_path"})
+"""Settings that every user has chosen, so that they are not marked as changed."""
+
 SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
 
@@ -58,9 +61,9 @@ def fixed_choices(name: str, field_info: FieldInfo) -> list[tuple[Any, str]]:
 
 
 def is_changed(settings: Settings, name: str) -> bool:
-    """Return whether the user changed the setting; the user persona is excluded, because the first start asks for it."""
+    """Return whether the user changed the setting; those that the first start asks for are excluded."""
     default = Settings.model_fields[name].get_default(call_default_factory=True)
-    return name != "user_persona" and bool(getattr(settings, name) != default)
+    return name not in CHOSEN_AT_FIRST_START and bool(getattr(settings, name) != default)
 
 
 @dataclass(frozen=True)
