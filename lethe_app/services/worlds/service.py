@@ -241,6 +241,16 @@ class WorldService:
             owner_names[WorldOwner.USER] = participants.user.name
         return {**owner_names, **({WorldOwner.SESSION: ""} if session else {}), WorldOwner.EVERYBODY: ""}
 
+    async def list_other_users(self, session: ChatSession | None) -> dict[str, list[str]]:
+        """Return the names of the personas that use each world outside this session, by the world's file name."""
+        participants = await self._load_participants(session)
+        present = {participants.persona.unique_name, participants.user.unique_name} if participants else set()
+        names: dict[str, list[str]] = {}
+        for persona in [*await self._library.personas(), *await self._library.user_personas()]:
+            for stem in persona.worlds if persona.unique_name not in present else ():
+                names.setdefault(stem, []).append(persona.name)
+        return names
+
     async def session_worlds(self, session: ChatSession | None) -> dict[WorldOwner, list[str]]:
         """Return the file names of the worlds assigned to each owner."""
         participants = await self._load_participants(session)

@@ -577,6 +577,18 @@ async def test_ticks_say_whose_a_world_is(tmp_path: Path):
         assert (await scene.services.worlds.session_worlds(session))[WorldOwner.SESSION] == []
 
 
+async def test_the_other_personas_that_use_a_world_are_named(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (_scene, page):
+        form = page.detail.world_form
+        await until(lambda: page.book.stem == "isles" and form.others_label.isHidden())
+
+        page.book.switch_world("quarr")
+        await until(form.others_label.isVisible)
+
+        assert form.others_label.text() == "Also used by Edmund"
+
+
 async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     (tmp_path / "worldinfo" / "reef.json").write_text('{"name": "Reef",', encoding="utf-8")

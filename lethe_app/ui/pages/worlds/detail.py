@@ -121,8 +121,9 @@ class WorldEntryDetail(QStackedWidget):
             form.focus_first_field()
 
     async def show_owners(self) -> None:
-        """Load and show the owners to which the world can be assigned."""
-        self.world_form.show_owners(await self._worlds.list_owners(self._context.current_session()))
+        """Load and show the owners to which the world can be assigned, and who else uses it."""
+        session = self._context.current_session()
+        self.world_form.show_owners(await self._worlds.list_owners(session), await self._worlds.list_other_users(session))
 
     async def _count_tokens(self, text: str) -> None:
         (tokens,) = await self._token_counts.count([text])

@@ -51,6 +51,9 @@ class WorldSettingsForm(QWidget):
         self.owner_checks = {owner: QCheckBox() for owner in WorldOwner}
         for owner, tick in self.owner_checks.items():
             tick.clicked.connect(lambda on, owner=owner: self._set_binding(owner, on))
+        self._other_users: Mapping[str, Sequence[str]] = {}
+        self.others_label = build_small_label("")
+        self.others_label.setTextFormat(Qt.TextFormat.PlainText)  # names may look like markup
         self.origin_label = QLabel()
         self.origin_label.setProperty("small", True)
         self.origin_label.setWordWrap(True)
@@ -86,6 +89,7 @@ class WorldSettingsForm(QWidget):
         column.addWidget(build_small_label(self.tr("Active in the conversations of the personas selected here.")))
         for tick in self.owner_checks.values():
             column.addWidget(tick, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.others_label)
         return part
 
     def show_world(self, world: World) -> None:
@@ -100,8 +104,9 @@ class WorldSettingsForm(QWidget):
             text = self.tr("Built-in world. Your changes are saved in a separate file, {file}.")
         self.origin_label.setText(text.format(file=f"{world.unique_name}.json"))
 
-    def show_owners(self, names: Mapping[WorldOwner, str]) -> None:
-        """Show the owners to which the world can be assigned."""
+    def show_owners(self, names: Mapping[WorldOwner, str], other_users: Mapping[str, Sequence[str]]) -> None:
+        """Show the owners to which the world can be assigned; `other_users` are names of personas by world."""
+        self._other_users = other_users
         titles = {
             WorldOwner.PERSONA: self.tr("{name}, in every conversation"),
             WorldOwner.USER: self.tr("{name} (all conversations)"),
@@ -117,6 +122,9 @@ class WorldSettingsForm(QWidget):
         for owner, tick in self.owner_checks.items():
             with QSignalBlocker(tick):
                 tick.setChecked(stem in bindings.get(owner, ()))
+        others = ", ".join(self._other_users.get(stem, ()))
+        self.others_label.setText(self.tr("Also used by {names}").format(names=others))
+        self.others_label.setVisible(bool(others))
 
     def focus_first_field(self) -> None:
         """Focus the name and select its text."""
