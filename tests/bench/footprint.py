@@ -1,0 +1,180 @@
+"""Memory, idle processor time and disk space of the whole program: the real window, starter models, a context of 4k.
+
+One process is the program as it is started; a task in its event loop types 60 messages, starts a new conversation and lets the
+program archive the old one. `pss_mb_first` is the proportional set size of every process together after the first reply, at
+rest; `pss_mb_evening` after the evening and its archive; `rows` of the table say which process has how much of it.
+`idle_cpu_percent` (of one core) and `wakeups_per_second` (voluntary context switches of all threads) are measured at rest after
+the first reply. `disk_mb` is the program with its libraries and starter models, and the data folder. Linux only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, files
+from itertools import cycle, islice
+from pathlib import Path
+
+import psutil
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from qasync import QEventLoop
+
+from lethe_app.app import SWITCH_INTERVAL_S, WindowRunner, build, configure_log, show_first_window
+from lethe_app.composition.app_services import AppServices
+from lethe_app.llm.models import bundled
+from lethe_app.paths import Paths
+from lethe_app.services.events import ModelReady
+from lethe_app.ui.shell.main_window import MainWindow
+from tests.bench.report import arguments, show
+
+ROOT = Path(__file__).parent.parent.parent
+TALK = Path(__file__).parent / "smalltalk.txt"
+MESSAGES, CONTEXT, REPLY = 60, 4096, 64
+REST_SECONDS = 45.0
+"""Seconds without input before a measurement; the daily backup, the read-ahead and the archive are over by then."""
+IDLE_SECONDS = 60.0
+TURN_SECONDS = 180.0
+"""Maximum seconds of a turn."""
+MB = 1_000_000
+
+
+def processes() -> dict[str, psutil.Process]:
+    """Return the program's processes: the window and its children."""
+    window = psutil.Process()
+    return {"window": window} | {f"child {child.pid}": child for child in window.children(recursive=True)}
+
+
+def memory() -> dict[str, float]:
+    """Return the proportional set size of every process in MB."""
+    return {name: process.memory_full_info().pss / MB for name, process in processes().items()}
+
+
+def used() -> tuple[float, int]:
+    """Return the processor seconds and the voluntary context switches of all threads so far."""
+    seconds, switches = 0.0, 0
+    for process in processes().values():
+        times = process.cpu_times()
+        seconds += times.user + times.system
+        for status in Path(f"/proc/{process.pid}/task").glob("*/status"):
+            found = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status.read_text(), re.MULTILINE)
+            switches += int(found[1]) if found else 0
+    return seconds, switches
+
+
+async def until(condition: Callable[[], object], seconds: float = TURN_SECONDS) -> None:
+    """Wait without keeping the processor busy."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        await asyncio.sleep(0.25)
+
+
+async def evening(runner: WindowRunner, window: MainWindow, services: AppServices) -> dict[str, object]:
+    """Hold the evening in the running program and measure."""
+    await until(lambda: isinstance(services.models.state, ModelReady))
+    controller = runner._controller
+    assert controller is not None
+    field, messages = window.chat.composer.draft_field, controller.messages
+
+    async def say(text: str) -> None:
+        before = messages.rowCount()
+        field.setPlainText(text)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await until(lambda: messages.rowCount() >= before + 2 and not runner.is_replying)
+
+    talk = cycle(line for line in TALK.read_text(encoding="utf-8").splitlines() if line.strip())
+    await say(next(talk))
+    await asyncio.sleep(REST_SECONDS)
+    first, before = memory(), used()
+    await asyncio.sleep(IDLE_SECONDS)
+    seconds, switches = (after - earlier for after, earlier in zip(used(), before, strict=True))
+    for text in islice(talk, MESSAGES - 1):
+        await say(text)
+    window.window_actions["new"].trigger()
+    await until(lambda: messages.rowCount() <= 1)
+    await asyncio.sleep(REST_SECONDS)
+    return {"first": first, "evening": memory(), "cpu": seconds / IDLE_SECONDS, "wakeups": switches / IDLE_SECONDS}
+
+
+def program(home: Path) -> None:
+    """Run the program with the evening in its event loop, and print what was measured."""
+    paths = Paths.standard(home)
+    application, window = show_first_window(paths)
+    configure_log(paths)
+    window.build_panes()
+    application.setQuitOnLastWindowClosed(False)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+
+    built: list[AppServices] = []
+
+    async def make_services() -> AppServices:
+        services = await build(paths)
+        built.append(services)
+        chosen = {"model_path": str(bundled.chat_model()), "context": CONTEXT, "max_reply": REPLY}
+        await services.preferences.set(welcomed=True, last_persona="mira", **chosen)
+        return services
+
+    async def run() -> None:
+        runner = WindowRunner(window, make_services)
+        serving = asyncio.ensure_future(runner.run())
+        try:
+            await until(lambda: runner._controller is not None)
+            print(json.dumps(await evening(runner, window, built[0])), flush=True)
+        finally:
+            window.close()
+            await serving
+
+    loop = QEventLoop(application)
+    asyncio.set_event_loop(loop)
+    with loop:
+        loop.run_until_complete(run())
+
+
+def program_size() -> float:
+    """Return the size of the program, its locked libraries and the starter models in MB."""
+    locks = ((ROOT / "packaging" / f"{lock}.lock").read_text() for lock in ("runtime", "models"))
+    names = re.findall(r"^([\w.-]+)==", "\n".join(locks), re.MULTILINE)
+    own = (path for part in ("lethe_app", "resources") for path in (ROOT / part).rglob("*"))
+    size = sum(path.stat().st_size for path in own if path.is_file())
+    for name in names:
+        try:
+            located = [Path(str(entry.locate())) for entry in files(name) or ()]
+        except PackageNotFoundError:  # for another system
+            continue
+        size += sum(path.stat().st_size for path in located if path.is_file())
+    return size / MB
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__, ("--program", {"default": "", "help": "data folder; used by the measurement itself"}))
+    if wanted.program:
+        program(Path(wanted.program))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
+        command = [sys.executable, "-m", "tests.bench.footprint", "--program", folder]
+        run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
+        measured = json.loads(run.stdout.splitlines()[-1])
+        data = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / MB
+    figures = {
+        "pss_mb_first": sum(measured["first"].values()),
+        "pss_mb_evening": sum(measured["evening"].values()),
+        "idle_cpu_percent": measured["cpu"] * 100,
+        "wakeups_per_second": measured["wakeups"],
+        "disk_mb": program_size() + data,
+    }
+    parts = [(f"{when}, {name} [MB]", size) for when in ("first", "evening") for name, size in measured[when].items()]
+    show([*parts, ("data folder [MB]", data), *figures.items()], figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()
