@@ -38,8 +38,10 @@ from tests.bench.report import arguments, show
 ROOT = Path(__file__).parent.parent.parent
 TALK = Path(__file__).parent / "smalltalk.txt"
 MESSAGES, CONTEXT, REPLY = 60, 4096, 64
-REST_SECONDS = 45.0
-"""Seconds without input before a measurement; the daily backup, the read-ahead and the archive are over by then."""
+REST_SHARE, REST_STEPS, STEP_SECONDS, MAX_REST_SECONDS = 0.02, 3, 10.0, 600.0
+"""The program is at rest once it has used less than this share of a core in so many steps in a row: the quality test of the
+model, the daily backup, the read-ahead and the archive are over by then.
+"""
 IDLE_SECONDS = 60.0
 TURN_SECONDS = 180.0
 """Maximum seconds of a turn."""
@@ -77,6 +79,18 @@ async def until(condition: Callable[[], object], seconds: float = TURN_SECONDS) 
         await asyncio.sleep(0.25)
 
 
+async def rest() -> float:
+    """Wait until the program is at rest; return the seconds that took."""
+    began, quiet, (last, _switches) = time.monotonic(), 0, used()
+    while quiet < REST_STEPS:
+        assert time.monotonic() - began < MAX_REST_SECONDS, "the program does not come to rest"
+        await asyncio.sleep(STEP_SECONDS)
+        now, _switches = used()
+        quiet = quiet + 1 if now - last < REST_SHARE * STEP_SECONDS else 0
+        last = now
+    return time.monotonic() - began - quiet * STEP_SECONDS
+
+
 async def evening(runner: WindowRunner, window: MainWindow, services: AppServices) -> dict[str, object]:
     """Hold the evening in the running program and measure."""
     await until(lambda: isinstance(services.models.state, ModelReady))
@@ -92,7 +106,7 @@ async def evening(runner: WindowRunner, window: MainWindow, services: AppService
 
     talk = cycle(line for line in TALK.read_text(encoding="utf-8").splitlines() if line.strip())
     await say(next(talk))
-    await asyncio.sleep(REST_SECONDS)
+    busy = await rest()
     first, before = memory(), used()
     await asyncio.sleep(IDLE_SECONDS)
     seconds, switches = (after - earlier for after, earlier in zip(used(), before, strict=True))
@@ -100,8 +114,14 @@ async def evening(runner: WindowRunner, window: MainWindow, services: AppService
         await say(text)
     window.window_actions["new"].trigger()
     await until(lambda: messages.rowCount() <= 1)
-    await asyncio.sleep(REST_SECONDS)
-    return {"first": first, "evening": memory(), "cpu": seconds / IDLE_SECONDS, "wakeups": switches / IDLE_SECONDS}
+    await rest()
+    return {
+        "first": first,
+        "evening": memory(),
+        "cpu": seconds / IDLE_SECONDS,
+        "wakeups": switches / IDLE_SECONDS,
+        "busy": busy,
+    }
 
 
 def program(home: Path) -> None:
@@ -173,7 +193,11 @@ def main() -> None:
         "disk_mb": program_size() + data,
     }
     parts = [(f"{when}, {name} [MB]", size) for when in ("first", "evening") for name, size in measured[when].items()]
-    show([*parts, ("data folder [MB]", data), *figures.items()], figures, as_json=wanted.json)
+    show(
+        [*parts, ("busy after the first reply [s]", measured["busy"]), ("data folder [MB]", data), *figures.items()],
+        figures,
+        as_json=wanted.json,
+    )
 
 
 if __name__ == "__main__":
