@@ -222,19 +222,22 @@ class BackgroundRunner:
         if not is_requested and self.pause_reason is not None:
             return  # the user came back while all this was looked up; from here on they are noticed
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
+        # A task of its own, so that a run can be cancelled without ending the loop.
+        self._task = asyncio.get_running_loop().create_task(self._run_metered(due_task, context, recorder, seconds))
         self._set_running_task(
             RunningTask(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
         )
-        # A task of its own, so that a run can be cancelled without ending the loop.
-        self._task = asyncio.get_running_loop().create_task(self._run_metered(due_task, context, recorder, seconds))
         try:
             await self._wait_for_task(self._task)
         finally:
+            has_ended = self._task.done()
             context.disable()
             self._runtime.reset_due_time(recorder.run)
             self._task = None
             self._set_running_task(None)
-        await self._finish_run(due_task.registered, await recorder.close(self._outcome_if_cancelled, trouble=DID_NOT_STOP))
+        # A task that was cancelled before its first step has ended without recording it.
+        trouble = "" if has_ended else DID_NOT_STOP
+        await self._finish_run(due_task.registered, await recorder.close(self._outcome_if_cancelled, trouble=trouble))
 
     async def _wait_for_task(self, task: asyncio.Task[None]) -> None:
         """Wait until the task ends, or for `GRACE` seconds once it was cancelled. Raise what it raises."""

@@ -459,6 +459,26 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     assert refused == ["This run has already ended."]
 
 
+async def test_a_task_stopped_before_its_first_step_was_stopped_by_the_user(services: AppServices, clock: Clock):
+    begun: list[bool] = []
+
+    async def begin(_scene: TaskContext) -> TaskResult:
+        begun.append(True)
+        return TaskResult("Did it all the same.")
+
+    def stop_at_once(_none: None) -> None:
+        if services.background_runner.running_task is not None:
+            services.background_runner.stop()
+
+    await employ(services, Scripted(begin))
+    services.background_runner.changed.add(stop_at_once)
+    leave(services, clock)
+    await services.background_runner.run_next_task()
+
+    (run,) = await kept_runs(services)
+    assert (run.outcome, run.trouble, begun) == (RunOutcome.STOPPED, "", [])
+
+
 async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(services: AppServices, clock: Clock):
     async def fail(_scene: TaskContext) -> TaskResult:
         raise LetheError("The well is dry.")
