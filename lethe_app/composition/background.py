@@ -230,7 +230,7 @@ class BackgroundServices:
         return MindServices(
             moods=core.moods,
             mood_reader=MoodReader(mood_inference, core.session_store, core.participants, *background_services),
-            reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state),
+            reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state, core.preferences),
             week=Week(core.library),
             inner_life=InnerLife(core.library, core.memory_cache, core.preferences),
             notebooks=core.notebooks,
@@ -310,7 +310,7 @@ class BackgroundServices:
     @cached_property
     def chat(self) -> ChatService:
         core = self.core
-        step = RecallStep(core.session_store, core.recall, self.chat_lookup.look_up_for_turn)
+        step = RecallStep(core.session_store, core.recall, self.chat_lookup.look_up_for_turn, self.mind.reminders.set_requested)
         generation_services = (core.client, self.tool_turns, core.receipts, core.cache_state)
         generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompt_assembler, *generation_services)
         return ChatService(

@@ -132,6 +132,12 @@ _REMINDER = re.compile(
     re.IGNORECASE,
 )
 """Question whether something was mentioned before, or denial of being a person."""
+_REMINDER_REQUEST = re.compile(
+    r"(?:please )?(?:(?:can|could|would|will) you (?:please )?)?"
+    r"(?:remind me\b|set (?:me )?a reminder\b|don'?t let me forget\b)",
+    re.IGNORECASE,
+)
+"""Request to be reminded: a task for the persona, and no fact."""
 _SHORT_REACTION = re.compile(
     r"\b(?:freaks? me out|scares? me|terrif(?:y|ies) me|gives? me the (?:creeps|ick|shivers|heebie\S*)|makes? me (?:gag|sick|"
     r"sneeze|itch|"
@@ -178,7 +184,8 @@ def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
     clean_text = strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))
     is_question = text.rstrip("\"”’') ").endswith("?")
     is_empty = is_question or any((_EMPTY_ANSWER.fullmatch(clean_text), is_momentary(clean_text), _REMINDER.match(clean_text)))
-    is_empty = is_empty or is_figurative(clean_text) or has_lost_quotation(clean_text)
+    is_empty = is_empty or bool(_REMINDER_REQUEST.match(clean_text)) or is_figurative(clean_text)
+    is_empty = is_empty or has_lost_quotation(clean_text)
     probability = 0.0 if is_empty else sentence_classifier.predict_probability(feature_values)
     if not is_empty and _SHORT_REACTION.search(clean_text):
         # Fears and dislikes in few words (“lifts freak me out”) are kept whatever the classifier says.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from uuid import UUID
 
@@ -17,6 +17,8 @@ from lethe_app.storage.chats.sessions import SessionStore
 
 WebLookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[WebSearchStarted | NoteAdded]]
 """Function that searches the web if the message asks for it, and yields what happens."""
+SetReminders = Callable[[str, Message], Awaitable[None]]
+"""Function that sets the reminders a message asks for, for the persona with a unique name."""
 
 
 class RecallStep:
@@ -25,8 +27,11 @@ class RecallStep:
     An edited message counts as new: it is recalled again, and the search results for its old text are removed.
     """
 
-    def __init__(self, session_store: SessionStore, recall: RecallService, look_up: WebLookUp) -> None:
+    def __init__(
+        self, session_store: SessionStore, recall: RecallService, look_up: WebLookUp, set_reminders: SetReminders
+    ) -> None:
         self._session_store = session_store
+        self._set_reminders = set_reminders
         self._recall = recall
         self._look_up = look_up
 
@@ -44,6 +49,7 @@ class RecallStep:
             await self._session_store.delete_message(*stale)
             turn = turn.without_messages(stale)
             yield NotesDeleted(stale)
+        await self._set_reminders(turn.session.persona_id, question)
         outcome = await self._recall.recall(turn, model)
         if outcome.note is not None:
             yield NoteAdded(outcome.note, question.id)

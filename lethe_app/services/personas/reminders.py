@@ -7,12 +7,15 @@ from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
 from lethe_app.brain.dates.future import FutureDate, parse_future_date
+from lethe_app.brain.proactive.reminder_requests import find_reminder_requests
+from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.memories import ReminderRows
@@ -32,12 +35,22 @@ class Reminders:
     restarts too.
     """
 
-    def __init__(self, memory: MemoryService, memory_cache: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
+    def __init__(
+        self,
+        memory: MemoryService,
+        memory_cache: MemoryCache,
+        rows: ReminderRows,
+        app_state: AppState,
+        preferences: Preferences,
+    ) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
+        self.requested: Listeners[MemoryUnit] = Listeners()
+        """Notified with each reminder that was set because a message asked for it."""
         self._memory = memory
         self._memory_cache = memory_cache
         self._rows = rows
         self._app_state = app_state
+        self._preferences = preferences
         self._waiting: list[tuple[str, MemoryUnit]] | None = None
         """Waiting reminders read last; None after memories have changed."""
         self._unsubscribe = memory_cache.changed.add(self._on_memories_changed)
@@ -58,6 +71,28 @@ class Reminders:
         memory = build_reminder(text, when).model_copy(update={"made_by": made_by, "sources": list(sources)})
         await self._memory.memorize(persona_id, memory, check=False)
         return memory
+
+    async def set_requested(self, persona_id: str, message: Message) -> None:
+        """Set the reminders that a message of the user asks for, and notify `requested` of each new one. Those that the same
+        message asked for before it was edited are replaced. With memory switched off nothing is set.
+        """
+        if not self._preferences.current.memory_enabled:
+            return
+        source = f"message:{message.id}"
+        requests = {
+            (reminder.content, reminder.added): reminder
+            for reminder in (
+                build_reminder(request.text, request.when)
+                for request in find_reminder_requests(message.content, now().astimezone())
+            )
+        }
+        for earlier in await self.reminders_of(persona_id):
+            if source in earlier.sources and requests.pop((earlier.content, earlier.added), None) is None:
+                await self._memory.forget_memory(earlier.guid)
+        for reminder in requests.values():
+            stored = reminder.model_copy(update={"sources": [source]})
+            await self._memory.memorize(persona_id, stored, check=False)
+            self.requested.notify(stored)
 
     async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:
         """Return the persona's waiting reminders, next one first."""

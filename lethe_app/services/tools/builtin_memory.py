@@ -247,11 +247,14 @@ class MemoryTools:
         moment = self.parse_moment(arguments)
         new_reminder, when = build_reminder(arguments.text, moment), format_moment(moment)
         waiting = await self.reminders.reminders_of(context.persona_id)
-        if any((reminder.content, reminder.added) == (new_reminder.content, new_reminder.added) for reminder in waiting):
+        source = source_of(context)
+        # The message that asked for it may have set it already.
+        if any(
+            reminder.added == new_reminder.added and (reminder.content == new_reminder.content or source in reminder.sources)
+            for reminder in waiting
+        ):
             return ToolOutput(f"That reminder was set before, for {when}.", f"found an existing reminder for {when}")
-        await self.reminders.create_reminder(
-            context.persona_id, arguments.text, moment, made_by=MADE_BY_TOOL, sources=[source_of(context)]
-        )
+        await self.reminders.create_reminder(context.persona_id, arguments.text, moment, made_by=MADE_BY_TOOL, sources=[source])
         recurrence_note = " It comes once and does not repeat; say so." if is_recurring(arguments.when) else ""
         return ToolOutput(f"The reminder is set for {when}.{recurrence_note}", f"set a reminder for {when}")
 

@@ -22,6 +22,7 @@ from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
 from lethe_app.ui.controllers.conversation.message_undo import MessageUndo
 from lethe_app.ui.controllers.conversation.next_speaker import NextSpeakerController
 from lethe_app.ui.controllers.conversation.participants import ParticipantsController
+from lethe_app.ui.controllers.conversation.reminder_notice import ReminderNotice
 from lethe_app.ui.controllers.conversation.replies import ReplyController, ReplyServices
 from lethe_app.ui.controllers.conversation.session_deletion import SessionDeletion
 from lethe_app.ui.controllers.conversation.session_end import SessionEnd
@@ -122,6 +123,7 @@ class WindowController(QObject):
             self.tasks,
         )
         self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
+        self.reminder_notice = ReminderNotice(window, notifier, services.mind.reminders, services.memory, self.tasks)
         self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, self.tasks)
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
@@ -385,6 +387,7 @@ class WindowController(QObject):
         for part in (
             self.memory_panel,
             self.desktop_notifications,
+            self.reminder_notice,
             self.drafts,
             self.sidebar,
             self.sessions,

@@ -220,3 +220,26 @@ async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, se
 
     assert outcome.note is not None
     assert "Plans for today: Tides and charts." in outcome.note.content
+
+
+async def test_a_message_that_asks_for_a_reminder_sets_it_and_an_edit_replaces_it(services: AppServices, session: ChatSession):
+    requested: list[MemoryUnit] = []
+    services.mind.reminders.requested.add(requested.append)
+    asked = await say(services, session, "Remind me to call the vet in 2 days, please.")
+    waiting = await services.mind.reminders.reminders_of(MIRA)
+
+    await services.message_editing.edit(asked.asked.id, "Remind me to call the vet in 3 days, please.")
+    async for _event in services.chat.regenerate(session.guid, asked.reply.id):
+        pass
+    replaced = await services.mind.reminders.reminders_of(MIRA)
+
+    assert [memory.content for memory in waiting] == ["Call the vet"]
+    assert [memory.guid for memory in requested] == [waiting[0].guid, replaced[0].guid]
+    assert [memory.added - waiting[0].added for memory in replaced] == [DAY]
+
+
+async def test_no_reminder_is_set_while_memory_is_off(services: AppServices, session: ChatSession):
+    await services.preferences.set(memory_enabled=False)
+    await say(services, session, "Remind me to call the vet in 2 days, please.")
+
+    assert await services.mind.reminders.reminders_of(MIRA) == []
