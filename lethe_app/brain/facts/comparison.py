@@ -163,6 +163,19 @@ def is_contained_in(fact: ExtractedFact, other: ExtractedFact) -> bool:
     return is_from_same and not other.key and _words_without_subject(fact) <= _words_without_subject(other)
 
 
+def reword_fact(fact: ExtractedFact, text: str, known: Iterable[ExtractedFact]) -> ExtractedFact:
+    """Return a fact with another text. It keeps its attribute only if most of what it states is still the same, and it is about
+    the person with whose name the text begins; `known` are the facts that name people.
+    """
+    first_word = _POSSESSIVE.sub("", text.split(maxsplit=1)[0].strip(".,;:!?"))
+    subjects = {other.subject for other in (fact, *known) if other.subject}
+    named = max((name for name in subjects if fold(name.split()[0]) == fold(first_word)), key=len, default="")
+    reworded = fact.model_copy(update={"fact": text, "subject": named})
+    old_words, new_words = _words_without_subject(fact), _words_without_subject(reworded)
+    is_same = 2 * len(old_words & new_words) >= len(old_words | new_words)
+    return reworded if is_same else reworded.model_copy(update={"key": ""})
+
+
 def find_duplicates(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
     """Return the other facts with the same words in the same order, those not superseded first."""
     fingerprint = compute_fingerprint(fact.fact)

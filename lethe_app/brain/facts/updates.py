@@ -8,7 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from lethe_app.brain.facts.comparison import contradicts, extends, is_contained_in, is_ended_by, states_change
+from lethe_app.brain.facts.comparison import (
+    contradicts,
+    extends,
+    is_contained_in,
+    is_ended_by,
+    is_same_attribute,
+    states_change,
+)
 from lethe_app.brain.facts.merge import can_be_superseded
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
@@ -34,8 +41,9 @@ def replace_outdated(
     """Return the records to store for `new` together with the known facts that they supersede.
 
     Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ended_sentences` refers.
-    Pinned facts and the user's own are never superseded, and a mere repetition supersedes nothing because the user may have
-    restored both. `known` are the facts that may be compared with the new one.
+    Pinned facts are never superseded, and a fact that the user has reworded only by another value of its attribute that a later
+    message states. A mere repetition supersedes nothing because the user may have restored both. `known` are the facts that may
+    be compared with the new one.
     """
     known_by_id = {fact.guid: fact for fact in known}
     records_by_id = {record.guid: record for record in records}
@@ -64,7 +72,7 @@ def replace_outdated(
         outdated = {fact.guid: fact for fact in (*contradicted, *ended_facts)}
         outdated |= {fact.guid: fact for fact in others if _contains_outdated(fact, outdated.values(), new)}
         for old in outdated.values():
-            if can_be_superseded(old, current) and old.last_seen <= current.last_seen:
+            if old.last_seen <= current.last_seen and (can_be_superseded(old, current) or _is_changed_since(old, current)):
                 records_by_id |= _supersede(old, records_by_id.get(current.guid, current))
     return [fact for guid, fact in records_by_id.items() if known_by_id.get(guid) != fact]
 
@@ -100,6 +108,11 @@ def withdraw_facts(
         else:
             withdrawal.changed.append(_remove_session(fact, session, message_ids))
     return withdrawal
+
+
+def _is_changed_since(old: ExtractedFact, new: ExtractedFact) -> bool:
+    """Return whether a message states another value of the attribute of a fact that the user has reworded, but not pinned."""
+    return bool(new.source_messages) and not old.pinned and is_same_attribute(new, old)
 
 
 def _contains_outdated(fact: ExtractedFact, outdated: Iterable[ExtractedFact], new: ExtractedFact) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import Protocol
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message
@@ -17,8 +18,12 @@ from lethe_app.storage.chats.sessions import SessionStore
 
 WebLookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[WebSearchStarted | NoteAdded]]
 """Function that searches the web if the message asks for it, and yields what happens."""
-SetReminders = Callable[[str, Message], Awaitable[None]]
-"""Function that sets the reminders a message asks for, for the persona with a unique name."""
+
+
+class SetReminders(Protocol):
+    """Function that sets the reminders a message asks for, for the persona with a unique name."""
+
+    async def __call__(self, persona_id: str, message: Message, *, is_edited: bool) -> None: ...
 
 
 class RecallStep:
@@ -49,7 +54,7 @@ class RecallStep:
             await self._session_store.delete_message(*stale)
             turn = turn.without_messages(stale)
             yield NotesDeleted(stale)
-        await self._set_reminders(turn.session.persona_id, question)
+        await self._set_reminders(turn.session.persona_id, question, is_edited=rows.is_edited)
         outcome = await self._recall.recall(turn, model)
         if outcome.note is not None:
             yield NoteAdded(outcome.note, question.id)

@@ -11,7 +11,14 @@ from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.facts import merge as facts_merge
-from lethe_app.brain.facts.comparison import are_comparable, find_duplicates, is_name_in_only_one, is_paraphrase, restates
+from lethe_app.brain.facts.comparison import (
+    are_comparable,
+    find_duplicates,
+    is_name_in_only_one,
+    is_paraphrase,
+    restates,
+    reword_fact,
+)
 from lethe_app.brain.facts.merge import FactDistances
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
@@ -136,7 +143,8 @@ class FactService:
         new_text, persona_id = require_text(text), await self._fact_store.owner_of(guid)
         async with self._user_change(persona_id):
             old = await self._fact_store.get(guid)
-            fact = old.model_copy(update={"fact": new_text, "made_by": MadeBy.USER, "last_seen": now()})
+            known = await self._fact_store.undeleted_facts_of(persona_id)
+            fact = reword_fact(old, new_text, known).model_copy(update={"made_by": MadeBy.USER, "last_seen": now()})
             # A tombstone for the old text, without moving the fact to the trash.
             if fingerprint_digest(old.fact) != fingerprint_digest(new_text) and old.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
@@ -19,6 +20,8 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.memories import ReminderRows
+
+log = logging.getLogger(__name__)
 
 OVERDUE_LIFETIME = timedelta(days=30)
 """Time after its due date for which a reminder is still brought up at the user's next message."""
@@ -72,12 +75,19 @@ class Reminders:
         await self._memory.memorize(persona_id, memory, check=False)
         return memory
 
-    async def set_requested(self, persona_id: str, message: Message) -> None:
+    async def set_requested(self, persona_id: str, message: Message, *, is_edited: bool) -> None:
         """Set the reminders that a message of the user asks for, and notify `requested` of each new one. Those that the same
         message asked for before it was edited are replaced. With memory switched off nothing is set.
+
+        An error does not prevent the reply: no reminder is set, and a warning is logged.
         """
-        if not self._preferences.current.memory_enabled:
-            return
+        if self._preferences.current.memory_enabled:
+            try:
+                await self._set_requested(persona_id, message, is_edited=is_edited)
+            except LetheError as error:
+                log.warning("No reminder could be set: %s", error)
+
+    async def _set_requested(self, persona_id: str, message: Message, *, is_edited: bool) -> None:
         source = f"message:{message.id}"
         requests = {
             (reminder.content, reminder.added): reminder
@@ -86,6 +96,8 @@ class Reminders:
                 for request in find_reminder_requests(message.content, now().astimezone())
             )
         }
+        if not requests and not is_edited:
+            return
         for earlier in await self.reminders_of(persona_id):
             if source in earlier.sources and requests.pop((earlier.content, earlier.added), None) is None:
                 await self._memory.forget_memory(earlier.guid)

@@ -169,15 +169,24 @@ async def test_the_same_with_more_words_takes_over_the_count(services: AppServic
     assert (fact.fact, fact.reference_count) == ("Tomas lives in a flat by the river in Porto.", 2)
 
 
-@pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
-async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(services: AppServices, more: dict[str, object]):
-    await tell(services, Told("Tomas lives in Porto.", "home"), **more)
+async def test_what_is_pinned_gives_way_to_nothing_learnt(services: AppServices):
+    await tell(services, Told("Tomas lives in Porto.", "home"), pinned=True)
     await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
 
     assert "Tomas lives in Porto." in await held(services)
     core = await services.fact_lists.load_core_facts(HER)
     known = {fact.guid: fact.fact for fact in await services.facts.facts_of(HER)}
     assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
+
+
+async def test_what_the_user_reworded_gives_way_to_what_is_told_later_and_can_be_restored(services: AppServices):
+    (own,) = await tell(services, Told("Tomas lives in Porto.", "home"), made_by=MadeBy.USER)
+    await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
+    assert await held(services) == {"Tomas lives in Lisbon."}
+
+    await services.facts.restore(own.guid, replaces_successor=True)
+
+    assert await held(services) == {"Tomas lives in Porto."}
 
 
 async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(services: AppServices):

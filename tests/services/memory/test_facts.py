@@ -226,6 +226,30 @@ async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_wha
     assert holds[mine.fact].made_by is MadeBy.USER
 
 
+async def test_a_change_that_is_told_later_supersedes_a_reworded_fact_and_never_a_pinned_one(services: AppServices):
+    his, hers = said("Tom works as a medic.", key="job", subject="Tom"), said("Ann works as a nurse.", key="job", subject="Ann")
+    await services.facts.learn(HER, [his, hers])
+    reworded = await services.facts.edit(his.guid, "Tom works as a medic in Leeds.")
+    await services.facts.pin(hers.guid, pinned=True)
+    later = [said(f"{name} works as a baker.", day=31, key="job", subject=name) for name in ("Tom", "Ann")]
+
+    await services.facts.learn(HER, later)
+
+    assert reworded.key == "job"
+    assert set(await known(services)) == {"Tom works as a baker.", "Ann works as a nurse.", "Ann works as a baker."}
+
+
+async def test_a_reworded_fact_is_about_the_person_it_begins_with(services: AppServices):
+    job, cat = said("Friend works as a paramedic.", key="job", subject="Friend"), said("Daniel has a cat.", subject="Daniel")
+    await services.facts.learn(HER, [job, cat])
+
+    same = await services.facts.edit(job.guid, "Daniel works as a paramedic.")
+    other = await services.facts.edit(job.guid, "Daniel keeps bees on the roof.")
+
+    assert (same.subject, same.key) == ("Daniel", "job")
+    assert (other.subject, other.key) == ("Daniel", "")
+
+
 async def test_a_fact_added_twice_by_hand_is_one(services: AppServices):
     received = said("Tomas keeps bees.")
     await services.facts.learn(HER, [received])
