@@ -190,7 +190,8 @@ class SearchService:
                 message = await self._session_store.message(lead.origin)
                 when, speaker = message.time, message.speaker_name
                 text = _strip_speaker(lead.text, speaker)
-        return _build_hit(kind, lead.origin, session.persona_id, session.guid, session.name, speaker, when, text, query)
+        title = await self._session_store.title_of(session.guid)
+        return _build_hit(kind, lead.origin, session.persona_id, session.guid, title, speaker, when, text, query)
 
 
 def _passage_text(text_hit: TextHit) -> str:

@@ -107,10 +107,9 @@ class FactLists:
                 session = await self._session_store.session(message.session_id)
             except StorageError:
                 continue
+            title = await self._session_store.title_of(session.guid)
             by_user, text = message.role is Role.USER, find_relevant_part(message.content, fact.fact)
-            source_list.append(
-                FactSource(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, text)
-            )
+            source_list.append(FactSource(session.guid, title, message.time, message.id, message.speaker_name, by_user, text))
         known_sessions = {source.session for source in source_list}
         for guid in fact.source_memories:
             if guid not in known_sessions:
@@ -118,7 +117,7 @@ class FactLists:
                     session = await self._session_store.session(guid)
                 except StorageError:
                     continue
-                source_list.append(FactSource(session.guid, session.name, session.added))
+                source_list.append(FactSource(session.guid, await self._session_store.title_of(guid), session.added))
         return sorted(source_list, key=lambda source: source.when)
 
     async def load_core_facts(self, persona_id: str) -> CoreFacts:

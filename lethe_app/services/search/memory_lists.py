@@ -61,6 +61,12 @@ class MemoryLists:
                 return await self._session_store.session(guid)
             raise error from None
 
+    async def title_of(self, memory: MemoryUnit) -> str:
+        """Return the title under which a memory is listed: its name, for a session without one the beginning of its first
+        message.
+        """
+        return memory.name or await self._session_store.title_of(memory.guid)
+
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash and remove their passages from the index."""
         await self._memory_cache.delete(persona_id, guids)

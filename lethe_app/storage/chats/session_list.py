@@ -109,6 +109,22 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) 
 
 TITLE_CHARACTERS = 80
 """Characters of the first message, shown for a session without title."""
+FIRST_WORDS = """coalesce(
+    (SELECT substr(a.content, 1, {length}) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.session_id = {session} AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
+    (SELECT substr(a.content, 1, {length}) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.session_id = {session} AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq LIMIT 1), '')"""
+"""Expression of the beginning of a session's first message, preferably of the user's; `session` is its guid."""
+
+
+def shown_title(memory: str) -> str:
+    """Return the SQL expression of the title under which a row of `memories` is listed: its name, for a session without one the
+    beginning of its first message. `memory` is the alias of the table.
+    """
+    first_words = FIRST_WORDS.format(length=TITLE_CHARACTERS, session=f"{memory}.guid")
+    return f"CASE WHEN {memory}.name = '' AND {memory}.category = 'chat_session' THEN {first_words} ELSE {memory}.name END"
+
+
 # The parts of all sessions are read by one query and grouped in Python; 5,000 subqueries take longer.
 SELECT_PARTS_OF_PERSONA = """
 SELECT p.session_id, p.part, p.state, p.made_by FROM session_parts p JOIN sessions s ON s.guid = p.session_id
@@ -117,15 +133,11 @@ WHERE s.persona_id = ?
 SELECT_PARTS_OF_SESSIONS = "SELECT session_id, part, state, made_by FROM session_parts WHERE session_id"
 SELECT_LINES = """
 SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.message_count, s.relevance, s.is_roleplay,
-    m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE coalesce(
-        (SELECT substr(a.content, 1, ?3) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-         WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
-        (SELECT substr(a.content, 1, ?3) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-         WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq LIMIT 1), '') END
+    m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE {first_words} END
 FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2) AND m.deleted_at IS NULL
 ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
-"""
+""".format(first_words=FIRST_WORDS.format(length="?3", session="s.guid"))
 
 
 class SessionLines:

@@ -66,6 +66,16 @@ class SessionStore:
         """Return a session. Raise StorageError if it does not exist or is in the trash."""
         return await self._database.run(lambda connection: load_session(connection, str(guid)))
 
+    async def title_of(self, guid: UUID) -> str:
+        """Return the title under which a session is listed; empty if it has neither a name nor a message."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            query = f"SELECT {session_list.shown_title('memories')} FROM memories WHERE guid = ?"  # noqa: S608 - no value is in the text
+            row = connection.execute(query, (str(guid),)).fetchone()
+            return str(row[0]) if row is not None else ""
+
+        return await self._database.run(work)
+
     async def change_session(self, guid: UUID, **fields: object) -> ChatSession:
         """Replace only the given fields of the session's current record: one read earlier may contain an outdated `leaf_id`."""
 

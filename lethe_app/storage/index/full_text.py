@@ -9,6 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from lethe_app.storage.chats import messages
+from lethe_app.storage.chats.session_list import shown_title
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import select_by_values, storable_text
 
@@ -26,27 +27,27 @@ SELECT_NUMBERS = """
 SELECT rowid FROM passage_words WHERE passage_words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?
 """
 SELECT_PASSAGES = """
-SELECT p.kind, p.owner, p.source, p.origin, coalesce(u.name, ''), u.category, p.speaker, p.time, p.text
+SELECT p.kind, p.owner, p.source, p.origin, coalesce({title}, ''), u.category, p.speaker, p.time, p.text
 FROM passages p LEFT JOIN memories u ON u.guid = p.source
 WHERE p.kind <> 'world' AND p.number
-"""
+""".format(title=shown_title("u"))
 SELECT_SESSION_MESSAGES = """
-SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
+SELECT 'message', s.persona_id, s.guid, t.id, {title}, u.category, t.speaker_name, t.time, a.content
 FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
 WHERE t.session_id = ? AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC
-"""
+""".format(title=shown_title("u"))
 SELECT_SUMMARY = """
-SELECT 'summary', persona_id, guid, guid, name, category, '', added, name || char(10) || content FROM memories
+SELECT 'summary', persona_id, guid, guid, {title}, category, '', added, name || char(10) || content FROM memories
 WHERE guid = ? AND deleted_at IS NULL
-"""
+""".format(title=shown_title("memories"))
 SELECT_GREETINGS = """
-SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
+SELECT 'message', s.persona_id, s.guid, t.id, {title}, u.category, t.speaker_name, t.time, a.content
 FROM sessions s JOIN memories u USING (guid) JOIN messages t ON t.session_id = s.guid AND t.seq = 1
 JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 WHERE u.deleted_at IS NULL AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'assistant'
     AND (?1 IS NULL OR s.persona_id = ?1) ORDER BY s.last_activity DESC LIMIT 1000
-"""
+""".format(title=shown_title("u"))
 SELECT_UNINDEXED = """
 SELECT rowid, 'memory', persona_id, guid, guid, name, category, '', added,
     iif(name = '', content, name || ': ' || content)

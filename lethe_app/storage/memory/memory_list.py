@@ -10,17 +10,18 @@ from datetime import datetime
 from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, search_text
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import DatabaseDamaged
+from lethe_app.storage.chats.session_list import shown_title
 from lethe_app.storage.database import Database
 
 # NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
 SELECT_LINES = """
-SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, filed_under, tags, priority,
-    added, last_trigger, trigger_count, end_time, enabled, sticky, protected
+SELECT rowid, guid, category, insertion, {title}, content, reason, keywords_main, keywords_secondary, filed_under, tags,
+    priority, added, last_trigger, trigger_count, end_time, enabled, sticky, protected
 FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL
 AND (category <> 'chat_session' OR content <> ''
     OR (SELECT message_count FROM sessions WHERE sessions.guid = memories.guid) > 1)
 ORDER BY rowid DESC LIMIT ?
-"""
+""".format(title=shown_title("memories"))  # noqa: S608 - no value is in the text
 """Query of memories; a session in which nothing but a greeting was said is none yet."""
 TYPES = {kind.value: kind for kind in MemoryType}
 INSERTIONS = {insertion.value: insertion for insertion in MemoryInsertion}

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.services.scheduling.offload import offload_if_large
+from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.shell.sidebar_model import SessionRow
 
 if TYPE_CHECKING:
@@ -87,12 +88,7 @@ class SidebarController(QObject):
         self._sidebar.set_sessions(persona_id, rows)
 
     def _build_session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
-        title = (
-            summary.title.strip()
-            or strip_markdown(summary.first_words)
-            or strip_markdown(summary.preview)
-            or self.tr("New conversation")
-        )
+        title = format_session_title(summary.title or summary.first_words or summary.preview)
         return SessionRow(
             str(summary.guid),
             summary.persona_id,
@@ -102,8 +98,3 @@ class SidebarController(QObject):
             guests=self._directory.find_names(summary.guests),
             is_ended=summary.guid == ended,
         )
-
-
-def strip_markdown(preview: str) -> str:
-    """Return the beginning of a message as one line, without Markdown marks of actions and headings."""
-    return " ".join(preview.replace("*", "").replace("#", "").split()).strip("_> ")

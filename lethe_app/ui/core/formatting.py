@@ -32,6 +32,12 @@ def format_age(moment: datetime, now: datetime) -> str:
     return locale.toString(date, "d MMM" if day.year == today.year else "d MMM yyyy")
 
 
+def format_session_title(title: str) -> str:
+    """Return the title of a conversation on one line; if it is the beginning of a message, without its Markdown marks."""
+    text = " ".join(title.replace("*", "").replace("#", "").split()).strip("_> ")
+    return text or QCoreApplication.translate("Session", "New conversation")
+
+
 def format_count(count: int, singular: str, plural: str) -> str:
     """Return `singular` if `count` is 1, else `plural`, with the number in place of {n}; both must be translated already."""
     return (singular if count == 1 else plural).format(n=QLocale().toString(count))

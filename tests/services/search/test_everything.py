@@ -202,3 +202,17 @@ async def test_the_place_of_a_fact_is_where_it_was_said(services: AppServices):
     fact = await services.facts.add(MIRA, "Tomas was born in May.")
 
     assert await services.search.find_fact_source(fact.guid) is None
+
+
+async def test_an_untitled_conversation_has_the_same_title_in_every_list(services: AppServices):
+    session, (line, _answer) = await add_conversation(services, "The lantern is lit.", "“Aye.”")
+    fact = ExtractedFact(fact="Tomas lit the lantern.", source_memories=[session.guid], source_messages=[line.id])
+
+    (hit,) = await found(services, "lantern", MIRA)
+    (source,) = await services.fact_lists.list_sources(fact)
+    (memory,) = [memory async for page in services.memory_lists.list_memories(MIRA) for memory in page]
+    (summary,) = await services.sessions.list(MIRA)
+
+    shown = {hit.title, source.title, memory.title, summary.first_words}
+    assert shown == {"The lantern is lit."}
+    assert await services.memory_lists.title_of(session) == "The lantern is lit."

@@ -294,7 +294,7 @@ async def test_outside_changes_are_shown_and_another_persona_has_its_own(tmp_pat
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     memory = MemoryUnit(name="", content="", category=MemoryType.CHAT_SESSION)
 
-    assert memory_title(MemoryLine.from_memory(memory)) == "Conversation, not summarised yet"
+    assert memory_title(MemoryLine.from_memory(memory)) == "New conversation"
 
 
 @pytest.mark.usefixtures("no_autosave")

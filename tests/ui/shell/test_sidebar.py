@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from lethe_app.ui.controllers.sidebar import strip_markdown
+from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.shell.sidebar import Sidebar
 from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow
 
@@ -170,5 +170,5 @@ def test_thousands_of_conversations_are_painted_at_once(sidebar, qtbot):
 
 
 def test_first_words_keep_their_quotation_marks_as_a_title():
-    assert strip_markdown("> *She nods.* “Eleven metres!” ") == "She nods. “Eleven metres!”"
-    assert strip_markdown("“Who goes there?”") == "“Who goes there?”"
+    assert format_session_title("> *She nods.* “Eleven metres!” ") == "She nods. “Eleven metres!”"
+    assert format_session_title("“Who goes there?”") == "“Who goes there?”"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.fact_lists import FactSource
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
@@ -166,7 +166,7 @@ class FactDetail(DetailPane):
         return " · ".join(parts)
 
     def _build_source_button(self, source: FactSource) -> QPushButton:
-        title = source.title or self.tr("Untitled conversation")
+        title = format_session_title(source.title)
         text = source.text.replace("*", "")  # of actions
         quoted = text if "“" in text or '"' in text else f"“{text}”"
         first_line = f"{source.speaker}: {quoted}" if source.text else title

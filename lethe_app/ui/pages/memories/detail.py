@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QWidget
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.ui.core.formatting import insert_break_points
+from lethe_app.ui.core.formatting import format_session_title, insert_break_points
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import SPACE_2, SPACE_6
 from lethe_app.ui.pages.context import PageContext
@@ -42,6 +42,7 @@ class MemoryDetail(QStackedWidget):
         self._memory_lists = memory_lists
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
+        self._session_title = ""
         self._guid_to_show: UUID | None = None
         self.setMinimumWidth(MIN_WIDTH)
         self.empty_label = self._build_empty_label()
@@ -77,14 +78,15 @@ class MemoryDetail(QStackedWidget):
         self._guid_to_show = guid
         try:
             memory = await self._memory_lists.load_memory(guid)
+            title = await self._memory_lists.title_of(memory)
         except StorageError:
-            memory = None
+            memory, title = None, ""
         if self._guid_to_show != guid:
             return
         is_same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
         if is_same and self._is_unsaved(guid):
             return  # somebody typed on while it was read
-        self.memory = memory
+        self.memory, self._session_title = memory, format_session_title(title)
         if not (is_same and self.currentWidget() is self._recall_sheet):
             self.show_current()
         elif memory is not None:
@@ -135,7 +137,7 @@ class MemoryDetail(QStackedWidget):
         if memory.category is not MemoryType.CHAT_SESSION:
             self.form.show_memory(memory)
             return
-        self._title.setText(insert_break_points(memory.name or self.tr("Untitled conversation")))
+        self._title.setText(insert_break_points(self._session_title))
         self._date_label.setText(format_date_time(memory.added))
         self._summary.setText(insert_break_points(memory.content[:MAX_SUMMARY_LENGTH] or self.tr("Not summarised yet.")))
         self._keywords.setText(insert_break_points(" · ".join(memory.keywords_main)))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.ui.core.formatting import format_number
+from lethe_app.ui.core.formatting import format_number, format_session_title
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.memories import ICON_NAMES, format_kind
@@ -101,11 +101,9 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
 
 def memory_title(line: MemoryLine) -> str:
     """Return the name or first words of a memory, else a placeholder with its type."""
-    if line.title:
-        return line.title
     if line.is_session:
-        return QCoreApplication.translate("Memory", "Conversation, not summarised yet")
-    return QCoreApplication.translate("Memory", "Untitled ({kind})").format(kind=format_kind(line.category))
+        return format_session_title(line.title)
+    return line.title or QCoreApplication.translate("Memory", "Untitled ({kind})").format(kind=format_kind(line.category))
 
 
 def _recall_mode(line: MemoryLine) -> str:

@@ -13,7 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.library import Library
 from lethe_app.services.search.everything import MAX_HITS, SearchService
-from lethe_app.ui.core.formatting import format_count, truncate_text
+from lethe_app.ui.core.formatting import format_count, format_session_title, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, format_date_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
@@ -216,7 +216,7 @@ class SearchPage(Page):
         if session is None:
             return ResultGroup(self.tr("Memories of {name}").format(name=name), "", when, None, hits)
         is_open_session = self._current_session is not None and session == self._current_session.guid
-        title = next((hit.title for hit in hits if hit.title), "") or self.tr("Untitled conversation")
+        title = format_session_title(next((hit.title for hit in hits if hit.title), ""))
         days = sorted({format_date(hit.when.timestamp()): hit.when for hit in hits}.values())
         date_range = format_date(days[0].timestamp())
         if len(days) > 1:

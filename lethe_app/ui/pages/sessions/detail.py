@@ -13,7 +13,7 @@ from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.chat.memory_labels import strip_headings
-from lethe_app.ui.core.formatting import format_message_count
+from lethe_app.ui.core.formatting import format_message_count, format_session_title
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
@@ -117,7 +117,7 @@ class SessionDetail(QStackedWidget):
 
     def _show_summary(self, session: ChatSession) -> None:
         """Show title, summary and keywords as a text to read; without a summary the fields below suffice."""
-        self.summary_title.setText(session.name or self.tr("Untitled conversation"))
+        self.summary_title.setText(format_session_title(session.name))
         self.summary_text.setText(strip_headings(session.content))
         keywords = ", ".join(session.keywords_main)
         self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
@@ -249,7 +249,7 @@ class SessionDetail(QStackedWidget):
 def _form_specs(parent: QWidget) -> list[FieldSpec]:
     tr = parent.tr
     return [
-        FieldSpec("name", format_part(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
+        FieldSpec("name", format_part(SessionPart.TITLE), placeholder=tr("No title yet")),
         FieldSpec(
             "content", format_part(SessionPart.SUMMARY), FieldKind.TEXT_AREA, lines=4, placeholder=tr("Not summarised yet")
         ),

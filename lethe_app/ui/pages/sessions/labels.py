@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.chat import PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor, SessionLine
+from lethe_app.ui.core.formatting import format_session_title
 
 
 def format_part(part: SessionPart) -> str:
@@ -66,5 +67,4 @@ def format_line_marks(line: SessionLine) -> str:
 
 def session_title(line: SessionLine) -> str:
     """Return the session's title, else the beginning of its first message."""
-    first_text = " ".join(line.first_words.replace("*", "").replace("#", "").split()).strip('“”"_> ')
-    return line.name.strip() or first_text or QCoreApplication.translate("Session", "New conversation")
+    return format_session_title(line.name or line.first_words)
