@@ -20,7 +20,7 @@ class BackgroundSettings(BaseModel):
         SettingSection.BACKGROUND,
         True,
         "Allow background activity",
-        "Let personas run their background tasks while you are away.",
+        "Let personas whose background activity is switched on work while you are away.",
     )
     agent_idle_minutes: int = setting(
         SettingSection.BACKGROUND,

@@ -354,7 +354,9 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         "Memory types that are forgotten when nothing recalls them for a long time.",
         is_advanced=True,
     )
-    mood_handling: bool = setting(SettingSection.PROACTIVE, True, "Moods", "Enable moods for personas that have them.")
+    mood_handling: bool = setting(
+        SettingSection.PROACTIVE, True, "Moods", "Allow moods; each persona has a switch of its own on its Mind page."
+    )
     static_mood: bool = setting(
         SettingSection.PROACTIVE, False, "Fixed mood", "Show the mood, but let nothing change it.", is_advanced=True
     )

@@ -16,7 +16,7 @@ from lethe_app.storage.chats.replies import Replies, ReplyReceipt
 
 log = logging.getLogger(__name__)
 
-CHECKPOINT_SECONDS = 2.0
+CHECKPOINT_SECONDS = 0.5
 """Seconds of generated text that a crash of the machine may lose."""
 
 

@@ -170,9 +170,9 @@ class FactPage(PersonaListPage):
         self._core_facts.update(core.facts)
         facts = format_count(len(core.facts), self.tr("{n} fact is always included"), self.tr("{n} facts are always included"))
         locale = QLocale()
-        text = self.tr("{facts}, using {share} % of the token budget.").format(
-            facts=facts, share=locale.toString(round(100 * core.tokens / max(1, core.budget)))
-        )
+        text = self.tr(
+            "{facts} (amber mark), using {share} % of the token budget. The others are recalled when they match."
+        ).format(facts=facts, share=locale.toString(round(100 * core.tokens / max(1, core.budget))))
         empty_text = self.tr("No facts are always included, because the token budget for facts in the settings is 0.")
         self.core_label.setText(text if core.budget else empty_text)
         tokens = self.tr("{tokens} of {budget} tokens").format(
