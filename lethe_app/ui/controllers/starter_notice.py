@@ -61,10 +61,14 @@ class StarterNotice(QObject):
     def _build_card(self, better: DownloadAssessment | None) -> ComposerCard:
         title = self.tr("Replies are written by the small starter model, which is only meant for a first try.")
         if better is None:
-            details = self.tr("It runs on any computer, but its replies are simple and often odd. Larger models write better.")
+            details = self.tr(
+                "It runs on any computer, but its replies are simple and rarely use its memories. Larger models write better."
+            )
             card = ComposerCard(title, details)
         else:
-            details = self.tr("Its replies are simple and often odd. Recommended for this computer: {name}, {facts}.")
+            details = self.tr(
+                "Its replies are simple and rarely use its memories. Recommended for this computer: {name}, {facts}."
+            )
             card = ComposerCard(title, details.format(name=better.model.name, facts=format_offer(better)))
             card.add_button(
                 self.tr("Download {name}").format(name=better.model.name), "primary", lambda: self._download(better)

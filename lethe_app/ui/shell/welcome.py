@@ -274,7 +274,7 @@ class Welcome(QFrame):
         if model.path in too_large:
             reason = self.tr("Needs more memory than is currently free.")
         elif is_starter(model):
-            reason = self.tr("Small and ready to use: good for a first try.")
+            reason = self.tr("Ready to use and good for a first try; too small to make much of its memories.")
         else:
             best = self.tr("Recommended: already on this computer, fits in memory and is more capable than the starter model.")
             reason = best if position == 0 else ""
