@@ -103,8 +103,8 @@ class MainWindow(QMainWindow):
         if isinstance(panes, QByteArray):
             self.panes.restore_state(panes)
         self.pages.currentChanged.connect(lambda _number: self._update_actions())
-        if self._is_first_start:  # an empty page instead of empty lists until the welcome screen is shown
-            self.show_welcome_page(QWidget())
+        if self._is_first_start:  # instead of empty lists until the welcome screen is shown
+            self.show_welcome_page(Skeleton(self.theme.palette, show_outlines=False))
         self.setCentralWidget(self.pages)
         self.panes.sidebar_shown.connect(self._on_sidebar_shown)
         self.chat.header.sidebar_button.clicked.connect(self.panes.toggle_sidebar)

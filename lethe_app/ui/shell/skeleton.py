@@ -1,8 +1,8 @@
-"""Placeholder of the window before anything is loaded: the outlines of sidebar and header."""
+"""Placeholder of the window before anything is loaded: outlines of sidebar and header, or one line at the first start."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -24,6 +24,9 @@ class Skeleton(QWidget):
         painter.fillRect(event.rect(), QColor(self._palette.background))
         if self._show_outlines:
             self._draw_outlines(painter)
+        else:
+            painter.setPen(QColor(self._palette.muted))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("Starting Lethe…"))
         painter.end()
 
     def _draw_outlines(self, painter: QPainter) -> None:
