@@ -6,6 +6,7 @@ everything that stays the same, and by the name that opens the reply.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,8 @@ from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, com
 
 SPEAKER_LINE = "{{char}} speaks now, and nobody else."
 """Line that names the next speaker. It is short, because it is evaluated every turn."""
+_PLURALS = {"is": "are", "was": "were", "has": "have", "does": "do"}
+_SINGULAR = re.compile(rf"(\{{\{{char\}}\}}) ({'|'.join(_PLURALS)})\b")
 _PERSONAL_MACROS = ("charbio", "examples", "selfedit")
 """Macro texts that belong to one participant and must not be taken from the speaker's context."""
 
@@ -28,9 +31,12 @@ def compile_group(
     """
     first, names = members[0], join_names([member.name for member in members])
     lines = [f"{member.name}: {line}" for member in members for line in member.example_dialogs if line.strip()]
+    preset = preset.model_copy(update={"prompt": _use_plural(preset.prompt)})
     combined = first.model_copy(
         update={
             "name": names,
+            "system_prompt": _use_plural(first.system_prompt),
+            "scenario": _use_plural(first.scenario),
             "bio": "\n\n".join(_introduce(preset, member, macro_context) for member in members),
             "example_dialogs": lines,
             "self_edit_field": "",
@@ -40,6 +46,11 @@ def compile_group(
         name: names if name == "group" else text for name, text in macro_context.texts.items() if name not in _PERSONAL_MACROS
     }
     return compile_system(preset, combined, user, replace(macro_context, char=names, texts=texts), extras)
+
+
+def _use_plural(text: str) -> str:
+    """Return a text in which the auxiliary verb after {{char}} agrees with several names: “Ada and Bo are talking”."""
+    return _SINGULAR.sub(lambda match: f"{match[1]} {_PLURALS[match[2]]}", text)
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -118,3 +118,13 @@ def test_names_in_a_row():
     assert join_names(["Ada"]) == "Ada"
     assert join_names(["Ada", "Bo"]) == "Ada and Bo"
     assert join_names(["Ada", "Bo", "Cleo"]) == "Ada, Bo and Cleo"
+
+
+async def test_the_verb_after_several_names_is_plural():
+    system = PRESET.model_copy(update={"prompt": "{{char}} is talking with {{user}}. {{char}} isolates nobody."})
+    scene = ADA.model_copy(update={"scenario": "{{char}} has a cellar."})
+
+    prompt = await turn(ADA, [*TALK, ASKED], system=system, group=(scene, BO))
+
+    assert "Ada and Bo are talking with Ben. Ada and Bo isolates nobody." in prompt.text
+    assert "Ada and Bo have a cellar." in prompt.text
