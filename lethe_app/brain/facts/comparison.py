@@ -164,7 +164,7 @@ def is_contained_in(fact: ExtractedFact, other: ExtractedFact) -> bool:
 
 
 def reword_fact(fact: ExtractedFact, text: str, known: Iterable[ExtractedFact]) -> ExtractedFact:
-    """Return a fact with another text. It keeps its attribute only if most of what it states is still the same, and it is about
+    """Return a fact with another text. It keeps its attribute only if it still has one of the old words, and it is about
     the person with whose name the text begins; `known` are the facts that name people.
     """
     first_word = _POSSESSIVE.sub("", text.split(maxsplit=1)[0].strip(".,;:!?"))
@@ -172,8 +172,7 @@ def reword_fact(fact: ExtractedFact, text: str, known: Iterable[ExtractedFact]) 
     named = max((name for name in subjects if fold(name.split()[0]) == fold(first_word)), key=len, default="")
     reworded = fact.model_copy(update={"fact": text, "subject": named})
     old_words, new_words = _words_without_subject(fact), _words_without_subject(reworded)
-    is_same = 2 * len(old_words & new_words) >= len(old_words | new_words)
-    return reworded if is_same else reworded.model_copy(update={"key": ""})
+    return reworded if old_words & new_words else reworded.model_copy(update={"key": ""})
 
 
 def find_duplicates(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:

@@ -19,6 +19,9 @@ from lethe_app.storage.chats.sessions import SessionStore
 MAX_SUMMARY_CHARACTERS = 2000
 """Maximum length of a summary by rules, in characters."""
 
+MIN_WORDS = 5
+"""Words of a message of the user that make a session with less than three messages worth archiving."""
+
 
 @dataclass(frozen=True)
 class PartMaker:
@@ -121,7 +124,8 @@ class SessionArchiver:
 
 
 def is_worth_archiving(lines: Sequence[Utterance]) -> bool:
-    """Return whether a session has more than two messages, one of them by the user. Shorter ones are neither summarised nor
-    deleted.
+    """Return whether a session has more than two messages, one of them by the user, or a whole sentence of the user. Shorter
+    ones are neither summarised nor deleted.
     """
-    return len(lines) > 2 and any(utterance.role is Role.USER for utterance in lines)
+    said = [utterance.text for utterance in lines if utterance.role is Role.USER]
+    return (len(lines) > 2 and bool(said)) or any(len(text.split()) >= MIN_WORDS for text in said)

@@ -43,9 +43,9 @@ class StarterNotice(QObject):
         self._models, self._preferences, self._downloads = models, preferences, downloads
         self._download_controller = download_controller
         self.card: ComposerCard | None = None
-        replies.reply_completed.connect(self._on_reply_completed)
+        replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
 
-    def _on_reply_completed(self) -> None:
+    def _on_turn_ended(self) -> None:
         state, settings = self._models.state, self._preferences.current
         is_due = isinstance(state, ModelReady) and is_starter(state.model.file)
         if is_due and not settings.has_seen_starter_notice and not settings.awaited_download:

@@ -79,8 +79,8 @@ class Notifier(QObject):
         *,
         is_lasting: bool = False,
     ) -> Callable[[], None]:
-        """Show a notification that is not an error; unless it is lasting it closes by itself, or earlier by the function that
-        is returned.
+        """Show a notification that is not an error. It closes by itself, a lasting one after a minute, or earlier by the
+        function that is returned.
         """
         toast = self._show_notice(Notification(text, detail, button=button, action=action, is_lasting=is_lasting))
 
@@ -147,7 +147,7 @@ class Notifier(QObject):
         if notice.error_class is not None:
             self._error_classes[toast] = notice.error_class
         if notice.is_lasting:
-            toast.keep_open()
+            toast.keep_longer()
         toast.show_toast()
         self._arrange_toasts()
         return toast

@@ -24,7 +24,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import create_text_label
 
-DISPLAY_MS, BUTTON_DISPLAY_MS = 6000, 10_000
+DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
 """Milliseconds for which a toast stays; longer with a button, which has to be read and reached."""
 
 
@@ -41,7 +41,7 @@ class Toast(QFrame):
         self.button: QPushButton | None = None
         self.button_title = ""
         self._theme = theme
-        self._is_dismissed, self._is_lasting = False, is_error
+        self._is_dismissed = False
         self._labels: list[QLabel] = []
         self._fade_animation: QPropertyAnimation | None = None
         self._dismiss_timer = QTimer(self, singleShot=True, interval=DISPLAY_MS)
@@ -86,9 +86,9 @@ class Toast(QFrame):
         self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self._dismiss_timer.setInterval(BUTTON_DISPLAY_MS)
 
-    def keep_open(self) -> None:
-        """Keep the toast open until the user closes it."""
-        self._is_lasting = True
+    def keep_longer(self) -> None:
+        """Show the toast for `LONG_DISPLAY_MS`, because its button is the only way to undo something large."""
+        self._dismiss_timer.setInterval(LONG_DISPLAY_MS)
 
     def apply_theme(self) -> None:
         palette = self._theme.palette
@@ -110,7 +110,7 @@ class Toast(QFrame):
         """Show the toast and announce it to screen readers; start its timer unless it is an error."""
         self.show()
         announce(self, self.accessibleName())
-        if not self._is_lasting:
+        if not self.is_error:
             self._dismiss_timer.start()
 
     @property
@@ -143,7 +143,7 @@ class Toast(QFrame):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Enter:
             self._dismiss_timer.stop()  # the user is reading it
-        elif event.type() == QEvent.Type.Leave and not self._is_lasting:
+        elif event.type() == QEvent.Type.Leave and not self.is_error:
             self._dismiss_timer.start()
         return super().event(event)
 
