@@ -138,7 +138,7 @@ class MemoryPanelController(QObject):
             "memories": self.tr("Memories"),
             "worlds": self.tr("Worlds"),
             "conversations": self.tr("Conversations"),
-            "timeline": self.tr("Timeline"),
+            "timeline": self.tr("Overview"),
             "mind": self.tr("Mind"),
         }
         for name, title in titles.items():

@@ -36,7 +36,6 @@ async def test_a_persona_is_deleted_by_command_and_comes_back(tmp_path: Path, ec
 async def test_a_persona_that_comes_with_lethe_stays_and_says_why(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         scene.window.sidebar.delete_persona_requested.emit("edmund")
-        QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
 
         await until(lambda: any("comes with Lethe and cannot be deleted" in toast.text for toast in scene.toasts))
         assert "edmund" in {one.unique_name for one in await scene.services.library.personas()}
@@ -48,9 +47,11 @@ async def test_ctrl_z_does_what_the_notification_offers(tmp_path: Path, echo_mod
         nerys = await library.save_persona(Persona(name="Nerys", first_messages=["Hello."]))
         scene.window.sidebar.delete_persona_requested.emit(nerys.unique_name)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
+        row = f"persona {nerys.unique_name}"
         await until(lambda: [toast.text for toast in scene.toasts] == ["Nerys was deleted."])
+        await until(lambda: not scene.window.sidebar.model.index_of(row).isValid())
 
         scene.window.window_actions["undo"].trigger()  # what Ctrl+Z does
 
-        await until(lambda: scene.window.sidebar.model.index_of(f"persona {nerys.unique_name}").isValid())
+        await until(lambda: scene.window.sidebar.model.index_of(row).isValid())
         assert nerys.unique_name in {one.unique_name for one in await library.personas()}

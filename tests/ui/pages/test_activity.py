@@ -417,6 +417,7 @@ async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, s
         assert (planned["journal"].tokens, planned["journal"].time) == (2000, timedelta(minutes=2))
         assert format_usual_cost(planned["journal"]) == "2000 tokens · 2 min"
         tomorrow = replace(planned["journal"], due=now() + timedelta(days=1), missing="")
-        assert format_due(tomorrow) == f"from {format_date_time(now() + timedelta(days=1))}"
-        assert format_due(replace(tomorrow, due=None)) == "as soon as you are away"
-        assert format_due(replace(tomorrow, missing="web")) == "needs internet search"
+        assert format_due(tomorrow, is_on=True) == f"from {format_date_time(now() + timedelta(days=1))}"
+        assert format_due(replace(tomorrow, due=None), is_on=True) == "as soon as you are away"
+        assert format_due(replace(tomorrow, due=None), is_on=False) == "once background activity is on"
+        assert format_due(replace(tomorrow, missing="web"), is_on=True) == "needs internet search"

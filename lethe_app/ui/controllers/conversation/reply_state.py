@@ -116,6 +116,14 @@ def format_prefill_progress(done: int, total: int) -> str:
     return template.format(done=locale.toString(done), total=locale.toString(total))
 
 
+def format_reading_progress(done: int, total: int) -> str:
+    """Return the progress of the prefill as a percentage; the status line states the tokens."""
+    if not done:
+        return QCoreApplication.translate("Turn", "Reading the conversation…")
+    template = QCoreApplication.translate("Turn", "Reading the conversation… {percent} %")
+    return template.format(percent=QLocale().toString(100 * done // max(1, total)))
+
+
 def format_web_lookup(event: WebSearchStarted) -> str:
     """Return the progress of a web look-up in words."""
     template = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
@@ -135,7 +143,7 @@ def format_wait_reason(event: ToolPermissionRequested | ToolUsed | WebSearchStar
         case WebSearchStarted():
             return format_web_lookup(event)
         case PrefillStep():
-            return format_prefill_progress(event.done, event.total)
+            return format_reading_progress(event.done, event.total)
         case ToolPermissionRequested():
             return format_permission_wait()
     return f"{format_tool_results([event.result])}…"

@@ -61,8 +61,8 @@ def explain_hindrance(reason: str | None, settings: Settings) -> str:
     }.get(reason or "", _tr("You are away; due tasks are running now."))
 
 
-def format_due(task: PlannedTask) -> str:
-    """Return when a task runs next, or what it lacks."""
+def format_due(task: PlannedTask, *, is_on: bool) -> str:
+    """Return when a task runs next, or what it lacks; `is_on` is whether the persona has background activity."""
     if task.missing:
         return {
             "model": _tr("needs a more capable model"),
@@ -70,7 +70,7 @@ def format_due(task: PlannedTask) -> str:
             "web": _tr("needs internet search"),
         }[task.missing]
     if task.due is None:
-        return _tr("as soon as you are away")
+        return _tr("as soon as you are away") if is_on else _tr("once background activity is on")
     if task.due.astimezone().date() == now().astimezone().date():
         return _tr("today from {time}").format(time=format_time(task.due))
     return _tr("from {date}").format(date=format_date_time(task.due))

@@ -117,7 +117,7 @@ class ActivityPage(PersonaListPage):
         )
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = TaskRunDetail(self)
-        self.planned_rows = build_planned_rows()
+        self.planned_rows = build_planned_rows(lambda: self._persona is not None and self._persona.agent_mode)
         self.planned_table = build_planned_table(self.planned_rows, self.theme)
         self._build_layout()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.agent_runs import PlannedTask
@@ -21,11 +23,13 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("ActivityPage", text)
 
 
-def build_planned_rows() -> FilteredTableModel[PlannedTask]:
-    """Create the empty table model."""
+def build_planned_rows(is_on: Callable[[], bool]) -> FilteredTableModel[PlannedTask]:
+    """Create the empty table model; `is_on` returns whether the persona has background activity."""
     columns = [
         Column[PlannedTask](_tr("Task"), lambda task: task.title, width=WIDTHS[TASK]),
-        Column[PlannedTask](_tr("Next run"), format_due, lambda task: task.due or now(), WIDTHS[DUE]),
+        Column[PlannedTask](
+            _tr("Next run"), lambda task: format_due(task, is_on=is_on()), lambda task: task.due or now(), WIDTHS[DUE]
+        ),
         Column[PlannedTask](_tr("Usual cost"), format_usual_cost, lambda task: task.tokens, WIDTHS[COST]),
         Column[PlannedTask](_tr("What it does"), lambda task: task.help, width=0),
     ]

@@ -63,15 +63,15 @@ class MindPage(Page):
         above.setLayout(line)
         self.sheet = CardColumn()
         self.sheet.add_widget(self.mood_card)
-        self.week_fields = WeekFields()
-        text = self.tr("The plan of the day is mentioned when you come back after a while.")
-        self.sheet.add_card(self.tr("Weekly schedule"), text).addWidget(self.week_fields)
         self.reminder_form = ReminderForm(self.theme, self._parse_date)
         text = self.tr(
             "Reminders are brought up with your next message once they are due. Examples: “tomorrow at 9”, “in "
             "two weeks”, “24 December”."
         )
         self.sheet.add_card(self.tr("Reminders"), text).addWidget(self.reminder_form)
+        self.week_fields = WeekFields()
+        text = self.tr("The plan of the day is mentioned when you come back after a while.")
+        self.sheet.add_card(self.tr("Weekly schedule"), text).addWidget(self.week_fields)
         self.thoughts_field = TextAreaField(self.tr("Personal thoughts"), 3, 16)
         text = self.tr("What the persona thinks of itself and of you, always included in the prompt.")
         self.sheet.add_card(self.tr("Personal thoughts"), text).addWidget(self.thoughts_field)
@@ -195,7 +195,7 @@ class MindPage(Page):
                 self._texts[key] = writing.memory.content
         empty_text = self.tr("No goals yet. The goals of {name} are listed here, with the time until they expire.")
         self.goal_list.show_writings(goals, empty_text.format(name=name), self.edits.is_unsaved)
-        empty_text = self.tr("No entries yet. {name} writes them while you are away.")
+        empty_text = self.tr("No entries yet. {name} writes them while you are away, if background activity is on.")
         self.journal_list.show_writings(journal, empty_text.format(name=name), self.edits.is_unsaved)
 
     def _show_stored_text(self, key: str, text: str) -> None:

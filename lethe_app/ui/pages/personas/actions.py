@@ -80,7 +80,7 @@ class PersonaActions(QObject):
                 action.triggered.connect(lambda _checked=False, scope=scope: self.export_persona(scope))
         self.menu.addSeparator()
         delete = self.menu.addAction(load_icon("trash", colour), self.tr("Delete…"), self.delete_persona)
-        delete.setEnabled(saved is not None and self.shipped is None)
+        delete.setEnabled(saved is not None)
 
     # saving
 

@@ -26,7 +26,11 @@ class PersonaDeletion(QObject):
         self._context, self._library, self._preferences, self._sessions = context, library, preferences, sessions
 
     async def confirm_deletion(self, persona: Persona) -> bool:
-        """Ask for confirmation, naming the number of conversations, and return the answer."""
+        """Ask for confirmation, naming the number of conversations, and return the answer; False for a shipped persona."""
+        if await self._library.shipped_persona(persona.unique_name) is not None:
+            text = self.tr("{name} comes with Lethe and cannot be deleted.").format(name=persona.name)
+            self._context.notifier.notify(text)
+            return False
         session_count = 0 if persona.is_user else len(await self._sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
         text = self.tr("“{name}” will be moved to the Trash, where you can restore it.").format(name=persona.name)
