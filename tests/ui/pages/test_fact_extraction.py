@@ -128,7 +128,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         assert listed(page) == {facts[0].fact}
         page.select_fact(facts[0].guid)
         await until(lambda: page.detail.fact is not None)
-        assert "Work · Attribute: job" in words_in(page.detail)
+        assert "A new statement about “job” replaces this fact." in words_in(page.detail)
         press(page.kind_chips.chips[FactKind.WORK])
         press(page.view_chips.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QPushButton, QRadioButton
+from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QRadioButton
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
@@ -21,7 +21,6 @@ from lethe_app.ui.pages.facts.detail import SourceButton
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView, format_weight
-from tests.ui.form_fields import words_in
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -112,7 +111,8 @@ async def test_what_was_said_more_often_weighs_more_and_what_was_replaced_nothin
         assert float(format_weight(often)) > float(format_weight(bees)) > 0
         assert format_weight(bees.model_copy(update={"superseded": True})) == ""
         await chosen(page, "Tomas keeps bees.")
-        assert f"Weight {format_weight(bees)}" in words_in(page.detail)
+        tooltips = " ".join(label.toolTip() for label in page.detail.findChildren(QLabel))
+        assert f"Weight {format_weight(bees)}, " in tooltips
 
 
 async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):

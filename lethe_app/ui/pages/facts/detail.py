@@ -97,6 +97,7 @@ class FactDetail(DetailPane):
             return
         self.field.set_text(unsaved_text if unsaved_text is not None else fact.fact)
         self._metadata_label.setText(self._metadata_of(fact, is_core=is_core))
+        self._metadata_label.setToolTip(self._rank_of(fact))
         self.pin_button.setText(self.tr("Unpin") if fact.pinned else self.tr("Pin"))
         self.pin_button.setVisible(not fact.superseded)
         self.restore_button.setVisible(fact.superseded)
@@ -153,17 +154,22 @@ class FactDetail(DetailPane):
         mentions = format_count(fact.reference_count, self.tr("Mentioned once"), self.tr("Mentioned {n} times"))
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
         parts = [when.format(times=mentions, day=first, first=first, last=last), format_kind(fact.kind)]
+        parts.append(format_maker(fact.made_by))
+        lines = [" · ".join(parts)]
         if fact.key:
-            parts.append(self.tr("Attribute: {key}").format(key=fact.key))
+            lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=fact.key))
         if fact.in_story:
-            parts.append(self.tr("Said in character, used in that conversation only"))
-        parts.append(self.tr("Source: {whom}").format(whom=format_maker(fact.made_by)))
-        if not fact.superseded and not fact.in_story:
-            weight = self.tr("Weight {weight}, based on its type, number of mentions and age")
-            parts.append(weight.format(weight=format_weight(fact)))
+            lines.append(self.tr("Said in character, used in that conversation only."))
         if is_core:
-            parts.append(self.tr("Always included"))
-        return " · ".join(parts)
+            lines.append(self.tr("Always included in the prompt."))
+        return "\n".join(lines)
+
+    def _rank_of(self, fact: ExtractedFact) -> str:
+        """Return what decides whether the fact is always included; empty if it cannot be."""
+        if fact.superseded or fact.in_story:
+            return ""
+        weight = self.tr("Weight {weight}, from its type, number of mentions and age, decides which facts are always included.")
+        return weight.format(weight=format_weight(fact))
 
     def _build_source_button(self, source: FactSource) -> QPushButton:
         title = format_session_title(source.title)

@@ -78,6 +78,7 @@ class FactPage(PersonaListPage):
         self.table: Table[ExtractedFact] = Table(
             self.rows, self.theme, self.tr("Facts"), "", ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_FACT_WIDTH)
         )
+        self.table.sortByColumn(SUBJECT, Qt.SortOrder.AscendingOrder)  # what is known of one person stands together
         self.detail = FactDetail()
         self.empty_state = FactsPlaceholder()
         self.extraction_bar = ExtractionBar(self._context, self._fact_service, self._fact_extraction)

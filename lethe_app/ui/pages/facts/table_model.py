@@ -72,9 +72,9 @@ def format_maker(maker: MadeBy) -> str:
     """Return the display name of a fact's author."""
     tr = QCoreApplication.translate
     return {
-        MadeBy.RULES: tr("Fact", "rules"),
-        MadeBy.MODEL: tr("Fact", "model"),
-        MadeBy.USER: tr("Fact", "you"),
+        MadeBy.RULES: tr("Fact", "Found by rules"),
+        MadeBy.MODEL: tr("Fact", "Found by the model"),
+        MadeBy.USER: tr("Fact", "Written by you"),
     }[maker]
 
 

@@ -157,9 +157,9 @@ async def free_in_batches(lines: list[MemoryLine]) -> None:
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
 WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 112, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
-HIDEABLE_COLUMNS = (RECALL_MODE, ADDED, LAST_RECALLED, USES, PRIORITY, EXPIRES)
+HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, USES, PRIORITY, EXPIRES)
 """Columns that a narrow table hides, the last one first."""
-MIN_NAME_WIDTH = 200
+MIN_NAME_WIDTH = 300
 
 
 class MemoryPage(PersonaListPage):

@@ -74,9 +74,7 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
             width=70,
             is_right_aligned=True,
         ),
-        Column[MemoryLine](
-            tr("Memory", "Added"), lambda line: format_date(line.added), sort_key=attrgetter("added"), width=100
-        ),
+        Column[MemoryLine](tr("Memory", "Added"), _added_date, sort_key=attrgetter("added"), width=100),
         Column[MemoryLine](tr("Memory", "Last recalled"), format_last_recall, sort_key=attrgetter("last"), width=100),
         Column[MemoryLine](
             tr("Memory", "Uses"),
@@ -104,6 +102,13 @@ def memory_title(line: MemoryLine) -> str:
     if line.is_session:
         return format_session_title(line.title)
     return line.title or QCoreApplication.translate("Memory", "Untitled ({kind})").format(kind=format_kind(line.category))
+
+
+def _added_date(line: MemoryLine) -> str:
+    """Return the day on which a memory was added; for a reminder that is not due yet, the day on which it is."""
+    if line.added > time.time():
+        return QCoreApplication.translate("Memory", "due {day}").format(day=format_date(line.added))
+    return format_date(line.added)
 
 
 def _recall_mode(line: MemoryLine) -> str:

@@ -13,7 +13,7 @@ from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.chat.memory_labels import strip_headings
-from lethe_app.ui.core.formatting import format_message_count, format_session_title
+from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
@@ -50,6 +50,8 @@ class SessionDetail(QStackedWidget):
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
+        self._title = ""
+        """Title under which the session is listed if it has no name."""
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
         self.setMinimumWidth(MIN_WIDTH)
         self.form = Form(_form_specs(self), context.theme)
@@ -97,12 +99,12 @@ class SessionDetail(QStackedWidget):
 
     # what is shown
 
-    def show_session(self, session: ChatSession, records: Mapping[SessionPart, PartRecord], messages: int) -> None:
-        """Show the parts of a session; its messages are loaded by `load_transcript`."""
+    def show_session(self, session: ChatSession, records: Mapping[SessionPart, PartRecord], messages: int, title: str) -> None:
+        """Show the parts of a session, which is listed under `title`; its messages are loaded by `load_transcript`."""
         if not self.tabs.count():
             self._build_tabs()
         is_other = self.session is None or self.session.guid != session.guid
-        self.session, self._records = session, records
+        self.session, self._records, self._title = session, records, title
         self.form.show_values(session.model_dump())
         start_text = format_date_time(session.added)
         state = self.tr("archived") if session.archived else self.tr("open")
@@ -116,13 +118,13 @@ class SessionDetail(QStackedWidget):
             self._sheet.verticalScrollBar().setValue(0)
 
     def _show_summary(self, session: ChatSession) -> None:
-        """Show title, summary and keywords as a text to read; without a summary the fields below suffice."""
-        self.summary_title.setText(format_session_title(session.name))
-        self.summary_text.setText(strip_headings(session.content))
+        """Show title, summary and keywords as a text to read."""
+        self.summary_title.setText(session.name or self._title)
+        not_yet_text = self.tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
+        self.summary_text.setText(strip_headings(session.content) or not_yet_text)
         keywords = ", ".join(session.keywords_main)
         self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
         self.summary_keywords.setVisible(bool(keywords))
-        self._summary_card.setVisible(bool(session.content.strip()))
 
     def clear_session(self) -> None:
         self.session = None
@@ -150,6 +152,7 @@ class SessionDetail(QStackedWidget):
 
     def focus_first_field(self) -> None:
         """Focus the first field, or the transcript if its tab is open."""
+        self.edit_button.setChecked(True)
         (self.form.field_widget("name") if self.tabs.currentIndex() == 0 else self.transcript).setFocus()
 
     def _show_authors(self) -> None:
@@ -175,6 +178,13 @@ class SessionDetail(QStackedWidget):
 
     def _build_details_tab(self) -> QWidget:
         self._sheet = create_side_sheet()
+        self._form_card, column = create_card()
+        column.addWidget(self.form)
+        self._form_card.hide()
+        self.edit_button = build_button(self.tr("Edit details"))
+        self.edit_button.setToolTip(self.tr("Show title, summary, keywords, plans and marks to edit or generate them again"))
+        self.edit_button.setCheckable(True)
+        self.edit_button.toggled.connect(self._form_card.setVisible)
         head = QWidget()
         flow = FlowLayout(head, spacing=SPACE_2)
         self.continue_button = build_button(self.tr("Continue conversation"), primary=True)
@@ -187,11 +197,13 @@ class SessionDetail(QStackedWidget):
         self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
             (self.continue_button, self.continue_requested),
+            (self.edit_button, None),
             (self.extract_button, self.extraction_requested),
             (self.merge_button, self.merge_requested),
             (self.delete_button, self.delete_requested),
         ):
-            button.clicked.connect(signal)
+            if signal is not None:
+                button.clicked.connect(signal)
             flow.addWidget(button)
         self._started_label = build_small_label("")
         self._summary_card, summary_column = create_card()
@@ -201,11 +213,8 @@ class SessionDetail(QStackedWidget):
         self.summary_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary_text.setAccessibleName(self.tr("Summary"))
         self.summary_keywords = build_small_label("")
-        for label in (self.summary_title, self.summary_text, self.summary_keywords):
+        for label in (self.summary_title, self._started_label, self.summary_text, self.summary_keywords):
             summary_column.addWidget(label)
-        card, column = create_card()
-        column.addWidget(self._started_label)
-        column.addWidget(self.form)
         for part, name in FIELDS_BY_PART.items():
             author_label = self._author_labels[part] = ElidedLabel()
             author_label.setProperty("small", True)
@@ -213,7 +222,7 @@ class SessionDetail(QStackedWidget):
             self.form.add_title_widget(name, self._build_regenerate_button(part))
         self._sheet.add_widget(head)
         self._sheet.add_widget(self._summary_card)
-        self._sheet.add_widget(card)
+        self._sheet.add_widget(self._form_card)
         self._sheet.add_widget(self.notes)
         return self._sheet
 

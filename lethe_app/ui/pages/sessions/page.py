@@ -193,7 +193,7 @@ class SessionPage(PersonaListPage):
         records = await self._services.archive_queue.parts(guid)
         line = self.table.current_row
         if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
-            self.detail.show_session(session, records, line.messages)
+            self.detail.show_session(session, records, line.messages, session_title(line))
             self.detail.merge_button.setEnabled(self._next_session(line) is not None)
             self._load_transcript()
 

@@ -19,7 +19,7 @@ from lethe_app.ui.pages.worlds.table_model import KEYS, ORDER, POSITION, PRIORIT
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.table import SearchField, Table
 
-HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, POSITION, TOKENS, KEYS)
+HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, TOKENS, POSITION, KEYS)
 """Columns that a narrow table hides, the first one first."""
 MIN_NAME_WIDTH = 200
 
