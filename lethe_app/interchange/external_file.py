@@ -94,7 +94,7 @@ def _recognise_settings(values: JsonValue, title: str, file_name: str, notes: Im
 def _unknown_format(values: JsonValue, file_name: str) -> UnknownFormat:
     kind = find_unsupported_kind(values)
     if kind is None:
-        return UnknownFormat(file_name, "is of no format that Lethe can import")
+        return UnknownFormat(file_name, "has a format that Lethe cannot import")
     return UnknownFormat(file_name, f"is a {kind} of SillyTavern, which has no counterpart in Lethe", kind)
 
 

@@ -103,7 +103,7 @@ async def test_a_file_of_no_known_format_is_named(tmp_path: Path):
         dialog = await shown(scene, ImportPreviewDialog)
 
         texts = [label.text() for label in dialog.findChildren(QLabel)]
-        assert "notes.json: is of no format that Lethe can import" in texts
+        assert "notes.json: has a format that Lethe cannot import" in texts
         assert isinstance(dialog, ImportPreviewDialog)
         assert not dialog.primary.isEnabled()
         dialog.reject()

@@ -74,7 +74,7 @@ class DocumentsPage(PersonaListPage):
     def _build(self) -> None:
         self.setAcceptDrops(True)
         self.add_documents_button = self.add_button(self.tr("Add documents…"), self.choose_files, "plus", primary=True)
-        self.refresh_button = self.add_button(self.tr("Reload changed files"), self.read_changed_files, "refresh")
+        self.refresh_button = self.add_button(self.tr("Reload"), self.read_changed_files, "refresh")
         self.refresh_button.setToolTip(self.tr("Reload the documents whose files have changed"))
         self.remove_button = self.add_button(self.tr("Remove…"), self.remove_selected, "trash")
         self.question = SearchField(self.theme, self.tr("Ask the documents"))

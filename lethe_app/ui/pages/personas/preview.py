@@ -33,6 +33,7 @@ class PersonaPreview(QFrame):
         self.prompt_view.setReadOnly(True)
         self.prompt_view.setTabChangesFocus(True)
         self.prompt_view.setAccessibleName(self.tr("Prompt preview"))
+        self.prompt_view.setPlaceholderText(self.tr("Building the prompt…"))
         self.total_label = QLabel()
         self.total_label.setWordWrap(True)
         self.warning_label = QLabel()
@@ -56,14 +57,17 @@ class PersonaPreview(QFrame):
             self._content = (spans, has_own_system_prompt)
             self.apply_theme()
 
-    def show_source(self, model: str, template: str) -> None:
-        """Name the model and template the prompt is formatted for; without a model it is plain text."""
+    def show_source(self, model: str, template: str, *, lacks_examples: bool) -> None:
+        """Name the model and template the prompt is formatted for; without a model it is plain text. `lacks_examples` is true
+        if the persona has example dialogue that this prompt leaves out.
+        """
         if model:
             text = self.tr("Prompt for {model} at the start of a conversation (template: {template}).")
         else:
             text = self.tr("No model is loaded, so this is the plain text without a chat template.")
         note = self.tr("Macros are filled in; muted text comes from other sources.")
-        self.source_label.setText(f"{text.format(model=model, template=template)} {note}")
+        left_out = self.tr("The example dialogue is left out: it confuses a model this small.") if lacks_examples else ""
+        self.source_label.setText(f"{text.format(model=model, template=template)} {note} {left_out}".strip())
 
     def show_total(self, tokens: int, context: int) -> None:
         """Show the number of tokens and their share of `context`, with a warning above `WARNING_SHARE`."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.pages.personas.draft import DAY_PREFIX
@@ -65,7 +66,9 @@ class PersonaPreviewUpdater:
         if page.is_closed:
             return
         page.preview.show_spans(preview.spans, has_own_system_prompt=bool(persona.system_prompt))
-        page.preview.show_source(preview.model, preview.template)
+        has_examples = any(span.part is PromptPart.STYLE for span in preview.spans)
+        lacks_examples = any(line.strip() for line in persona.example_dialogs) and not has_examples
+        page.preview.show_source(preview.model, preview.template, lacks_examples=lacks_examples and bool(preview.model))
         page.preview.show_total(preview.tokens, self._context_size())
         self._show_token_counts(preview, persona)
 

@@ -87,7 +87,7 @@ class EntryForm(QWidget):
         self.enabled_check.toggled.connect(self._set_enabled)
         self.remember_button = QPushButton(self.tr("Copy to memories"))
         self.remember_button.setIconSize(BUTTON_ICON_SIZE)
-        self.remember_button.setToolTip(self.tr("Copy this entry to the memories (Brain) of a persona"))
+        self.remember_button.setToolTip(self.tr("Copy this entry to the memories of a persona"))
         self.remember_button.clicked.connect(lambda: self.remember_requested.emit(self.entry))
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)

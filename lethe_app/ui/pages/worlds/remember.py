@@ -29,7 +29,7 @@ class RememberDialog(QuestionDialog):
     def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], preselected_id: str) -> None:
         super().__init__(parent, self.tr("Copy to memories"), self.tr("Copy entry"))
         self.add_paragraph(
-            self.tr("“{name}” is copied to the memories (Brain) of a persona. The world entry is kept.").format(name=name)
+            self.tr("“{name}” is copied to the memories of a persona. The world entry is kept.").format(name=name)
         )
         self._form = Form(self._form_specs(personas), theme)
         persona_ids = [persona.unique_name for persona in personas]
