@@ -47,6 +47,7 @@ class WorldEntryDetail(QStackedWidget):
         self._is_wide = True
         self.addWidget(self.world_form)
         self.world_form.back_requested.connect(self.back_requested)
+        remember_advanced(self.world_form.advanced_chip, "world settings", preferences, context.tasks)
         self._check_timer = QTimer(self, singleShot=True, interval=120)
         self._check_timer.timeout.connect(lambda: context.tasks.start_task(self._check_keys(), key="world-checks"))
 

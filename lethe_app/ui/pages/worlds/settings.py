@@ -16,13 +16,15 @@ from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.buttons import IconButton, build_chip
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 TEXT_FIELDS = frozenset({"name", "description"})
+ADVANCED_FIELDS = ("scan_depth", "least_awake", "deepest_scan", "group_scoring", "recursive")
+"""Fields that are shown on request only."""
 
 
 def world_specs() -> list[FieldSpec]:
@@ -76,7 +78,15 @@ class WorldSettingsForm(QWidget):
         row.addWidget(self.back)
         row.addWidget(build_heading(self.tr("World settings")))
         row.addStretch(1)
+        self.advanced_chip = build_chip(self.tr("Advanced"), self.tr("Show how the conversation is scanned for keys"))
+        self.advanced_chip.toggled.connect(self._show_advanced)
+        self._show_advanced(is_on=False)
+        row.addWidget(self.advanced_chip)
         return row
+
+    def _show_advanced(self, is_on: bool) -> None:
+        for name in ADVANCED_FIELDS:
+            self.form.set_row_visible(name, is_on)
 
     def _build_owners(self) -> QWidget:
         part = QWidget()
