@@ -29,6 +29,7 @@ class BackgroundSettings(BaseModel):
         "Minutes without a key press or click before background tasks start.",
         ge=1,
         le=1440,
+        unit="min",
     )
     agent_day_tokens: int = setting(
         SettingSection.BACKGROUND,
@@ -38,6 +39,7 @@ class BackgroundSettings(BaseModel):
         ge=0,
         le=100_000_000,
         is_advanced=True,
+        unit="tokens",
     )
     agent_day_minutes: int = setting(
         SettingSection.BACKGROUND,
@@ -47,6 +49,7 @@ class BackgroundSettings(BaseModel):
         ge=0,
         le=1440,
         is_advanced=True,
+        unit="min",
     )
     agent_quiet_from: str = setting(
         SettingSection.BACKGROUND,
@@ -103,6 +106,7 @@ class BackgroundSettings(BaseModel):
         ge=10,
         le=1000,
         is_advanced=True,
+        unit="lines",
     )
 
     # Internet

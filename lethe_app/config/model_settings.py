@@ -55,7 +55,13 @@ class ModelSettings(BaseModel):
         minimum_label="model's limit",
     )
     max_reply: int = setting(
-        SettingSection.MODEL, 512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384
+        SettingSection.MODEL,
+        512,
+        "Max response tokens",
+        "Maximum length of a reply in tokens.",
+        ge=16,
+        le=16_384,
+        unit="tokens",
     )
     gpu_layers: int = setting(
         SettingSection.MODEL,
@@ -125,6 +131,7 @@ class ModelSettings(BaseModel):
         ge=0,
         le=1_048_576,
         is_advanced=True,
+        unit="MB",
     )
     cache_surgery: bool = setting(
         SettingSection.MODEL,

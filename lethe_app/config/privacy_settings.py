@@ -39,6 +39,7 @@ class PrivacySettings(BaseModel):
         ge=0,
         le=36_500,
         minimum_label="never",
+        unit="days",
     )
 
     @property

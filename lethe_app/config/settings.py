@@ -115,6 +115,7 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         ge=0,
         le=65_536,
         is_advanced=True,
+        unit="tokens",
     )
     rotation_minutes: int = setting(
         SettingSection.SESSIONS,
@@ -145,6 +146,7 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         "Days until deleted items are removed for good; 0 = never.",
         ge=0,
         le=3650,
+        unit="days",
     )
     turn_cap: int = setting(
         SettingSection.SESSIONS,
@@ -235,6 +237,7 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         ge=0,
         le=16_384,
         is_advanced=True,
+        unit="tokens",
     )
     facts_during_roleplay: bool = setting(
         SettingSection.MEMORY,
@@ -296,7 +299,7 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
 
     # Proactive messages
     disable_eurekas: bool = setting(
-        SettingSection.PROACTIVE, False, "Disable proactive messages", "Stop personas from bringing anything up unasked."
+        SettingSection.PROACTIVE, False, "No proactive messages", "Let personas only answer, and bring up nothing unasked."
     )
     min_insert_delay: int = setting(
         SettingSection.PROACTIVE,
@@ -335,6 +338,7 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         ge=0.1,
         le=8760.0,
         unit="h",
+        decimals=1,
         step=0.5,
     )
     min_no_recall_days: int = setting(
