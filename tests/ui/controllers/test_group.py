@@ -278,7 +278,7 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
         dialog = await scene.dialog()
         assert isinstance(dialog, GroupDialog)
         assert nameless(dialog) == []
-        assert dialog.windowTitle() == "Choose participants"
+        assert dialog.windowTitle() == "Add characters"
         assert [row.name for row in members(dialog) if row.box is None] == ["Mira"]
 
         row = next(row for row in members(dialog) if row.name == "Edmund")
