@@ -83,6 +83,7 @@ PATH_KINDS = {
     "model_path": MODEL_FILE,
     "embedder_path": MODEL_FILE,
     "model_folders": PathKind(is_list=True),
+    "piper_folder": PathKind(),
 }
 """Kind of file or folder that can be chosen for a setting."""
 

@@ -1,0 +1,69 @@
+"""Settings of speech; a base class of `Settings`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from lethe_app.config.form_field import SettingSection, setting
+from lethe_app.config.options import SpokenActions
+
+
+class SpeechSettings(BaseModel):
+    """Settings of spoken replies."""
+
+    speak_replies: bool = setting(
+        SettingSection.SPEECH,
+        False,
+        "Speak replies",
+        "Read replies aloud while they are written; each conversation can be switched on and off by its loudspeaker button.",
+    )
+    speech_voice: str = setting(
+        SettingSection.SPEECH,
+        "",
+        "Voice",
+        "Voice of personas that have none of their own.",
+    )
+    speech_rate: int = setting(
+        SettingSection.SPEECH,
+        100,
+        "Speaking rate",
+        "Speed of the voices in percent of their normal one.",
+        ge=50,
+        le=200,
+        unit="%",
+        step=10,
+    )
+    speech_volume: int = setting(
+        SettingSection.SPEECH, 100, "Speech volume", "Loudness of the voices.", ge=0, le=100, unit="%", step=10, is_advanced=True
+    )
+    spoken_actions: SpokenActions = setting(
+        SettingSection.SPEECH,
+        SpokenActions.LEAVE_OUT,
+        "Actions between asterisks",
+        "Leave actions out when a reply is read aloud, or have the narrator read them.",
+        is_advanced=True,
+    )
+    narrator_voice: str = setting(
+        SettingSection.SPEECH, "", "Narrator voice", "Voice that reads actions between asterisks.", is_advanced=True
+    )
+    spoken_style: bool = setting(
+        SettingSection.SPEECH,
+        True,
+        "Spoken style while speaking",
+        "Ask for short, plain sentences without Markdown, and skip thinking, in conversations that are read aloud.",
+        is_advanced=True,
+    )
+    piper_folder: str = setting(
+        SettingSection.SPEECH,
+        "",
+        "Piper voice folder",
+        "Folder with Piper voices, each an .onnx file with its .onnx.json; Piper itself comes with “pipx install piper-tts”.",
+        is_advanced=True,
+    )
+    piper_program: str = setting(
+        SettingSection.SPEECH,
+        "",
+        "Piper program",
+        "Program that synthesises Piper voices; leave empty to use the one that is installed.",
+        is_advanced=True,
+    )
