@@ -34,7 +34,15 @@ class SpeechSettings(BaseModel):
         step=10,
     )
     speech_volume: int = setting(
-        SettingSection.SPEECH, 100, "Speech volume", "Loudness of the voices.", ge=0, le=100, unit="%", step=10, is_advanced=True
+        SettingSection.SPEECH,
+        100,
+        "Speech volume",
+        "Loudness of the voices.",
+        ge=0,
+        le=100,
+        unit="%",
+        step=10,
+        is_advanced=True,
     )
     spoken_actions: SpokenActions = setting(
         SettingSection.SPEECH,
@@ -57,7 +65,7 @@ class SpeechSettings(BaseModel):
         SettingSection.SPEECH,
         "",
         "Piper voice folder",
-        "Folder with Piper voices, each an .onnx file with its .onnx.json; Piper itself comes with “pipx install piper-tts”.",
+        "Folder with Piper voices, .onnx files with their .onnx.json; Piper itself comes with “pipx install piper-tts”.",
         is_advanced=True,
     )
     piper_program: str = setting(

@@ -6,6 +6,7 @@ Every step waits until what follows decides it, so that the result does not depe
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from lethe_app.speech.segments import SegmentKind, SpeechSegment
 
@@ -47,6 +48,27 @@ class MarkupReader:
         self._last = self._last_visible = "\n"
         """Last character of the plain text, and the last one that is no space."""
         self._pieces: list[SpeechSegment] = []
+        self._block_readers: dict[str, Callable[[], bool]] = {
+            "\n": self._take_line_break,
+            **dict.fromkeys("`~", self._take_fence),
+            **dict.fromkeys("#>+•", self._take_line_mark),
+            **dict.fromkeys("-*_=", self._take_rule_or_bullet),
+            "|": self._take_table_row,
+        }
+        """Readers of what can begin a line, by its first character."""
+        self._inline_readers: dict[str, Callable[[], bool]] = {
+            "\n": self._take_line_break,
+            "\\": self._take_escape,
+            "`": lambda: self._consume(1),
+            "~": self._take_tildes,
+            "!": self._take_exclamation_mark,
+            "[": self._take_bracket,
+            "<": self._take_tag,
+            **dict.fromkeys("hH", self._take_possible_url),
+            "*": self._take_asterisk,
+            "_": self._take_underscore,
+        }
+        """Readers of what can stand in a line, by its first character."""
 
     def feed(self, text: str, *, is_final: bool = False) -> list[SpeechSegment]:
         """Return the pieces of plain text that are certain; with `is_final` all that is left. A line break is a piece."""
@@ -93,25 +115,16 @@ class MarkupReader:
         if not text:
             return self._consume(len(self._buffer)) if self._is_final else False
         self._buffer = text
-        match text[0]:
-            case "\n":
-                return self._take_line_break()
-            case "`" | "~":
-                return self._take_fence()
-            case "#" | ">" | "+" | "•":
-                return self._take_line_mark()
-            case "-" | "*" | "_" | "=":
-                return self._take_rule_or_bullet()
-            case "|":
-                return self._take_table_row()
-        if text[0].isdecimal() and (numbered := _NUMBERED.match(text)):
-            if self._is_cut_off(numbered.end()):
-                return False
-            self._consume(numbered.end())
-        elif text[0].isdecimal() and (cut_off := _OPEN_NUMBERED.match(text)) and self._is_cut_off(cut_off.end()):
+        return self._block_readers.get(text[0], self._take_number)()
+
+    def _take_number(self) -> bool:
+        """Leave out the number of a list entry; other text is read as it is."""
+        numbered, cut_off = _NUMBERED.match(self._buffer), _OPEN_NUMBERED.match(self._buffer)
+        end = numbered.end() if numbered else cut_off.end() if cut_off else 0
+        if end and self._is_cut_off(end):
             return False
         self._at_line_start = False
-        return True
+        return self._consume(numbered.end()) if numbered else True
 
     def _take_line_break(self) -> bool:
         self._emit("\n")
@@ -169,27 +182,9 @@ class MarkupReader:
     # Inline
 
     def _take_inline(self) -> bool:
-        match self._buffer[0]:
-            case "\n":
-                return self._take_line_break()
-            case "\\":
-                return self._take_escape()
-            case "`":
-                return self._consume(1)
-            case "~":
-                return self._take_tildes()
-            case "!":
-                return self._take_exclamation_mark()
-            case "[":
-                return self._take_bracket()
-            case "<":
-                return self._take_tag()
-            case "h" | "H":
-                return self._take_possible_url()
-            case "*":
-                return self._take_asterisk()
-            case "_":
-                return self._take_underscore()
+        return self._inline_readers.get(self._buffer[0], self._take_plain)()
+
+    def _take_plain(self) -> bool:
         if pictures := _PICTURES.match(self._buffer):
             if not self._last.isspace():
                 self._emit(" ")
@@ -219,7 +214,10 @@ class MarkupReader:
     def _take_exclamation_mark(self) -> bool:
         if self._is_cut_off(1):
             return False
-        return self._consume(1) if self._buffer[1:2] == "[" and self._is_link(1) is not False else self._take_literal()
+        is_image = self._is_link(1) if self._buffer[1:2] == "[" else False
+        if is_image is None:
+            return False
+        return self._consume(1) if is_image else self._take_literal()
 
     def _is_link(self, start: int) -> bool | None:
         """Return whether a link begins at an opening bracket; None if what follows decides it."""
@@ -323,7 +321,7 @@ class MarkupReader:
         return self._consume(len(line))
 
     def _is_lone_action(self, following: str) -> bool:
-        """Return whether a single word such as *smiles* is an action, at the edge of a sentence, and not emphasis within one."""
+        """Return whether a single word such as *smiles* is an action, at the edge of a sentence, and no emphasis within one."""
         is_edge = not following or following.isupper() or following in _AFTER_ACTION
         return self._last_visible in _BEFORE_ACTION and is_edge
 

@@ -91,23 +91,24 @@ def _find_clause_end(text: str) -> int:
 
 def _is_sentence_end(text: str, stop: re.Match[str]) -> bool | None:
     """Return whether a sentence ends with a stop; None if what follows decides it."""
-    if stop.end() == len(text):
-        return None
-    if not any(character.isalnum() for character in text[: stop.start()]):
+    following = text[stop.end() :].lstrip()[:1]
+    if stop.end() < len(text) and not any(character.isalnum() for character in text[: stop.start()]):
         return False  # nothing was uttered yet
     if stop["wide"]:
-        return True
-    if not text[stop.end()].isspace():
+        return True if stop.end() < len(text) else None
+    if stop.end() < len(text) and not text[stop.end()].isspace():
         return False  # within a number, an address or an abbreviation
-    following = text[stop.end() :].lstrip()[:1]
-    if not following:
-        return None
+    return _is_end_before(following, text[: stop.start()], stop) if following else None
+
+
+def _is_end_before(following: str, before: str, stop: re.Match[str]) -> bool:
+    """Return whether a sentence ends with a stop that a space and the character `following` follow."""
     if stop["narrow"] == ".":
-        return _ends_with_period(text[: stop.start()], following, is_quoted=bool(stop["closers"]))
-    if following.islower():
-        # “Stop!” she said, and “Well … perhaps”, but also a question of somebody who writes no capitals.
-        return not stop["closers"] and "…" not in stop["narrow"] and ".." not in stop["narrow"]
-    return True
+        return _ends_with_period(before, following, is_quoted=bool(stop["closers"]))
+    if not following.islower():
+        return True
+    # “Stop!” she said, and “Well … perhaps”, but also a question of somebody who writes no capitals.
+    return not stop["closers"] and "…" not in stop["narrow"] and ".." not in stop["narrow"]
 
 
 def _ends_with_period(before: str, following: str, *, is_quoted: bool) -> bool:

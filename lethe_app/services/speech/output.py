@@ -31,7 +31,7 @@ class SpokenText:
 
 
 class SpeechOutput:
-    """Queue of sentences. The next sentence is synthesised while one is playing.
+    """Queue of texts and their sentences. The next sentence is synthesised while one is playing.
 
     Use it from one event loop, and close it before that loop closes.
     """
@@ -39,14 +39,17 @@ class SpeechOutput:
     def __init__(self, engines: Sequence[SpeechEngine], preferences: Preferences) -> None:
         self._engines, self._preferences = engines, preferences
         self.speaking_changed: Listeners[bool] = Listeners()
-        """Emits True when a text begins to be spoken, and False when it ends or is stopped."""
+        """Emits True when a text begins to be spoken, and False when the last one has ended or was stopped."""
         self.failed: Listeners[LetheError] = Listeners()
-        """Emits why a text cannot be spoken."""
+        """Emits why a text cannot be spoken; the same reason once."""
         self._text: SpokenText | None = None
+        """Text that is being added to; None if none is."""
         self._cutter = SentenceCutter()
         self._segments: asyncio.Queue[SpeechSegment | None] = asyncio.Queue()
-        self._is_complete = False
         self._task: asyncio.Task[None] | None = None
+        """Task that speaks that text, from its first sentence on."""
+        self._tasks: dict[asyncio.Task[None], SpokenText] = {}
+        """Texts that are being spoken or wait for their turn, in order."""
         self._playing: SpeechEngine | None = None
         self._problems: set[str] = set()
 
@@ -54,57 +57,58 @@ class SpeechOutput:
 
     @property
     def is_speaking(self) -> bool:
-        """Return whether a text is being spoken, or waited for."""
-        return self._task is not None
+        """Return whether a text is being spoken."""
+        return bool(self._tasks)
 
-    @property
-    def spoken_message(self) -> UUID | None:
-        """Return the message that is being spoken; None if there is none."""
-        return self._text.message_id if self._text is not None else None
+    def is_message_spoken(self, message_id: UUID) -> bool:
+        """Return whether a message is being spoken, or added to."""
+        texts = [*self._tasks.values(), *([self._text] if self._text is not None else [])]
+        return any(text.message_id == message_id for text in texts)
 
-    def begin_text(self, message_id: UUID | None, voice_id: str = "") -> None:
-        """Begin to speak a text, whose parts follow by `add_text`; one that is being spoken is stopped."""
-        self.stop_speaking()
+    def begin_text(self, message_id: UUID | None, voice_id: str = "", *, follows: bool = False) -> None:
+        """Begin a text, whose parts follow by `add_text`. What is being spoken is stopped, unless the text `follows` it."""
+        if follows:
+            self.end_text()
+        else:
+            self.stop_speaking()
         self._text, self._cutter = SpokenText(message_id, voice_id), SentenceCutter()
-        self._segments, self._is_complete = asyncio.Queue(), False
+        self._segments, self._task = asyncio.Queue(), None
 
     def add_text(self, delta: str) -> None:
-        """Speak the sentences that `delta` completes; it is ignored after a stop."""
-        if self._text is not None and not self._is_complete:
-            self._queue(self._cutter.feed(delta))
+        """Speak the sentences that `delta` completes; ignored after a stop."""
+        if self._text is not None:
+            self._queue(self._text, self._cutter.feed(delta))
 
     def end_text(self) -> None:
-        """Speak the rest of the text."""
-        if self._text is None or self._is_complete:
-            return
-        self._is_complete = True
-        self._queue(self._cutter.finish())
-        self._segments.put_nowait(None)
-        if self._task is None:
+        """Speak the rest of the text; ignored after a stop."""
+        if self._text is not None:
+            self._queue(self._text, self._cutter.finish())
+            self._segments.put_nowait(None)
             self._text = None
 
     def speak_text(self, text: str, message_id: UUID | None = None, voice_id: str = "") -> None:
-        """Speak a complete text; one that is being spoken is stopped."""
+        """Speak a complete text; what is being spoken is stopped."""
         self.begin_text(message_id, voice_id)
         self.add_text(text)
         self.end_text()
 
     def stop_speaking(self) -> None:
         """Silence the voice at once and drop what was still to be spoken."""
-        task, self._task, self._text = self._task, None, None
+        tasks, self._tasks, self._text = [*self._tasks], {}, None
         playing, self._playing = self._playing, None
         if playing is not None:
             playing.stop()
-        if task is not None:
+        for task in tasks:
             task.cancel()
+        if tasks:
             self.speaking_changed.notify(False)
 
     async def close(self) -> None:
         """Stop and end the engines."""
-        task = self._task
+        tasks = [*self._tasks]
         self.stop_speaking()
-        if task is not None:
-            await asyncio.wait([task])
+        if tasks:
+            await asyncio.wait(tasks)
         for engine in self._engines:
             await engine.close()
 
@@ -118,15 +122,22 @@ class SpeechOutput:
                 voices += await engine.list_voices()
         return voices
 
-    async def list_problems(self) -> list[LetheError]:
-        """Return why engines cannot be used."""
-        problems: list[LetheError] = []
+    async def list_problems(self) -> dict[str, LetheError]:
+        """Return why engines cannot be used, by the prefix of their voices."""
+        problems: dict[str, LetheError] = {}
         for engine in self._engines:
             try:
                 await engine.list_voices()
             except SpeechUnavailable as error:
-                problems.append(error)
+                problems[engine.prefix] = error
         return problems
+
+    async def connect(self, voice_id: str = "") -> None:
+        """Connect the engine of a voice, or of the default one, so that the first sentence need not wait for it.
+
+        Raise SpeechUnavailable if nothing can be spoken.
+        """
+        await self._choose_voice(voice_id, self._preferences.current.speech_voice)
 
     async def _choose_voice(self, *wanted_ids: str) -> tuple[SpeechEngine, str]:
         """Return the first of these voices that is available here, or else the default one. Raise SpeechUnavailable."""
@@ -147,15 +158,18 @@ class SpeechOutput:
 
     # Speaking
 
-    def _queue(self, segments: Sequence[SpeechSegment]) -> None:
+    def _queue(self, text: SpokenText, segments: Sequence[SpeechSegment]) -> None:
         if self._preferences.current.spoken_actions is SpokenActions.LEAVE_OUT:
             segments = [segment for segment in segments if segment.kind is not SegmentKind.ACTION]
         for segment in segments:
             self._segments.put_nowait(segment)
-        if segments and self._task is None and self._text is not None:
-            self._task = asyncio.get_running_loop().create_task(self._speak(self._text, self._segments))
-            self._task.add_done_callback(self._on_done)
-            self.speaking_changed.notify(True)
+        if segments and self._task is None:
+            was_speaking, previous = self.is_speaking, next(reversed(self._tasks), None)
+            task = self._task = asyncio.get_running_loop().create_task(self._speak(text, self._segments, previous))
+            self._tasks[task] = text
+            task.add_done_callback(self._on_done)
+            if not was_speaking:
+                self.speaking_changed.notify(True)
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -163,8 +177,8 @@ class SpeechOutput:
                 self._report(error)
             else:
                 task.get_loop().call_exception_handler({"message": "speech failed", "exception": error, "task": task})
-        if task is self._task:
-            self._task = self._text = self._playing = None
+        if self._tasks.pop(task, None) is not None and not self._tasks:
+            self._playing = None
             self.speaking_changed.notify(False)
 
     def _report(self, error: LetheError) -> None:
@@ -173,11 +187,15 @@ class SpeechOutput:
             self._problems.add(str(error))
             self.failed.notify(error)
 
-    async def _speak(self, text: SpokenText, segments: asyncio.Queue[SpeechSegment | None]) -> None:
-        """Play the sentences as they are ready, until the text ends. Raise SpeechUnavailable."""
+    async def _speak(
+        self, text: SpokenText, segments: asyncio.Queue[SpeechSegment | None], previous: asyncio.Task[None] | None
+    ) -> None:
+        """Play the sentences as they are ready, after the text before and until this one ends. Raise SpeechUnavailable."""
         ready: asyncio.Queue[tuple[SpeechEngine, PreparedSentence] | LetheError | None] = asyncio.Queue(maxsize=1)
         preparing = asyncio.get_running_loop().create_task(self._prepare_all(text, segments, ready))
         try:
+            if previous is not None:
+                await asyncio.wait([previous])
             while (item := await ready.get()) is not None:
                 if isinstance(item, LetheError):
                     raise item

@@ -41,8 +41,9 @@ class PiperEngine:
         return PreparedSentence(sentence, audio)
 
     async def play(self, prepared: PreparedSentence) -> None:
-        if prepared.audio is not None:
-            await self._output.play_audio(prepared.audio, prepared.sentence.volume)
+        audio, volume = prepared.audio, prepared.sentence.volume
+        if audio is not None:
+            await self._output.play_samples(audio.samples, audio.sample_rate, audio.channels, volume)
 
     def stop(self) -> None:
         self._output.stop()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.config.settings import Settings
+from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import SessionState
 
@@ -36,6 +37,8 @@ class SessionSpeech:
 
     def __init__(self, session_state: SessionState, preferences: Preferences) -> None:
         self._session_state, self._preferences = session_state, preferences
+        self.defaults_changed: Listeners[Settings] = preferences.changed
+        """Emits when the modes of sessions may have changed with the settings."""
 
     async def mode_of(self, session_id: UUID) -> SpeechMode:
         """Return the mode of a session."""

@@ -75,8 +75,8 @@ class SpeechEngine(Protocol):
 class SoundOutput(Protocol):
     """Output of sound."""
 
-    async def play_audio(self, audio: PcmAudio, volume: float) -> None:
-        """Play a sound and return at its end, or after `stop`. Raise SpeechUnavailable without a sound device."""
+    async def play_samples(self, samples: bytes, sample_rate: int, channels: int, volume: float) -> None:
+        """Play a sound of 16-bit samples and return at its end, or after `stop`. Raise SpeechUnavailable without a device."""
         ...
 
     def stop(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lethe_app.services.speech.voices import Voice
-from lethe_app.speech.pcm import PcmAudio
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,12 @@ class SayText:
 
 @dataclass(frozen=True)
 class PlayAudio:
-    """Request to play a sound."""
+    """Request to play a sound of 16-bit samples."""
 
     job: int
-    audio: PcmAudio
+    samples: bytes
+    sample_rate: int
+    channels: int
     volume: float
 
 

@@ -13,14 +13,12 @@ from multiprocessing.process import BaseProcess
 
 from lethe_app.errors import SpeechUnavailable
 from lethe_app.services.speech.voices import SYSTEM_PREFIX, PreparedSentence, SpokenSentence, Voice
-from lethe_app.speech.pcm import PcmAudio
 from lethe_app.ui.speech import worker
 from lethe_app.ui.speech.protocol import (
     ListVoices,
     PlayAudio,
     SayText,
     SilenceAll,
-    SoundEnded,
     SoundFailed,
     SoundReport,
     SoundRequest,
@@ -64,9 +62,9 @@ class SoundProcess:
         job = self._next_job()
         await self._request(SayText(job, sentence.text, sentence.voice_id, sentence.rate, sentence.volume))
 
-    async def play_audio(self, audio: PcmAudio, volume: float) -> None:
+    async def play_samples(self, samples: bytes, sample_rate: int, channels: int, volume: float) -> None:
         """Play a sound and return at its end, or after `stop`. Raise SpeechUnavailable."""
-        await self._request(PlayAudio(self._next_job(), audio, volume))
+        await self._request(PlayAudio(self._next_job(), samples, sample_rate, channels, volume))
 
     def stop(self) -> None:
         """Silence everything at once."""
@@ -95,7 +93,7 @@ class SoundProcess:
         answer = self._pending[request.job] = asyncio.get_running_loop().create_future()
         try:
             self._pipe.send(request)
-            report = await answer
+            report: SoundReport = await answer
         except OSError as error:
             raise SpeechUnavailable(CRASH_MESSAGE) from error
         finally:
@@ -155,8 +153,7 @@ class SoundProcess:
         if self._pending or self._pipe is None:
             self._restart_idle_timer()
             return
-        process, pipe = self._process, self._pipe
-        self._process = self._pipe = None
+        process, self._process, self._pipe = self._process, None, None
         assert process is not None
         threading.Thread(target=_terminate, args=(process,), daemon=True, name="sound-end").start()
 

@@ -12,11 +12,11 @@ import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QLocale, QObject, QTimer, Signal
 
 from lethe_app.services.speech.voices import SYSTEM_PREFIX, Voice
-from lethe_app.speech.pcm import PcmAudio
 from lethe_app.ui.speech.protocol import (
     ListVoices,
     PlayAudio,
@@ -29,6 +29,10 @@ from lethe_app.ui.speech.protocol import (
     SoundStarted,
     VoicesListed,
 )
+
+if TYPE_CHECKING:
+    from PySide6.QtMultimedia import QAudioSink
+    from PySide6.QtTextToSpeech import QTextToSpeech, QVoice
 
 DEBIAN_PACKAGES = {"libpulse.so.0": "libpulse0", "libGL.so.1": "libgl1", "libspeechd.so.2": "libspeechd2"}
 """Library of the system that Qt's sound needs → the Debian package that holds it."""
@@ -120,12 +124,12 @@ class SystemSpeech:
 
     def __init__(self, engine_name: str, report: Callable[[SoundReport], None], is_silenced: Callable[[int], bool]) -> None:
         self._engine_name, self._report, self._is_silenced = engine_name, report, is_silenced
-        self._engine: object = None
-        self._voices: dict[str, tuple[QLocale, object]] = {}
+        self._engine: QTextToSpeech | None = None
+        self._voices: dict[str, tuple[QLocale, QVoice]] = {}
         self._job = 0
         """Job that is speaking; 0 for none."""
 
-    def _connect(self):  # noqa: ANN202 - a class of a module that may be missing
+    def _connect(self) -> QTextToSpeech:
         if self._engine is None:
             from PySide6.QtTextToSpeech import QTextToSpeech  # noqa: PLC0415 - needs libraries that may be missing
 
@@ -146,10 +150,7 @@ class SystemSpeech:
         # Qt takes the first one by name from a speech dispatcher, which does not tell its default voice.
         default = _voice_id(engine.voice(), engine.locale()) if engine.engine() != "speechd" else ""
         language = QLocale.system().bcp47Name().partition("-")[0]
-        found = [
-            Voice(voice_id, voice.name(), locale.bcp47Name())  # type: ignore[attr-defined]
-            for voice_id, (locale, voice) in self._voices.items()
-        ]
+        found = [Voice(voice_id, voice.name(), locale.bcp47Name()) for voice_id, (locale, voice) in self._voices.items()]
         if not found:
             raise RuntimeError("The system has no voices.", NO_SPEECH)
 
@@ -176,19 +177,18 @@ class SystemSpeech:
 
     def stop(self) -> None:
         if self._engine is not None and self._job:
-            self._engine.stop()  # type: ignore[attr-defined]
+            self._engine.stop()
             self._end()
 
-    def _on_state_changed(self, state: object) -> None:
-        name = getattr(state, "name", "")
-        if not self._job:
+    def _on_state_changed(self, state: QTextToSpeech.State) -> None:
+        if not self._job or self._engine is None:
             return
-        if name == "Speaking":
+        if state.name == "Speaking":
             self._report(SoundStarted(self._job))
-        elif name == "Error":
+        elif state.name == "Error":
             job, self._job = self._job, 0
-            self._report(SoundFailed(job, f"The system cannot speak: {self._engine.errorString()}.", NO_SPEECH))  # type: ignore[attr-defined]
-        elif name == "Ready":
+            self._report(SoundFailed(job, f"The system cannot speak: {self._engine.errorString()}.", NO_SPEECH))
+        elif state.name == "Ready":
             self._end()
 
     def _end(self) -> None:
@@ -197,25 +197,25 @@ class SystemSpeech:
             self._report(SoundEnded(job))
 
 
-def _voice_id(voice: object, locale: QLocale) -> str:
-    return f"{SYSTEM_PREFIX}{locale.bcp47Name()}:{voice.name()}"  # type: ignore[attr-defined]
+def _voice_id(voice: QVoice, locale: QLocale) -> str:
+    return f"{SYSTEM_PREFIX}{locale.bcp47Name()}:{voice.name()}"
 
 
-def _collect_voices(engine: object) -> dict[str, tuple[QLocale, object]]:
+def _collect_voices(engine: QTextToSpeech) -> dict[str, tuple[QLocale, QVoice]]:
     """Return the voices of all languages by id, and restore the default one. Variants of a voice are left out: espeak-ng has
     a hundred of each, named as “English+Adam”. So are languages that Qt does not know.
     """
-    locale, voice = engine.locale(), engine.voice()  # type: ignore[attr-defined]
-    found: dict[str, tuple[QLocale, object]] = {}
-    for other in engine.availableLocales():  # type: ignore[attr-defined]
+    locale, voice = engine.locale(), engine.voice()
+    found: dict[str, tuple[QLocale, QVoice]] = {}
+    for other in engine.availableLocales():
         if other.language() is QLocale.Language.C:
             continue
-        engine.setLocale(other)  # type: ignore[attr-defined]
-        for one in engine.availableVoices():  # type: ignore[attr-defined]
+        engine.setLocale(other)
+        for one in engine.availableVoices():
             if "+" not in one.name():
                 found[_voice_id(one, other)] = (other, one)
-    engine.setLocale(locale)  # type: ignore[attr-defined]
-    engine.setVoice(voice)  # type: ignore[attr-defined]
+    engine.setLocale(locale)
+    engine.setVoice(voice)
     return found
 
 
@@ -224,7 +224,7 @@ class SoundPlayer:
 
     def __init__(self, report: Callable[[SoundReport], None]) -> None:
         self._report = report
-        self._sink: object = None
+        self._sink: QAudioSink | None = None
         self._buffer: QBuffer | None = None
         self._job = 0
 
@@ -235,16 +235,15 @@ class SoundPlayer:
         device = QMediaDevices.defaultAudioOutput()
         if device.isNull():
             raise RuntimeError("There is no sound output.", NO_DEVICE)
-        audio: PcmAudio = request.audio
         sound_format = QAudioFormat()
-        sound_format.setSampleRate(audio.sample_rate)
-        sound_format.setChannelCount(audio.channels)
+        sound_format.setSampleRate(request.sample_rate)
+        sound_format.setChannelCount(request.channels)
         sound_format.setSampleFormat(QAudioFormat.SampleFormat.Int16)
         if not device.isFormatSupported(sound_format):
-            raise RuntimeError(f"The sound output cannot play {audio.sample_rate} Hz.", NO_DEVICE)
+            raise RuntimeError(f"The sound output cannot play {request.sample_rate} Hz.", NO_DEVICE)
         self.stop()
         self._buffer = QBuffer()
-        self._buffer.setData(audio.samples)
+        self._buffer.setData(request.samples)
         self._buffer.open(QIODevice.OpenModeFlag.ReadOnly)
         sink = QAudioSink(device, sound_format)
         sink.setVolume(request.volume)
@@ -255,18 +254,18 @@ class SoundPlayer:
     def stop(self) -> None:
         if self._sink is not None and self._job:
             job, self._job = self._job, 0
-            self._sink.reset()  # type: ignore[attr-defined]
+            self._sink.reset()
             self._report(SoundEnded(job))
             self._sink = None
 
-    def _on_state_changed(self, sink: object) -> None:
+    def _on_state_changed(self, sink: QAudioSink) -> None:
         if sink is not self._sink or not self._job:
             return
-        name = sink.state().name  # type: ignore[attr-defined]
+        name = sink.state().name
         if name == "ActiveState":
             self._report(SoundStarted(self._job))
         elif name in {"IdleState", "StoppedState"}:
             job, self._job = self._job, 0
-            failed = name == "StoppedState" and sink.error().name != "NoError"  # type: ignore[attr-defined]
+            failed = name == "StoppedState" and sink.error().name != "NoError"
             self._report(SoundFailed(job, "The sound output stopped.", NO_DEVICE) if failed else SoundEnded(job))
-            QTimer.singleShot(0, sink.stop)  # type: ignore[attr-defined]
+            QTimer.singleShot(0, sink.stop)
