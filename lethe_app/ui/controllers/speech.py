@@ -57,7 +57,8 @@ class SpeechController(QObject):
         self._replies, self._sessions, self._directory, self._tasks = replies, sessions, directory, tasks
         self._output, self._session_speech = output, session_speech
         self._buttons = window.chat.header.speech
-        self._mode = SpeechMode(is_spoken=False, has_spoken_style=False)
+        self.mode = SpeechMode(is_spoken=False, has_spoken_style=False)
+        """Mode of the session on display."""
         self._session_id: UUID | None = None
         self._previous_id: UUID | None = None
         """Session that was on display before."""
@@ -78,8 +79,8 @@ class SpeechController(QObject):
     def _connect_actions(self) -> None:
         actions, buttons = self._window.window_actions, self._buttons
         actions.connect(
-            speak_replies=lambda: self._change_spoken(not self._mode.is_spoken),
-            spoken_style=lambda: self._change_style(not self._mode.has_spoken_style),
+            speak_replies=lambda: self._change_spoken(not self.mode.is_spoken),
+            spoken_style=lambda: self._change_style(not self.mode.has_spoken_style),
             read_aloud=self._read_last_reply,
             stop_speaking=self.stop_speaking,
         )
@@ -162,7 +163,7 @@ class SpeechController(QObject):
 
     def _on_reply_event(self, turn: ReplyState, event: TurnEvent) -> None:
         reply = turn.reply
-        if isinstance(event, ReplyStarted) and reply is not None and self._mode.is_spoken:
+        if isinstance(event, ReplyStarted) and reply is not None and self.mode.is_spoken:
             # The replies of a group are spoken one after the other.
             self._output.begin_text(reply.id, self._voice_of(reply.speaker), follows=turn.has_answered)
         elif isinstance(event, ReplyText) and reply is not None and self._output.is_message_spoken(reply.id):
@@ -223,5 +224,5 @@ class SpeechController(QObject):
 
     def _show_mode(self, session_id: UUID, mode: SpeechMode) -> None:
         if session_id == self._session_id:
-            self._mode = mode
+            self.mode = mode
             self._buttons.show_mode(is_spoken=mode.is_spoken, has_spoken_style=mode.has_spoken_style)

@@ -90,9 +90,12 @@ class VoiceChoices(QObject):
 
 def format_voice(voice: Voice) -> str:
     """Return name and language of a voice."""
-    language = QLocale(voice.language).nativeLanguageName() if voice.language else ""
+    locale = QLocale(voice.language)
+    language = QLocale.languageToString(locale.language()) if locale.language() is not QLocale.Language.C else ""
     if not language or language.casefold() in voice.name.casefold():
         return voice.name
+    if "-" in voice.language:  # with a territory
+        language = f"{language}, {QLocale.territoryToString(locale.territory())}"
     return QCoreApplication.translate("VoiceChoices", "{name} · {language}").format(name=voice.name, language=language)
 
 
