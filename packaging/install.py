@@ -109,7 +109,7 @@ def remove_unused_qt() -> None:
         packages = record.parents[1]
         for line in record.read_text(encoding="utf-8").splitlines():
             file = packages / line.rpartition(",")[0].rpartition(",")[0].strip('"')
-            if packages in file.parents and ("qml" in file.parts or not KEPT_OF_ADDONS.search(file.as_posix())):
+            if ".." not in file.parts and ("qml" in file.parts or not KEPT_OF_ADDONS.search(file.as_posix())):
                 file.unlink(missing_ok=True)
 
 
