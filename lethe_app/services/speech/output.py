@@ -19,6 +19,9 @@ from lethe_app.speech.sentence_cutter import SentenceCutter
 
 log = logging.getLogger(__name__)
 
+WARM_UP = "Yes."
+"""Word that is synthesised but not heard, so that a voice is loaded."""
+
 
 @dataclass(frozen=True)
 class SpokenText:
@@ -137,7 +140,11 @@ class SpeechOutput:
 
         Raise SpeechUnavailable if nothing can be spoken.
         """
-        await self._choose_voice(voice_id, self._preferences.current.speech_voice)
+        engine, voice_id = await self._choose_voice(voice_id, self._preferences.current.speech_voice)
+        rate = self._preferences.current.speech_rate / 100
+        prepared = await engine.prepare(SpokenSentence(WARM_UP, voice_id, rate, volume=0.0))
+        if prepared.audio is not None and not self.is_speaking:
+            await engine.play(prepared)  # the first sound takes a second longer than later ones
 
     async def _choose_voice(self, *wanted_ids: str) -> tuple[SpeechEngine, str]:
         """Return the first of these voices that is available here, or else the default one. Raise SpeechUnavailable."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
 
 from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.errors import LetheError
 from lethe_app.services.events import ReplyFinished, ReplyStarted, ReplyText, TurnEvent
 from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.session_speech import SpeechMode
@@ -198,7 +200,15 @@ class SpeechController(QObject):
             self._tasks.start_task(self._load_mode(self._session_id), key="speech mode")
 
     async def _load_mode(self, session_id: UUID) -> None:
-        self._show_mode(session_id, await self._session_speech.mode_of(session_id))
+        mode = await self._session_speech.mode_of(session_id)
+        self._show_mode(session_id, mode)
+        if mode.is_spoken:
+            with suppress(LetheError):  # the first reply reports it
+                await self._connect_voice()
+
+    async def _connect_voice(self) -> None:
+        session = self._sessions.current_session
+        await self._output.connect(self._voice_of(session.persona_id) if session is not None else "")
 
     async def _copy_mode(self, source_id: UUID, target_id: UUID) -> None:
         self._show_mode(target_id, await self._session_speech.copy_mode(source_id, target_id))
@@ -212,8 +222,7 @@ class SpeechController(QObject):
     async def _set_spoken(self, session_id: UUID, *, is_on: bool) -> None:
         self._show_mode(session_id, await self._session_speech.set_spoken(session_id, is_on=is_on))
         if is_on:
-            session = self._sessions.current_session
-            await self._output.connect(self._voice_of(session.persona_id) if session is not None else "")
+            await self._connect_voice()
 
     def _change_style(self, is_on: bool) -> None:
         if self._session_id is not None:
