@@ -23,26 +23,17 @@ class SpeechSettings(BaseModel):
         "Voice",
         "Voice of personas that have none of their own.",
     )
-    speech_rate: int = setting(
+    speech_rate: float = setting(
         SettingSection.SPEECH,
-        100,
+        1.0,
         "Speaking rate",
         "Speed of the voices in percent of their normal one.",
-        ge=50,
-        le=200,
+        ge=0.5,
+        le=2.0,
         unit="%",
-        step=10,
     )
-    speech_volume: int = setting(
-        SettingSection.SPEECH,
-        100,
-        "Speech volume",
-        "Loudness of the voices.",
-        ge=0,
-        le=100,
-        unit="%",
-        step=10,
-        is_advanced=True,
+    speech_volume: float = setting(
+        SettingSection.SPEECH, 1.0, "Speech volume", "Loudness of the voices.", ge=0.0, le=1.0, unit="%", is_advanced=True
     )
     spoken_actions: SpokenActions = setting(
         SettingSection.SPEECH,

@@ -141,7 +141,7 @@ class SpeechOutput:
         Raise SpeechUnavailable if nothing can be spoken.
         """
         engine, voice_id = await self._choose_voice(voice_id, self._preferences.current.speech_voice)
-        rate = self._preferences.current.speech_rate / 100
+        rate = self._preferences.current.speech_rate
         prepared = await engine.prepare(SpokenSentence(WARM_UP, voice_id, rate, volume=0.0))
         if prepared.audio is not None and not self.is_speaking:
             await engine.play(prepared)  # the first sound takes a second longer than later ones
@@ -236,5 +236,5 @@ class SpeechOutput:
         is_action = segment.kind is SegmentKind.ACTION
         wanted = (settings.narrator_voice,) if is_action else (text.voice_id,)
         engine, voice_id = await self._choose_voice(*wanted, settings.speech_voice)
-        sentence = SpokenSentence(segment.text, voice_id, settings.speech_rate / 100, settings.speech_volume / 100)
+        sentence = SpokenSentence(segment.text, voice_id, settings.speech_rate, settings.speech_volume)
         return engine, await engine.prepare(sentence)

@@ -132,7 +132,7 @@ async def test_a_voice_that_is_not_here_is_replaced_by_the_chosen_or_the_first_o
 
     output.speak_text("One.", voice_id="low")
     await until(lambda: not output.is_speaking)
-    await preferences.set(speech_voice=BEN.voice_id, speech_rate=150, speech_volume=40)
+    await preferences.set(speech_voice=BEN.voice_id, speech_rate=1.5, speech_volume=0.4)
     output.speak_text("Two.", voice_id="system:en:Gone")
     await until(lambda: not output.is_speaking)
 
