@@ -38,6 +38,8 @@ DEBIAN_PACKAGES = {"libpulse.so.0": "libpulse0", "libGL.so.1": "libgl1", "libspe
 """Library of the system that Qt's sound needs → the Debian package that holds it."""
 NO_SPEECH = "Install a speech service of your system (on Debian and Ubuntu: speech-dispatcher, espeak-ng and libspeechd2)."
 NO_DEVICE = "Connect loudspeakers or headphones, or choose an output in the sound settings of your system."
+START_TIMEOUT_MS = 15_000
+"""Time in which a speech service must begin to speak a sentence."""
 _TESTED_ONLY = "mock"
 """Engine of Qt that makes no sound; used only where it is asked for."""
 
@@ -128,12 +130,16 @@ class SystemSpeech:
         self._voices: dict[str, tuple[QLocale, QVoice]] = {}
         self._job = 0
         """Job that is speaking; 0 for none."""
+        self._has_started = False
+        """True once that job sounds. The end of a sentence that was stopped may be reported after the next one was begun."""
+        self._start_timer = QTimer(singleShot=True, interval=START_TIMEOUT_MS)
+        self._start_timer.timeout.connect(self._give_up)
 
     def _connect(self) -> QTextToSpeech:
         if self._engine is None:
             from PySide6.QtTextToSpeech import QTextToSpeech  # noqa: PLC0415 - needs libraries that may be missing
 
-            names = [name for name in QTextToSpeech.availableEngines() if name not in {_TESTED_ONLY, self._engine_name}]
+            names = [name for name in QTextToSpeech.availableEngines() if name != _TESTED_ONLY]
             chosen = self._engine_name or next(iter(names), "")
             engine = QTextToSpeech(chosen) if chosen else None
             if engine is None or engine.state() == QTextToSpeech.State.Error:
@@ -172,7 +178,8 @@ class SystemSpeech:
         # Qt's rates go from -1 to 1, with 0 for the voice's own.
         engine.setRate(max(-1.0, min(request.rate - 1, 1.0)))
         engine.setVolume(request.volume)
-        self._job = request.job
+        self._job, self._has_started = request.job, False
+        self._start_timer.start()
         engine.say(request.text)
 
     def stop(self) -> None:
@@ -184,14 +191,25 @@ class SystemSpeech:
         if not self._job or self._engine is None:
             return
         if state.name == "Speaking":
+            self._has_started = True
+            self._start_timer.stop()
             self._report(SoundStarted(self._job))
         elif state.name == "Error":
-            job, self._job = self._job, 0
-            self._report(SoundFailed(job, f"The system cannot speak: {self._engine.errorString()}.", NO_SPEECH))
-        elif state.name == "Ready":
+            self._fail(self._engine.errorString())
+        elif state.name == "Ready" and self._has_started:
             self._end()
 
+    def _give_up(self) -> None:
+        if self._job:
+            self._fail("it does not answer")
+
+    def _fail(self, reason: str) -> None:
+        self._start_timer.stop()
+        job, self._job = self._job, 0
+        self._report(SoundFailed(job, f"The speech service cannot speak: {reason}.", NO_SPEECH))
+
     def _end(self) -> None:
+        self._start_timer.stop()
         job, self._job = self._job, 0
         if job:
             self._report(SoundEnded(job))
