@@ -217,7 +217,7 @@ class SpeechController(QObject):
         if not is_on:
             self.stop_speaking()
         if self._session_id is not None:
-            self._tasks.start_task(self._set_spoken(self._session_id, is_on=is_on), key="speech mode")
+            self._tasks.start_task(self._set_spoken(self._session_id, is_on=is_on))
 
     async def _set_spoken(self, session_id: UUID, *, is_on: bool) -> None:
         self._show_mode(session_id, await self._session_speech.set_spoken(session_id, is_on=is_on))
@@ -226,7 +226,7 @@ class SpeechController(QObject):
 
     def _change_style(self, is_on: bool) -> None:
         if self._session_id is not None:
-            self._tasks.start_task(self._set_style(self._session_id, is_on=is_on), key="speech mode")
+            self._tasks.start_task(self._set_style(self._session_id, is_on=is_on))
 
     async def _set_style(self, session_id: UUID, *, is_on: bool) -> None:
         self._show_mode(session_id, await self._session_speech.set_style(session_id, is_on=is_on))
