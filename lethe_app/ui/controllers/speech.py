@@ -64,6 +64,8 @@ class SpeechController(QObject):
         self._session_id: UUID | None = None
         self._previous_id: UUID | None = None
         """Session that was on display before."""
+        self._is_copying = False
+        """True while a session takes over the mode of the one before, which must not be shown as switched off meanwhile."""
         self._unsubscribers = [
             self._output.speaking_changed.add(self._on_speaking_changed),
             self._output.failed.add(window.notifier.report_error),
@@ -193,10 +195,12 @@ class SpeechController(QObject):
     def _on_session_started(self, session: ChatSession) -> None:
         """Keep what was chosen for the session that the user's message has just replaced."""
         if self._previous_id is not None and session.guid == self._session_id:
-            self._tasks.start_task(self._copy_mode(self._previous_id, session.guid), key="speech mode")
+            self._tasks.cancel("speech mode")
+            self._is_copying = True
+            self._tasks.start_task(self._copy_mode(self._previous_id, session.guid))
 
     def _start_loading_mode(self) -> None:
-        if self._session_id is not None:
+        if self._session_id is not None and not self._is_copying:
             self._tasks.start_task(self._load_mode(self._session_id), key="speech mode")
 
     async def _load_mode(self, session_id: UUID) -> None:
@@ -211,7 +215,10 @@ class SpeechController(QObject):
         await self._output.connect(self._voice_of(session.persona_id) if session is not None else "")
 
     async def _copy_mode(self, source_id: UUID, target_id: UUID) -> None:
-        self._show_mode(target_id, await self._session_speech.copy_mode(source_id, target_id))
+        try:
+            self._show_mode(target_id, await self._session_speech.copy_mode(source_id, target_id))
+        finally:
+            self._is_copying = False
 
     def _change_spoken(self, is_on: bool) -> None:
         if not is_on:

@@ -6,7 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from lethe_app.domain.clock import use_clock
 from lethe_app.errors import SpeechUnavailable
+from tests.services.tasks import Clock
 from tests.speech.fake_engine import ADA, BEN, FakeEngine
 from tests.ui.window_scene import Scene, opened, until
 
@@ -177,6 +179,26 @@ async def test_each_session_remembers_whether_it_is_spoken(tmp_path, echo_model)
 
         assert button.isChecked()
         assert scene.window.chat.header.speech.style_action.isChecked()
+
+
+async def test_the_session_that_follows_one_that_timed_out_is_spoken_as_well(tmp_path, echo_model):
+    engine, clock = FakeEngine(), Clock()
+    with use_clock(clock):
+        async with opened(tmp_path, echo_model("Noted.", "Good morning."), speech_engine=engine) as scene:
+            await switch_speech_on(scene)
+            send(scene, "I am allergic to peanuts.")
+            await until(lambda: not scene.is_replying and engine.texts == ["Noted."])
+            old = scene.session
+            clock.go_on(hours=2)
+            await scene.services.session_timeout.archive_timed_out()
+            await until(scene.controller.session_end.ended_line.isVisible)
+
+            send(scene, "Good morning.")
+            await until(lambda: not scene.is_replying and engine.texts[1:] == ["Good morning."])
+
+            assert scene.session.guid != old.guid
+            await until(scene.window.chat.header.speech.speak_button.isChecked)
+            assert (await scene.services.session_speech.mode_of(scene.session.guid)).is_spoken
 
 
 async def test_the_setting_applies_to_sessions_for_which_nothing_was_chosen(tmp_path, echo_model):
