@@ -14,6 +14,8 @@ from lethe_app.speech.piper import PiperProcess, PiperVoiceFile, find_piper, fin
 
 MAX_PROCESSES = 2
 """Voices that are loaded at once: a persona's and the narrator's."""
+IDLE_TIMEOUT = 300.0
+"""Seconds without a sentence after which the processes are ended; the next sentence loads its voice again."""
 
 
 class PiperEngine:
@@ -21,8 +23,9 @@ class PiperEngine:
 
     prefix = PIPER_PREFIX
 
-    def __init__(self, preferences: Preferences, output: SoundOutput) -> None:
-        self._preferences, self._output = preferences, output
+    def __init__(self, preferences: Preferences, output: SoundOutput, idle_timeout: float = IDLE_TIMEOUT) -> None:
+        self._preferences, self._output, self._idle_timeout = preferences, output, idle_timeout
+        self._idle_timer: asyncio.TimerHandle | None = None
         self._processes: dict[tuple[Path, float], PiperProcess] = {}
         self._commands: dict[str, list[str]] = {}
         """Commands found so far by the chosen program."""
@@ -38,6 +41,9 @@ class PiperEngine:
         """Synthesise a sentence. Raise SpeechError."""
         process = await self._process_of(sentence)
         audio = await asyncio.to_thread(process.synthesize, sentence.text)
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._idle_timer = asyncio.get_running_loop().call_later(self._idle_timeout, self._end_processes)
         return PreparedSentence(sentence, audio)
 
     async def play(self, prepared: PreparedSentence) -> None:
@@ -49,10 +55,20 @@ class PiperEngine:
         self._output.stop()
 
     async def close(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        await self._end_processes()
+
+    def _end_processes(self) -> asyncio.Future[None]:
+        """End all processes in a thread, which waits for their end."""
         processes = [*self._processes.values()]
         self._processes.clear()
-        for process in processes:
-            await asyncio.to_thread(process.close)
+
+        def end() -> None:
+            for process in processes:
+                process.close()
+
+        return asyncio.get_running_loop().run_in_executor(None, end)
 
     def _find_files(self) -> list[PiperVoiceFile]:
         folder = self._preferences.current.piper_folder

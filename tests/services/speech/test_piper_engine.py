@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 import pytest
@@ -69,3 +70,18 @@ async def test_a_missing_voice_file_or_program_is_named(services, tmp_path, prog
     await services.preferences.set(piper_program=str(tmp_path / "missing"))
     with pytest.raises(SpeechUnavailable, match="does not exist"):
         await engine.list_voices()
+
+
+async def test_a_voice_that_is_not_used_any_more_is_unloaded_and_loaded_again(services, tmp_path, program):
+    write_voice(tmp_path)
+    await services.preferences.set(piper_folder=str(tmp_path), piper_program=str(program))
+    engine = PiperEngine(services.preferences, SilentOutput(), idle_timeout=0.01)
+    sentence = SpokenSentence("0123456789", "piper:en_US-joe-medium.onnx")
+    await engine.prepare(sentence)
+    (process,) = engine._processes.values()
+
+    while process.is_running:  # noqa: ASYNC110 - nothing tells when a process has ended
+        await asyncio.sleep(0.01)
+
+    assert (await engine.prepare(sentence)).audio is not None
+    await engine.close()
