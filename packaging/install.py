@@ -48,7 +48,7 @@ QT_PACKAGES = (
     "libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
 )
 SPEECH_PACKAGES = "libpulse0 libspeechd2 speech-dispatcher speech-dispatcher-espeak-ng"
-ADDONS = "pyside6_addons"
+ADDONS, ESSENTIALS = "pyside6_addons", "pyside6_essentials"
 # Of the Addons wheel, which is half a gigabyte with a browser in it, only speech and sound are used.
 KEPT_OF_ADDONS = re.compile(
     r"dist-info/|/plugins/(?:multimedia|texttospeech)/|/(?:Qt6?|libQt6)?(?:QtMultimedia|Multimedia|QtTextToSpeech|TextToSpeech)"
@@ -87,7 +87,7 @@ def make_environment() -> None:
 
 
 def install(group: str, *, portable: bool = False) -> bool:
-    """Install one lock and return True, unless its stamp says that exactly this was installed by exactly this interpreter."""
+    """Install one lock and return True, unless its stamp says that this was installed by exactly this interpreter."""
     lock = HERE / f"{group}.lock"
     wanted = fingerprint(lock)
     stamp = VENV / f"lethe-{group}.stamp"
@@ -104,13 +104,19 @@ def install(group: str, *, portable: bool = False) -> bool:
 
 
 def remove_unused_qt() -> None:
-    """Remove the files of the Addons wheel that nothing uses, once."""
+    """Remove the files of the Addons wheel that nothing uses, once; some of its files belong to the Essentials wheel as well."""
     for record in VENV.glob(f"**/site-packages/{ADDONS}-*.dist-info/RECORD"):
         packages = record.parents[1]
-        for line in record.read_text(encoding="utf-8").splitlines():
-            file = packages / line.rpartition(",")[0].rpartition(",")[0].strip('"')
+        shared = {file for other in packages.glob(f"{ESSENTIALS}-*.dist-info/RECORD") for file in listed_files(other)}
+        for name in sorted(listed_files(record) - shared):
+            file = packages / name
             if ".." not in file.parts and ("qml" in file.parts or not KEPT_OF_ADDONS.search(file.as_posix())):
                 file.unlink(missing_ok=True)
+
+
+def listed_files(record: Path) -> set[str]:
+    """Return the files of an installed package, relative to the folder of packages."""
+    return {line.rpartition(",")[0].rpartition(",")[0].strip('"') for line in record.read_text(encoding="utf-8").splitlines()}
 
 
 def split_lock(lock: Path) -> tuple[Path, Path]:

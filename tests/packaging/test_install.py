@@ -233,17 +233,21 @@ def test_of_the_addons_wheel_only_speech_and_sound_are_kept(install: ModuleType)
         "PySide6/scripts/deploy.py",
     ]
     record = packages / "pyside6_addons-6.11.3.dist-info" / "RECORD"
-    for file in [*kept, *removed, "outside.txt"]:
+    shared = ["PySide6/__init__.py", "PySide6/QtCore.pyi"]
+    for file in [*kept, *removed, *shared, "outside.txt"]:
         (packages / file).parent.mkdir(parents=True, exist_ok=True)
         (packages / file).touch()
     record.parent.mkdir()
-    listed = [*kept, *removed, "../../../../pyproject.toml", "pyside6_addons-6.11.3.dist-info/RECORD"]
+    essentials = packages / "pyside6_essentials-6.11.3.dist-info" / "RECORD"
+    essentials.parent.mkdir()
+    essentials.write_text("".join(f"{file},sha256=x,1\n" for file in shared), encoding="utf-8")
+    listed = [*kept, *removed, *shared, "../../../../pyproject.toml", "pyside6_addons-6.11.3.dist-info/RECORD"]
     record.write_text("".join(f"{file},sha256=x,1\n" for file in listed), encoding="utf-8")
 
     install.remove_unused_qt()
     install.remove_unused_qt()
 
-    assert [file for file in kept if not (packages / file).exists()] == []
+    assert [file for file in [*kept, *shared] if not (packages / file).exists()] == []
     assert [file for file in removed if (packages / file).exists()] == []
     assert record.exists()
     assert (packages / "outside.txt").exists()
