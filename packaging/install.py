@@ -104,7 +104,7 @@ def install(group: str, *, portable: bool = False) -> bool:
 
 
 def remove_unused_qt() -> None:
-    """Remove the files of the Addons wheel that nothing uses, once; some of its files belong to the Essentials wheel as well."""
+    """Remove the files of the Addons wheel that nothing uses, once; some belong to the Essentials wheel as well."""
     for record in VENV.glob(f"**/site-packages/{ADDONS}-*.dist-info/RECORD"):
         packages = record.parents[1]
         shared = {file for other in packages.glob(f"{ESSENTIALS}-*.dist-info/RECORD") for file in listed_files(other)}
