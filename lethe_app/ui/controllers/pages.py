@@ -9,7 +9,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject, Qt
 
 from lethe_app.ui.core.actions import SESSION_ONLY
-from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
+from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.pages.registry import PageRegistry
@@ -71,6 +71,8 @@ class PageController(QObject):
             redo=self.navigator.redo_last,
         )
         self._connect_session_actions()
+        settings_action = window.chat.header.speech.settings_action
+        settings_action.triggered.connect(lambda _checked=False: self.navigator.open(SettingsRoute("speech_voice")))
         window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
         window.sidebar.delete_persona_requested.connect(
             lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona")

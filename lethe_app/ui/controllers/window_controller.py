@@ -50,7 +50,6 @@ from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.page_preload import PagePreload
-from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.core.tasks import TaskRunner
 from lethe_app.ui.shell.command_palette import CommandPalette
 from lethe_app.ui.transcript.chat_view import ChatView
@@ -60,6 +59,7 @@ from lethe_app.ui.transcript.model.chat_model import ChatModel
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.services.speech.output import SpeechOutput
+    from lethe_app.ui.core.routes import Route
     from lethe_app.ui.shell.main_window import MainWindow
 
 IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
@@ -254,7 +254,6 @@ class WindowController(QObject):
         self.speech = SpeechController(
             window, view, self.replies, self.sessions, self.directory, self.speech_output, services.session_speech, self.tasks
         )
-        window.chat.header.speech.settings_action.triggered.connect(lambda: self._open_route(SettingsRoute("speech_voice")))
         self.memory_panel = self._create_memory_panel_controller()
 
     def _create_memory_panel_controller(self) -> MemoryPanelController:
