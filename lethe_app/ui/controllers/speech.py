@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QInputMethodEvent, QKeySequence
 
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.errors import LetheError
@@ -96,6 +96,7 @@ class SpeechController(QObject):
         """Stop when the user types or sends, and when what is spoken is changed."""
         composer, view = self._window.chat.composer, self._view
         composer.draft_field.textChanged.connect(self._on_draft_changed)
+        composer.draft_field.installEventFilter(self)
         composer.sent.connect(lambda _text: self.stop_speaking())
         for name in STOPPING_ACTIONS:
             self._window.window_actions[name].triggered.connect(lambda _checked=False: self.stop_speaking())
@@ -154,6 +155,12 @@ class SpeechController(QObject):
         self._window.window_actions["stop_speaking"].setShortcuts(keys)
 
     # User input
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stop also while an input method composes a word, which is not part of the draft yet."""
+        if isinstance(event, QInputMethodEvent) and event.preeditString():
+            self.stop_speaking()
+        return super().eventFilter(watched, event)
 
     def _on_draft_changed(self) -> None:
         if not self._window.chat.composer.is_empty:

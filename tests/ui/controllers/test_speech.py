@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.clock import use_clock
 from lethe_app.errors import SpeechUnavailable
@@ -74,6 +76,10 @@ def type_a_letter(scene: Scene) -> None:
     QTest.keyClicks(scene.draft, "H")
 
 
+def compose_a_word(scene: Scene) -> None:
+    QApplication.sendEvent(scene.draft, QInputMethodEvent("ni", []))
+
+
 def press_escape(scene: Scene) -> None:
     QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
 
@@ -110,6 +116,7 @@ def begin_another_session(scene: Scene) -> None:
     "act",
     [
         type_a_letter,
+        compose_a_word,
         press_escape,
         press_stop,
         press_the_shortcut,
