@@ -9,6 +9,7 @@ and leads to a crash report. Exceptions of libraries are translated into this hi
   ├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
   ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
   │                 UnknownFormat
+  ├─ SpeechError    SpeechUnavailable
   └─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
@@ -104,6 +105,14 @@ class UnknownFormat(FileError):
     def __init__(self, path: Path | str, problem: str, kind: str = "", remedy: str = "") -> None:
         super().__init__(path, problem, remedy=remedy)
         self.kind = kind
+
+
+class SpeechError(LetheError):
+    """A sentence could not be spoken."""
+
+
+class SpeechUnavailable(SpeechError):
+    """A voice, its program, a library or the sound output is missing."""
 
 
 class WebError(LetheError):

@@ -27,7 +27,7 @@ LEFT_OUT_MODULES = [
     *("tld.tests", "dateparser.calendars", "lxml.isoschematron", "lxml.objectify", "lxml.doctestcompare", "lxml.usedoctest"),
     *("babel.messages", "babel.support", "justext.__main__"),
     *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtSql", "PySide6.QtTest"),
-    *("PySide6.QtDesigner", "PySide6.QtUiTools", "PySide6.QtHelp", "PySide6.QtPrintSupport", "PySide6.QtNetwork"),
+    *("PySide6.QtDesigner", "PySide6.QtUiTools", "PySide6.QtHelp", "PySide6.QtPrintSupport"),
     *("PySide6.QtConcurrent", "PySide6.QtXml", "PySide6.QtSvgWidgets"),
 ]
 
@@ -41,7 +41,8 @@ READ_BESIDE = [
     ("justext", "stoplists/*.txt"),  # by which text is told from menus
 ]
 
-# Of Qt: a window, its pictures and what the desktops need. No browser, no database, no second language: our words are English.
+# Of Qt: a window, its pictures, speech and sound (which are linked to Qt's network), and what the desktops need.
+# No browser, no database, no second language: our words are English.
 LEFT_OUT_FILES = [
     "*/Qt/translations/*",
     "*/PySide6/translations/*",
@@ -49,6 +50,7 @@ LEFT_OUT_FILES = [
     "*/plugins/generic/*",
     "*/plugins/networkinformation/*",
     "*/plugins/printsupport/*",
+    "*/plugins/texttospeech/*mock*",
     "*/plugins/sqldrivers/*",
     "*/plugins/tls/*",
     "*/plugins/qml*/*",
@@ -70,7 +72,6 @@ LEFT_OUT_FILES = [
     "*Qt*Quick*",
     "*Qt*VirtualKeyboard*",
     "*Qt*Pdf*",
-    "*Qt*Network.*",
     "*Qt*EglF*",
     "*opengl32sw*",
     "*/numpy/*/tests/*",

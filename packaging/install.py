@@ -47,6 +47,13 @@ QT_PACKAGES = (
     "libegl1 libgl1 libglib2.0-0 libxkbcommon0 libdbus-1-3 libfontconfig1 libfreetype6 libx11-6 libxext6 "
     "libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
 )
+SPEECH_PACKAGES = "libpulse0 libspeechd2 speech-dispatcher speech-dispatcher-espeak-ng"
+ADDONS, ESSENTIALS = "pyside6_addons", "pyside6_essentials"
+# Of the Addons wheel, which is half a gigabyte with a browser in it, only speech and sound are used.
+KEPT_OF_ADDONS = re.compile(
+    r"dist-info/|/plugins/(?:multimedia|texttospeech)/|/(?:Qt6?|libQt6)?(?:QtMultimedia|Multimedia|QtTextToSpeech|TextToSpeech)"
+    r"(?!Quick|Widgets)|/(?:lib)?(?:av(?:codec|format|util)|sw(?:resample|scale))[-.\d]"
+)
 
 
 def main() -> int:
@@ -60,14 +67,17 @@ def main() -> int:
     groups = ["build", "runtime", "models", *(["dev"] if wanted.dev else []), *(["bundle"] if wanted.bundle else [])]
     try:
         make_environment()
-        for group in groups:
-            install(group, portable=wanted.bundle and group == "runtime")
+        changed = [group for group in groups if install(group, portable=wanted.bundle and group == "runtime")]
+        remove_unused_qt()
         install_program()
         subprocess.run([str(PYTHON), str(HERE / "embedder.py")], check=True)  # ends at once if the file is there and whole
     except subprocess.CalledProcessError as failed:
         print(f"\nSet-up stopped: “{' '.join(map(str, failed.cmd))}” ended with code {failed.returncode}.", file=sys.stderr)
         return 1
-    return check_qt()
+    code = check_qt()
+    if code == 0 and "runtime" in changed:
+        check_speech()
+    return code
 
 
 def make_environment() -> None:
@@ -76,13 +86,13 @@ def make_environment() -> None:
         venv.create(VENV, with_pip=True, clear=VENV.exists())
 
 
-def install(group: str, *, portable: bool = False) -> None:
-    """Install one lock, unless its stamp says that exactly this was installed by exactly this interpreter."""
+def install(group: str, *, portable: bool = False) -> bool:
+    """Install one lock and return True, unless its stamp says that this was installed by exactly this interpreter."""
     lock = HERE / f"{group}.lock"
     wanted = fingerprint(lock)
     stamp = VENV / f"lethe-{group}.stamp"
     if stamp.exists() and stamp.read_text() == wanted:
-        return
+        return False
     note = " (the engine is compiled once, some minutes)" if group == "runtime" else ""
     print(f"Installing {group}{note} …", flush=True)
     if portable:
@@ -90,6 +100,23 @@ def install(group: str, *, portable: bool = False) -> None:
         pip("install", "--no-deps", *build_wheels(sources))
     pip("install", "--no-deps", "--require-hashes", "--no-build-isolation", "-r", lock)
     stamp.write_text(wanted)
+    return True
+
+
+def remove_unused_qt() -> None:
+    """Remove the files of the Addons wheel that nothing uses, once; some belong to the Essentials wheel as well."""
+    for record in VENV.glob(f"**/site-packages/{ADDONS}-*.dist-info/RECORD"):
+        packages = record.parents[1]
+        shared = {file for other in packages.glob(f"{ESSENTIALS}-*.dist-info/RECORD") for file in listed_files(other)}
+        for name in sorted(listed_files(record) - shared):
+            file = packages / name
+            if ".." not in file.parts and ("qml" in file.parts or not KEPT_OF_ADDONS.search(file.as_posix())):
+                file.unlink(missing_ok=True)
+
+
+def listed_files(record: Path) -> set[str]:
+    """Return the files of an installed package, relative to the folder of packages."""
+    return {line.rpartition(",")[0].rpartition(",")[0].strip('"') for line in record.read_text(encoding="utf-8").splitlines()}
 
 
 def split_lock(lock: Path) -> tuple[Path, Path]:
@@ -156,6 +183,13 @@ def check_qt() -> int:
     what = f"the system library {missing}" if missing else "some system libraries"
     print(f"Qt needs {what}; install it with: sudo apt-get install -y {QT_PACKAGES}", file=sys.stderr)
     return 2
+
+
+def check_speech() -> None:
+    """Print which system libraries speech lacks, if any; everything else works without them."""
+    probe = [str(PYTHON), "-c", "import PySide6.QtTextToSpeech"]
+    if subprocess.run(probe, capture_output=True, text=True, check=False).returncode and sys.platform == "linux":
+        print(f"Replies can be read aloud after: sudo apt-get install -y {SPEECH_PACKAGES}")
 
 
 if __name__ == "__main__":

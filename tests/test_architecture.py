@@ -25,7 +25,7 @@ LAYERS = (
     {"brain"},
     {"retrieval"},
     {"storage"},
-    {"interchange", "llm", "web", "prompt"},
+    {"interchange", "llm", "web", "prompt", "speech"},
     {"dates"},
     {"domain"},
     {"config"},
@@ -33,12 +33,12 @@ LAYERS = (
 )
 """From the top; a layer imports only from those below it."""
 ALSO_NOT: dict[str, set[str]] = {
-    "ui": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt"},
-    "cli": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt"},
-    "retrieval": {"interchange", "llm", "web", "prompt"},
-    "storage": {"interchange", "llm", "web", "prompt"},
-    "brain": {"interchange", "web"},
-    "agents": {"interchange"},
+    "ui": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt", "speech"},
+    "cli": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt", "speech"},
+    "retrieval": {"interchange", "llm", "web", "prompt", "speech"},
+    "storage": {"interchange", "llm", "web", "prompt", "speech"},
+    "brain": {"interchange", "web", "speech"},
+    "agents": {"interchange", "speech"},
 }
 """What a layer leaves to those between."""
 SUBPACKAGES: dict[str, tuple[str, ...]] = {
@@ -53,6 +53,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "memory",
         "documents",
         "indexing prompting",
+        "speech",
         "scheduling",
     ),
     "brain": (
@@ -65,7 +66,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "text",
         "vocabulary",
     ),
-    "ui": ("controllers", "pages", "shell", "chat", "dialogs transcript", "widgets", "core"),
+    "ui": ("controllers", "pages", "shell", "chat", "dialogs transcript", "widgets speech", "core"),
 }
 """Within a layer, from the top; modules that lie beside the sub-packages are below all of them."""
 RETIRED = frozenset(

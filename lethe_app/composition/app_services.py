@@ -64,6 +64,7 @@ from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.timeout import SessionTimeout
+from lethe_app.services.speech.session_speech import SessionSpeech
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn_factory import ToolTurnFactory
@@ -173,6 +174,10 @@ class AppServices:
     @property
     def fact_extraction(self) -> FactExtraction:
         return FactExtraction(self.session_editing, self.archive_queue, self.facts, self.preferences)
+
+    @property
+    def session_speech(self) -> SessionSpeech:
+        return SessionSpeech(self.core.session_state, self.preferences)
 
     def start_background(self) -> None:
         """Start all background services."""

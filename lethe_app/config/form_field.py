@@ -19,6 +19,7 @@ class SettingSection(StrEnum):
 
     GENERAL = "General"
     CHAT = "Chat"
+    SPEECH = "Speech"
     MODEL = "Model"
     PROMPT = "Prompt"
     SESSIONS = "Conversations"

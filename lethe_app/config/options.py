@@ -67,6 +67,14 @@ class GroupTurns(StrEnum):
     """The personas named in the message, then each other by the chance of its talkativeness, at least one."""
 
 
+class SpokenActions(StrEnum):
+    """What is done with actions between asterisks when a reply is spoken."""
+
+    LEAVE_OUT = "leave_out"
+    NARRATOR = "narrator"
+    """They are spoken by the narrator's voice."""
+
+
 class ModelChoices(BaseModel):
     """Overrides of settings for one model file; None keeps the value of the settings."""
 

@@ -9,9 +9,10 @@ from lethe_app.config.form_field import SettingSection, distance_setting, settin
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.privacy_settings import PrivacySettings
+from lethe_app.config.speech_settings import SpeechSettings
 
 
-class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
+class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

@@ -131,7 +131,7 @@ class Persona(BaseModel):
     tools: list[str] = form_field([], "Tools")
     allowed_samplers: list[str] = form_field([], "Preferred sampler presets")
     preferred_model: str = form_field("", "Preferred model")
-    tts_voice: str = ""
+    tts_voice: str = form_field("", "Voice", "Voice in which the persona's replies are read aloud.")
     can_initiate_chat: bool = Field(
         False, description="Kept with the persona; no form shows it, because nothing acts on it yet."
     )

@@ -208,3 +208,5 @@ class PromptNote:
     """Insertion depth: messages from the newest one upwards; a smaller depth is placed later."""
     placement: NotePlacement = NotePlacement.TITLED
     """Whether it stands under the heading of the memories, as a turn of its own, or last."""
+    part: PromptPart = PromptPart.MEMORIES
+    """Part of the prompt under which its tokens are counted, for one that is a turn of its own."""

@@ -299,8 +299,14 @@ def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetP
     """Return what each part has and what was cut of it, unordered and not summed."""
     shares = [PartTokens(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
-        kept = sum(sizes[index] for index in budget_plan.kept.get(part, ()))
+        indices = budget_plan.kept.get(part, ())
+        kept = sum(sizes[index] for index in indices)
         shares.append(PartTokens(part, kept, sum(sizes) - kept, describe_cuts(part, len(sizes), budget_plan)))
+        if part is PromptPart.MEMORIES:  # among them are instructions that are no memories
+            others = [(draft.volatile[index].part, sizes[index]) for index in indices]
+            for other, tokens in others:
+                if other is not part:
+                    shares += [PartTokens(other, tokens), PartTokens(part, -tokens)]
     cut = budget_plan.cut
     note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.summarised_messages)
     shares.append(PartTokens(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))

@@ -73,6 +73,8 @@ def find_cache_miss(before: Sequence[PromptSpan], after: Sequence[PromptSpan], l
         return _MEMORY_REASONS[layout], ""
     if parts & _PARTS_MOVED_BY_CUT and _has_dropped_messages(before, after):
         return CacheMiss.MESSAGES_LEFT, ""
+    if PromptPart.STYLE in parts:  # the instruction behind the newest message, which has moved with it
+        return CacheMiss.PART, PromptPart.STYLE.value
     for part, reason in _REASON_BY_PART.items():
         if part in parts:
             return reason, ""

@@ -112,7 +112,7 @@ def _titled_spans(notes: Sequence[PromptNote], title: str) -> list[PromptSpan]:
 
 
 def _place_single_notes(notes: Sequence[PromptNote]) -> list[PlacedTurn]:
-    return [PlacedTurn(note.role, (PromptSpan(PromptPart.MEMORIES, note.text),)) for note in _sort_notes(notes)]
+    return [PlacedTurn(note.role, (PromptSpan(note.part, note.text),)) for note in _sort_notes(notes)]
 
 
 def _sort_notes(notes: Sequence[PromptNote]) -> list[PromptNote]:

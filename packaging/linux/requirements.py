@@ -34,6 +34,8 @@ LIBRARIES = {
     "libxcb-image.so.0": "libxcb-image0",
     "libxcb-render-util.so.0": "libxcb-render-util0",
     "libxcb-shape.so.0": "libxcb-shape0",
+    "libpulse.so.0": "libpulse0",
+    "libspeechd.so.2": "libspeechd2",
 }
 """Library that Qt's platform plug-ins are linked to → the Debian package it is in."""
 

@@ -211,3 +211,54 @@ def test_the_compilers_see_the_pinned_tools_first(install: ModuleType, monkeypat
     monkeypatch.setenv("PATH", "/somewhere")
 
     assert install.build_environment()["PATH"] == f"{install.BIN}{os.pathsep}/somewhere"
+
+
+def test_of_the_addons_wheel_only_speech_and_sound_are_kept(install: ModuleType):
+    packages = install.VENV / "lib" / "python3.11" / "site-packages"
+    kept = [
+        "PySide6/QtMultimedia.abi3.so",
+        "PySide6/QtTextToSpeech.pyi",
+        "PySide6/Qt/lib/libQt6Multimedia.so.6",
+        "PySide6/Qt/lib/libavcodec.so.61",
+        "PySide6/Qt/lib/QtTextToSpeech.framework/QtTextToSpeech",
+        "PySide6/Qt/plugins/texttospeech/libqtexttospeech_speechd.so",
+        "PySide6/Qt6Multimedia.dll",
+        "PySide6/avcodec-61.dll",
+    ]
+    removed = [
+        "PySide6/Qt/lib/libQt6WebEngineCore.so.6",
+        "PySide6/QtMultimediaWidgets.abi3.so",
+        "PySide6/Qt/lib/libQt6MultimediaQuick.so.6",
+        "PySide6/Qt/qml/QtMultimedia/qmldir",
+        "PySide6/scripts/deploy.py",
+    ]
+    record = packages / "pyside6_addons-6.11.3.dist-info" / "RECORD"
+    shared = ["PySide6/__init__.py", "PySide6/QtCore.pyi"]
+    for file in [*kept, *removed, *shared, "outside.txt"]:
+        (packages / file).parent.mkdir(parents=True, exist_ok=True)
+        (packages / file).touch()
+    record.parent.mkdir()
+    essentials = packages / "pyside6_essentials-6.11.3.dist-info" / "RECORD"
+    essentials.parent.mkdir()
+    essentials.write_text("".join(f"{file},sha256=x,1\n" for file in shared), encoding="utf-8")
+    listed = [*kept, *removed, *shared, "../../../../pyproject.toml", "pyside6_addons-6.11.3.dist-info/RECORD"]
+    record.write_text("".join(f"{file},sha256=x,1\n" for file in listed), encoding="utf-8")
+
+    install.remove_unused_qt()
+    install.remove_unused_qt()
+
+    assert [file for file in [*kept, *shared] if not (packages / file).exists()] == []
+    assert [file for file in removed if (packages / file).exists()] == []
+    assert record.exists()
+    assert (packages / "outside.txt").exists()
+    assert (install.ROOT / "pyproject.toml").exists()
+
+
+def test_what_speech_lacks_is_said_once_and_stops_nothing(install: ModuleType, capsys: pytest.CaptureFixture[str]):
+    script = install.BIN / "python"
+    script.write_text('#!/bin/sh\ncase "$2" in *TextToSpeech*) exit 1 ;; esac\n', encoding="utf-8")
+
+    codes = [install.main(), install.main()]
+
+    assert codes == [0, 0]
+    assert capsys.readouterr().out.count("libspeechd2") == (sys.platform == "linux")

@@ -9,7 +9,7 @@ import pytest
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import CacheMiss, PrefillCost, Prompt, PromptNote, PromptTurn
+from lethe_app.domain.prompt import CacheMiss, NotePlacement, PrefillCost, Prompt, PromptNote, PromptPart, PromptTurn
 from lethe_app.prompt import cache_cost
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.macros import MacroContext
@@ -39,7 +39,9 @@ async def made(
     persona: Persona = ADA,
     system: SystemPreset = PRESET,
     renderer: str = "chatml",
+    instruction: str = "",
 ) -> Prompt:
+    style = PromptNote(instruction, placement=NotePlacement.LAST, part=PromptPart.STYLE)
     request = PromptRequest(
         renderer=RENDERERS[renderer],
         template_source="model",
@@ -51,7 +53,7 @@ async def made(
         context=50_000,
         reply_reserve=200,
         extras=extras or StableAdditions(),
-        volatile=[PromptNote(text, depth=2) for text in notes],
+        volatile=[*(PromptNote(text, depth=2) for text in notes), *([style] if instruction else [])],
         layout=layout,
     )
     return await build_prompt(request, letters)
@@ -95,6 +97,16 @@ async def test_the_layout_has_its_price_told(layout: PromptLayout, why: CacheMis
     reported = read_again(before, after)
 
     assert reported.reason is why
+
+
+async def test_an_instruction_that_stands_last_has_only_the_reply_behind_it_read_again():
+    before, after = await made(FIRST, instruction="Speak plainly."), await made(SECOND, instruction="Speak plainly.")
+
+    reported = read_again(before, after)
+
+    assert (reported.reason, reported.part) == (CacheMiss.PART, PromptPart.STYLE.value)
+    assert reported.again < len(SAID) + len("Speak plainly.") + 60  # and the marks of their turns
+    assert read_again(await made(FIRST), after).again == 0
 
 
 async def test_late_is_cheaper_than_the_system_prompt():

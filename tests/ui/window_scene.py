@@ -17,6 +17,8 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.llm.models.bundled import CHAT_FILE
 from lethe_app.paths import Paths
+from lethe_app.services.speech.output import SpeechOutput
+from lethe_app.services.speech.voices import SpeechEngine
 from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.main_window import MainWindow
@@ -106,7 +108,14 @@ async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int =
 
 
 @asynccontextmanager
-async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True, ready: bool = True) -> AsyncIterator[Scene]:
+async def opened(
+    home: Path,
+    model: Path | None = None,
+    *,
+    welcomed: bool = True,
+    ready: bool = True,
+    speech_engine: SpeechEngine | None = None,
+) -> AsyncIterator[Scene]:
     """Open the window with services in the data folder `home`; everything is closed afterwards, as by the program."""
     paths = Paths.standard(home)
     services = await build(paths, engine="echo")
@@ -117,7 +126,8 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
     try:
         await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
         window.show()
-        controller = WindowController(window, services)
+        speech_output = SpeechOutput([speech_engine], services.preferences) if speech_engine is not None else None
+        controller = WindowController(window, services, speech_output)
         controller.open()
         scene = Scene(window, services, controller)
         if welcomed and ready:

@@ -25,6 +25,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.prompting.spoken_style import with_spoken_style
 from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix
 from lethe_app.services.prompting.tool_messages import limit_tool_pairs, to_tool_turn
 from lethe_app.services.prompting.turn_context import TurnContext, default_system_name, is_small
@@ -153,7 +154,7 @@ class PromptAssembler:
                 turn.participants, turn.files.system, model, prefix, turns, memory, macro_context, tools
             )
             request = replace(
-                request,
+                with_spoken_style(request, turn.states, self._preferences.current),
                 continue_last=is_continued,
                 reply_reserve=request.reply_reserve + spare,
                 summarised_messages=await self._count_left_messages(turn, prefix),

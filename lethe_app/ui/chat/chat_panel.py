@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVB
 
 from lethe_app.ui.chat.composer import Composer
 from lethe_app.ui.chat.speaker_chooser import SpeakerChooser
+from lethe_app.ui.chat.speech_buttons import SpeechButtons
 from lethe_app.ui.chat.status_line import StatusLine
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
@@ -105,6 +106,7 @@ class ChatHeader(QFrame):
         self.tagline_label.setProperty("quiet", True)
         self.tagline_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.status = StatusLine()
+        self.speech = SpeechButtons(theme)
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_3)
@@ -113,12 +115,14 @@ class ChatHeader(QFrame):
         row.addWidget(self.group_button)
         row.addWidget(self.tagline_label, 1)
         row.addWidget(self.status)
+        row.addWidget(self.speech)
         theme.changed.connect(self.apply_theme)
 
     def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
         self.sidebar_button.setIcon(load_icon("menu", self._theme.palette.text))
         self.group_button.setIcon(load_icon("users", self._theme.palette.muted))
+        self.speech.apply_theme()
 
     def add_button(self, button: QWidget) -> None:
         """Add a button at the right end."""

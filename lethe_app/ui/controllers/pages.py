@@ -9,7 +9,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject, Qt
 
 from lethe_app.ui.core.actions import SESSION_ONLY
-from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
+from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.pages.registry import PageRegistry
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.bundle import BundleScope
+    from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
@@ -39,6 +40,7 @@ class PageController(QObject):
         tasks: TaskRunner,
         file_transfers: FileTransfers,
         export_persona: Callable[[str, BundleScope], Awaitable[None]],
+        speech_output: SpeechOutput,
     ) -> None:
         super().__init__(window)
         self._window, self._library, self._view = window, services.library, view
@@ -54,6 +56,7 @@ class PageController(QObject):
             self.open_session,
             self.run_action,
             file_transfers,
+            speech_output,
         )
         self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
         self.navigator.route_changed.connect(self._update_persona_action)
@@ -68,6 +71,8 @@ class PageController(QObject):
             redo=self.navigator.redo_last,
         )
         self._connect_session_actions()
+        settings_action = window.chat.header.speech.settings_action
+        settings_action.triggered.connect(lambda _checked=False: self.navigator.open(SettingsRoute("speech_voice")))
         window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
         window.sidebar.delete_persona_requested.connect(
             lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona")

@@ -42,6 +42,7 @@ from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sidebar import SidebarController
+from lethe_app.ui.controllers.speech import SpeechController, create_speech_output
 from lethe_app.ui.controllers.starter_notice import StarterNotice
 from lethe_app.ui.controllers.transfers.bundle_export import BundleExporter
 from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter
@@ -58,6 +59,7 @@ from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -68,9 +70,11 @@ IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
 class WindowController(QObject):
     """Owner of all objects that exist only while the services are open."""
 
-    def __init__(self, window: MainWindow, services: AppServices) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, speech_output: SpeechOutput | None = None) -> None:
+        """Create all controllers; `speech_output` replaces the voices of the system and of Piper."""
         super().__init__(window)
         self._window, self._services = window, services
+        self.speech_output = speech_output or create_speech_output(services.preferences)
         self.tasks = TaskRunner(window.notifier.report_error)
         self.file_transfers = FileTransfers()
         self.directory = PersonaDirectory(services.library, window.theme, window)
@@ -249,6 +253,9 @@ class WindowController(QObject):
         )
         self.tool_permissions = ToolPermissionController(window.chat, self.replies)
         self.feedback = FeedbackController(view, services.feedback, self.tasks)
+        self.speech = SpeechController(
+            window, view, self.replies, self.sessions, self.directory, self.speech_output, services.session_speech, self.tasks
+        )
         self.memory_panel = self._create_memory_panel_controller()
 
     def _create_memory_panel_controller(self) -> MemoryPanelController:
@@ -310,6 +317,7 @@ class WindowController(QObject):
             self.tasks,
             self.file_transfers,
             self.bundle_exporter.export_persona,
+            self.speech_output,
         )
 
     def is_idle(self) -> bool:
@@ -377,8 +385,10 @@ class WindowController(QObject):
         self.pages.navigator.close_all_pages()
         self.file_inbox.close()
         self.file_drop_target.close()
+        self.speech.stop_speaking()
         await self.replies.stop_all_replies()
         await self.tasks.close()
+        await self.speech.close()
         self.session_follower.close()
         self.user_activity.close()
         self.session_end.close()

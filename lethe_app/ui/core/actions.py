@@ -52,6 +52,10 @@ ACTION_SPECS = (
     ActionSpec("copy_reply", str(QT_TRANSLATE_NOOP("Action", "Copy last reply")), ("Ctrl+Shift+C",)),
     ActionSpec("previous_reply", str(QT_TRANSLATE_NOOP("Action", "Previous swipe")), ("Alt+Left",)),
     ActionSpec("next_reply", str(QT_TRANSLATE_NOOP("Action", "Next swipe")), ("Alt+Right",)),
+    ActionSpec("speak_replies", str(QT_TRANSLATE_NOOP("Action", "Speak replies")), ("F7",)),
+    ActionSpec("spoken_style", str(QT_TRANSLATE_NOOP("Action", "Spoken style")), ("Shift+F7",)),
+    ActionSpec("read_aloud", str(QT_TRANSLATE_NOOP("Action", "Read last reply aloud")), ("F8",)),
+    ActionSpec("stop_speaking", str(QT_TRANSLATE_NOOP("Action", "Stop speaking")), ("Shift+F8",)),
     ActionSpec("models", str(QT_TRANSLATE_NOOP("Action", "Choose model")), ("Ctrl+Shift+M",)),
     ActionSpec("model_manager", str(QT_TRANSLATE_NOOP("Action", "Models and downloads")), ("Ctrl+Shift+L",)),
     ActionSpec("larger", str(QT_TRANSLATE_NOOP("Action", "Larger text")), ("Ctrl++", "Ctrl+=")),
@@ -111,6 +115,10 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "next_reply",
             "good",
             "bad",
+            "speak_replies",
+            "spoken_style",
+            "read_aloud",
+            "stop_speaking",
             "hidden",
         ),
     ),
@@ -183,7 +191,7 @@ RETURN_TO_SESSION = frozenset({"new", "rename", "search", "focus_sidebar", "focu
 SESSION_ONLY = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
     | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
-    | {"copy_reply", "edit_last", "delete"}
+    | {"copy_reply", "edit_last", "delete", "speak_replies", "spoken_style", "read_aloud"}
 )
 """Actions that are only available while the session is visible, so that no reply is stopped or repeated unseen."""
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from lethe_app.domain.chat import ChatSession
+    from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
@@ -36,3 +37,5 @@ class PageContext:
     """Run an action of the window by name; the pages are left first for one that needs the conversation."""
     file_transfers: FileTransfers
     """Reading and writing of files in progress, for the activity list."""
+    speech_output: SpeechOutput
+    """Voices, and the speaking of samples."""

@@ -202,7 +202,15 @@ class MainWindow(QMainWindow):
             chat.header.sidebar_button,
             chat.header.group_button,
         ]
-        stops += [chat.status, chat.view, chat.speaker_chooser.button, chat.composer.draft_field, chat.composer.send_button]
+        stops += [
+            chat.status,
+            chat.header.speech.stop_button,
+            chat.header.speech.speak_button,
+            chat.view,
+            chat.speaker_chooser.button,
+            chat.composer.draft_field,
+            chat.composer.send_button,
+        ]
         stops += [self.memory_panel.prompt_button]
         for widget, next_widget in pairwise(stops):
             QWidget.setTabOrder(widget, next_widget)

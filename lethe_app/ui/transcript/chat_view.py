@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal
+from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
@@ -45,6 +45,8 @@ class ChatView(TranscriptView):
     alternative_requested = Signal(UUID, int)
     """Emitted with id and index of the alternative to show."""
     prompt_requested = Signal(UUID)
+    read_requested = Signal(UUID)
+    """Emitted with the id of a message that is to be read aloud."""
     rating_requested = Signal(UUID, str)
     """Emitted with id and rating, “good” or “bad”."""
 
@@ -58,6 +60,16 @@ class ChatView(TranscriptView):
             self.tr("Messages, oldest first. Press Tab to go to a message and Enter to show its actions.")
         )
         self.action_buttons = MessageActions(self.viewport(), self._run_button_action)
+        self._requests: dict[str, SignalInstance] = {
+            "edit": self.edit_requested,
+            "regenerate": self.regenerate_requested,
+            "continue": self.continue_requested,
+            "memories": self.memories_requested,
+            "prompt": self.prompt_requested,
+            "read": self.read_requested,
+            "delete": self.delete_requested,
+        }
+        """Signals of the actions that others carry out, by name."""
         self.actions_row: int | None = None
         """Row below which the action buttons are shown; None while they are hidden."""
         self.newest_button = NewestButton(self.viewport())
@@ -166,26 +178,16 @@ class ChatView(TranscriptView):
         message = self.chat_model.message(row)
         if message is None or action_name not in available_actions(self.chat_model, row):
             return
-        match action_name:
-            case "copy":
-                self.copy_message(row)
-            case "edit":
-                self.edit_requested.emit(message.id)
+        if action_name == "copy":
+            self.copy_message(row)
+        elif action_name in {"previous", "next"}:
+            self.alternative_requested.emit(message.id, message.shown + (1 if action_name == "next" else -1))
+        elif action_name in self._requests:
+            self._requests[action_name].emit(message.id)
+            if action_name == "edit":
                 self.edit_message(message.id)
-            case "regenerate":
-                self.regenerate_requested.emit(message.id)
-            case "continue":
-                self.continue_requested.emit(message.id)
-            case "memories":
-                self.memories_requested.emit(message.id)
-            case "prompt":
-                self.prompt_requested.emit(message.id)
-            case "delete":
-                self.delete_requested.emit(message.id)
-            case "previous" | "next":
-                self.alternative_requested.emit(message.id, message.shown + (1 if action_name == "next" else -1))
-            case _:
-                self.rating_requested.emit(message.id, action_name)
+        else:
+            self.rating_requested.emit(message.id, action_name)
 
     def copy_message(self, row: int) -> None:
         """Copy the text of a message, and show a tooltip, because copying has no other visible effect."""

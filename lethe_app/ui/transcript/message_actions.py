@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.painting.style import MessageStyle
 
 ICON_SIZE = 16
 BUTTON_SIZE = 26
-BUTTON_NAMES = ("previous", "count", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete")
+BUTTON_NAMES = ("previous", "count", "next", "good", "bad", "read", "copy", "edit", "regenerate", "continue", "delete")
 """Actions with a button, and the label with the number of the alternative. The others are in the menu only; memories have
 their chip.
 """
@@ -45,6 +45,7 @@ MESSAGE_ACTIONS = (
     MessageAction("next", "Next swipe", "chevron-right"),
     MessageAction("good", "Good reply", "thumb-up"),
     MessageAction("bad", "Bad reply", "thumb-down"),
+    MessageAction("read", "Read aloud", "speaker"),
     MessageAction("copy", "Copy", "copy"),
     MessageAction("edit", "Edit", "edit"),
     MessageAction("regenerate", "Regenerate", "refresh"),
@@ -67,6 +68,8 @@ def available_actions(model: ChatModel, row: int) -> set[str]:
     names = {"copy", "edit", "delete"} | memory_actions
     if message.role in {Role.SYSTEM, Role.TOOL}:
         return names
+    if message.content.strip():
+        names.add("read")
     if model.is_last_reply(row):
         names |= {"regenerate", "continue"}
     if message.role is Role.ASSISTANT:

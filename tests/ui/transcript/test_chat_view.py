@@ -239,6 +239,7 @@ async def test_action_buttons_appear_below_the_hovered_message_and_act_on_it(qtb
     view.continue_requested.connect(lambda each: reported.append(("continue", each)))
     view.delete_requested.connect(lambda each: reported.append(("delete", each)))
     view.alternative_requested.connect(lambda each, index: reported.append((f"alternative {index}", each)))
+    view.read_requested.connect(lambda each: reported.append(("read", each)))
     QTest.mouseMove(view.viewport(), point_at(view, 1, 0))
     await process_events()
     bar = view.action_buttons
@@ -246,13 +247,20 @@ async def test_action_buttons_appear_below_the_hovered_message_and_act_on_it(qtb
     buttons = {button.accessibleName(): button for button in bar.findChildren(QToolButton)}
     shown = {title for title, button in buttons.items() if button.isVisible()}
     assert shown == {
-        "Previous swipe", "Next swipe", "Good reply", "Bad reply", "Copy", "Edit", "Regenerate", "Continue", "Delete message",
+        "Previous swipe", "Next swipe", "Good reply", "Bad reply", "Read aloud", "Copy", "Edit", "Regenerate", "Continue",
+        "Delete message",
     }  # fmt: skip
     assert not buttons["Previous swipe"].isEnabled()
-    for title in ("Next swipe", "Regenerate", "Continue", "Delete message", "Copy"):
+    for title in ("Next swipe", "Regenerate", "Continue", "Read aloud", "Delete message", "Copy"):
         QTest.mouseClick(buttons[title], LEFT)
     reply = messages[1].id
-    assert reported == [("alternative 1", reply), ("regenerate", reply), ("continue", reply), ("delete", reply)]
+    assert reported == [
+        ("alternative 1", reply),
+        ("regenerate", reply),
+        ("continue", reply),
+        ("read", reply),
+        ("delete", reply),
+    ]
     assert copied() == "a"
     assert QToolTip.text() == "Copied"
 

@@ -63,6 +63,8 @@ class ReplyController(QObject):
     """Emitted with name and text of each complete reply."""
     prompt_built = Signal(object, str, object)
     """Emitted with session id, name of the persona and `Receipt` of each prompt of the session on display."""
+    event_shown = Signal(object, object)
+    """Emitted with `ReplyState` and event of the session on display."""
     turn_ended = Signal(object)
     """Emitted with the `ReplyState` of a turn that is over, however it ended."""
 
@@ -282,6 +284,7 @@ class ReplyController(QObject):
             return
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
+        self.event_shown.emit(turn, event)
         if isinstance(event, ReplyStarted):
             self._update_reply_controls()
         if isinstance(event, MessageStored):

@@ -24,6 +24,8 @@ VALUE_LABELS = {
     "f16": str(QT_TRANSLATE_NOOP("Field", "f16 (full precision)")),
     "q8_0": str(QT_TRANSLATE_NOOP("Field", "q8_0 (half the memory)")),
     "q4_0": str(QT_TRANSLATE_NOOP("Field", "q4_0 (a quarter of the memory, less precise)")),
+    "leave_out": str(QT_TRANSLATE_NOOP("Field", "Leave out")),
+    "narrator": str(QT_TRANSLATE_NOOP("Field", "Read by the narrator")),
     "duckduckgo": "DuckDuckGo",
     "brave": "Brave",
     "searxng": "SearXNG",

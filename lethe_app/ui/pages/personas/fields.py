@@ -13,7 +13,7 @@ from lethe_app.ui.pages.personas.draft import DAY_PREFIX
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
-TASKS, TOOLS = "agent_tasks", "tools"
+TASKS, TOOLS, VOICE = "agent_tasks", "tools", "tts_voice"
 TEXT_AREAS = {
     "bio": (8, 32),
     "personality": (2, 14),
@@ -64,6 +64,7 @@ def persona_sections() -> list[EditorSection]:
         EditorSection(_tr("Scenario and greetings"), _specs("scenario", "first_messages")),
         EditorSection(_tr("Group conversations"), _specs("talkativeness", "group_greetings")),
         EditorSection(_tr("Style"), _specs("example_dialogs", "system_prompt", "post_history_instructions")),
+        EditorSection(_tr("Voice"), _specs(VOICE)),
         EditorSection(_tr("Character's note"), _specs("depth_prompt", "depth_prompt_depth", "depth_prompt_role")),
         EditorSection(_tr("Worlds (lorebooks)"), _specs(WORLDS)),
         EditorSection(_tr("Memory"), _specs(*memory)),
@@ -113,8 +114,9 @@ def _build_spec(name: str) -> FieldSpec:
     }
     if name in lists:
         return replace(spec, kind=FieldKind.CHECKBOXES, placeholder=lists[name])
-    if name == MODEL:
-        return replace(spec, kind=FieldKind.OPTIONAL_CHOICE, placeholder=_tr("No preference"))
+    if name in {MODEL, VOICE}:
+        placeholder = _tr("No preference") if name == MODEL else _tr("Voice from the settings")
+        return replace(spec, kind=FieldKind.OPTIONAL_CHOICE, placeholder=placeholder)
     if name not in TEXT_AREAS:
         return replace(spec, step=50) if name == "self_edit_tokens" else spec
     kind = FieldKind.TEXT_AREA if spec.kind is FieldKind.TEXT else FieldKind.TEXT_LIST

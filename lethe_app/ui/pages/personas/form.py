@@ -141,6 +141,14 @@ class PersonaForm(QWidget):
         """Names of the fields but the avatar."""
         return list(self._forms)
 
+    def field_widget(self, name: str) -> QWidget:
+        """Return the widget of a field, as a form does."""
+        return self.field(name)
+
+    def add_title_widget(self, name: str, widget: QWidget) -> None:
+        """Add a small button at the right end of a field's title line."""
+        self._forms[name].add_title_widget(name, widget)
+
     def show_note(self, name: str, text: str) -> None:
         self._forms[name].show_note(name, text)
 

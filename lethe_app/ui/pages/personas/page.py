@@ -19,11 +19,12 @@ from lethe_app.ui.pages.personas.actions import PersonaActions, PersonaExport, U
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.personas.editor import PersonaEditor
 from lethe_app.ui.pages.personas.external_changes import ExternalChanges
-from lethe_app.ui.pages.personas.fields import AVATAR
+from lethe_app.ui.pages.personas.fields import AVATAR, VOICE
 from lethe_app.ui.pages.personas.loader import PersonaLoader
 from lethe_app.ui.pages.personas.preview_updater import PersonaPreviewUpdater
 from lethe_app.ui.pages.personas.services import PersonaEditorServices
 from lethe_app.ui.pages.undo_commands import UndoGuard
+from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton
 
 PREVIEW_MIN_LINES, BOTH_MIN_LINES, LONG_LABEL_MIN_LINES, SECTIONS_MIN_LINES = 74, 60, 52, 40
@@ -58,6 +59,9 @@ class PersonaPage(PersonaEditor):
         self.persona_actions = PersonaActions(self, services, deletion, export_persona, self.external_changes)
         self.preview_updater = PersonaPreviewUpdater(self, services.prompt_inspector, services.models, services.preferences)
         self._build()
+        if not is_user:
+            self.voices = VoiceChoices(self, self.sheet, (VOICE,), lambda name: str(self.draft.values[name]), context)
+            self.loaded.connect(self.voices.show_stored_values)
         self._guard = UndoGuard(self)
         self._unsubscribers: list[Callable[[], None]] = [
             services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),

@@ -21,7 +21,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import IconButton
-from lethe_app.ui.widgets.fields import FieldSpec, build_field_spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
@@ -31,6 +31,11 @@ CHOSEN_AT_FIRST_START = frozenset({"user_persona", "model_path"})
 
 SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
+
+VOICE_SETTINGS = ("speech_voice", "narrator_voice")
+"""Settings whose value is a voice."""
+PIPER_SETTINGS = frozenset({"piper_folder", "piper_program"})
+"""Settings on which the list of voices depends."""
 
 
 def visible_settings(section: SettingSection) -> list[str]:
@@ -46,6 +51,9 @@ def is_advanced(name: str) -> bool:
 def build_spec(name: str, choices: Choices) -> FieldSpec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
     spec = build_field_spec(Settings, name, choices.get(name) or fixed_choices(name, Settings.model_fields[name]))
+    if name in VOICE_SETTINGS:
+        placeholder = QCoreApplication.translate("SettingsPage", "Automatic")
+        return replace(spec, kind=FieldKind.OPTIONAL_CHOICE, placeholder=placeholder)
     return replace(spec, secret=name in SECRET_SETTINGS)
 
 
@@ -83,6 +91,7 @@ PATH_KINDS = {
     "model_path": MODEL_FILE,
     "embedder_path": MODEL_FILE,
     "model_folders": PathKind(is_list=True),
+    "piper_folder": PathKind(),
 }
 """Kind of file or folder that can be chosen for a setting."""
 

@@ -16,6 +16,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.speech.voices import PIPER_PREFIX
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, action_shortcut, action_title
 from lethe_app.ui.core.formatting import format_count
@@ -30,6 +31,8 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
     PATH_KINDS,
+    PIPER_SETTINGS,
+    VOICE_SETTINGS,
     Choices,
     PathButton,
     build_spec,
@@ -39,6 +42,7 @@ from lethe_app.ui.pages.settings.fields import (
     visible_settings,
 )
 from lethe_app.ui.pages.undo_commands import FieldChange, UndoGuard
+from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
 from lethe_app.ui.widgets.form import Form
@@ -123,6 +127,9 @@ class SettingsPage(Page):
         for widget in (self._no_matches, self._action_card, self.more_button):
             self.sheet.add_widget(widget)
         self._fit_sections()
+        form = self._forms[SettingSection.SPEECH]
+        self.voices = VoiceChoices(self, form, VOICE_SETTINGS, self._stored_voice, self._context)
+        self.voices.show_stored_values()
         self._show_settings(self._preferences.stored)
         self.sections.setCurrentRow(0)
         if self._setting_to_show:
@@ -195,12 +202,25 @@ class SettingsPage(Page):
             form.show_error(name, "")
             if name in PATH_KINDS:
                 await self._report_missing_path(name, value)
+            if name in PIPER_SETTINGS:
+                await self._report_piper_problem(name)
 
     async def _report_missing_path(self, name: str, value: object) -> None:
         """Say below a field that its path does not exist. It is kept all the same: its disk may not be connected."""
         missing = await asyncio.to_thread(find_missing_path, value)
         if missing and getattr(self._preferences.stored, name) == value:
             self._form_by_setting[name].show_error(name, self.tr("“{path}” does not exist.").format(path=missing))
+
+    def _stored_voice(self, name: str) -> str:
+        return str(getattr(self._preferences.stored, name))
+
+    async def _report_piper_problem(self, name: str) -> None:
+        """Say below a field why the voices of its folder cannot be used, and read the list of voices again."""
+        self.voices.start_loading(again=True)
+        if self._preferences.stored.piper_folder:
+            problem = (await self._context.speech_output.list_problems()).get(PIPER_PREFIX)
+            if problem is not None:
+                self._form_by_setting[name].show_error(name, str(problem))
 
     def _show_settings(self, settings: Settings) -> None:
         """Show the current settings, whatever changed them."""

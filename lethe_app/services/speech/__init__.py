@@ -1,0 +1,1 @@
+"""Speech of replies: voices, queue of sentences, and the spoken style."""

@@ -1,0 +1,1 @@
+"""Sound output and voices of the system, in a process of their own."""
