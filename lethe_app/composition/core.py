@@ -82,6 +82,7 @@ from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
+from lethe_app.services.sessions.languages import MessageLanguages
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.session_facts import SessionFacts
@@ -278,8 +279,8 @@ class CoreServices:
 
     @cached_property
     def sessions(self) -> SessionService:
-        stores = (self.session_store, Replies(self.database), self.participants, self.archive_queue)
-        return SessionService(*stores, self.session_timeout, self.fill_macros, self.sessions_changed)
+        stores = (self.session_store, Replies(self.database), self.participants, self.archive_queue, self.session_timeout)
+        return SessionService(*stores, self.fill_macros, self.sessions_changed, MessageLanguages(self.database))
 
     @cached_property
     def session_timeout(self) -> SessionTimeout:

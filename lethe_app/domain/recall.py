@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import Degradation, Role
 from lethe_app.domain.memory import MemoryType
 
 
@@ -207,6 +207,8 @@ class TurnMemory(BaseModel):
     """Contents of the working memory of this session; part of the prompt, but not stored."""
     remark: str = ""
     """Remark about a time the user asked for, such as that there was no conversation then."""
+    degradations: list[Degradation] = Field(default_factory=list)
+    """What failed during the recall."""
     forgotten: int = Field(default=0, exclude=True)
     """Number of memories that were recalled and have been forgotten since; not stored."""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from lethe_app.brain.recall.session_notes import build_notes_block, update_notes
 from lethe_app.brain.text.utterance import to_utterances
-from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
@@ -73,7 +73,7 @@ class RecallService:
             return await self._recall(turn, model)
         except LetheError as error:
             log.warning("Nothing could be remembered in this turn: %s", error)
-            return RecallOutcome(TurnMemory())
+            return RecallOutcome(TurnMemory(degradations=[Degradation(kind=DegradationKind.RECALL_FAILED)]))
 
     async def _recall(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         if turn.rows.has_pending:
@@ -85,6 +85,7 @@ class RecallService:
         self._indexing.check_worlds(context.session_worlds.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
             memory = (await self._select(replace(context, states={}))).memory
+            memory = memory.model_copy(update={"degradations": degradations_of(context)})
             await self._turn_memories.save_turn(question.id, memory)
             return RecallOutcome(memory)
         initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
@@ -135,6 +136,7 @@ class RecallService:
                     "recalled": [*initiative.recalled, *result.memory.recalled],
                     "scratch": notes_block,
                     "mood": initiative.mood,
+                    "degradations": degradations_of(context),
                 }
             ),
             moment=context.moment,
@@ -148,6 +150,11 @@ class RecallService:
         note = await self._turn_memories.save_effects(effects)
         self._memory_cache.apply_effects(effects)
         return RecallOutcome(effects.memory, note)
+
+
+def degradations_of(context: RecallContext) -> list[Degradation]:
+    """Return what the recall could not use."""
+    return [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if context.lacks_embedding else []
 
 
 def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:

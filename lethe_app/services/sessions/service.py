@@ -7,7 +7,17 @@ import random
 from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionPart, SessionSummary
+from lethe_app.brain.languages.requests import find_requested_language
+from lethe_app.domain.chat import (
+    Alternative,
+    ChatSession,
+    Message,
+    MessageMode,
+    MessageOutline,
+    Role,
+    SessionPart,
+    SessionSummary,
+)
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
@@ -16,6 +26,7 @@ from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.sessions.languages import MessageLanguages
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.replies import Replies
@@ -34,8 +45,10 @@ class SessionService:
         session_timeout: SessionTimeout,
         fill_macros: FillMacros,
         changed: Listeners[str],
+        languages: MessageLanguages,
     ) -> None:
         """`fill_macros` looks up the values of macros."""
+        self.languages = languages
         self.changed = changed
         """Emits the persona whose list of sessions changed."""
         self._session_store = session_store
@@ -121,7 +134,8 @@ class SessionService:
             await asyncio.wait({task})
 
     async def close(self) -> None:
-        """Finish the archiving of ended sessions."""
+        """Finish the archiving of ended sessions and the detection of languages."""
+        await self.languages.finish()
         await asyncio.gather(*self._archive_tasks.values(), return_exceptions=True)
 
     def _start_archiving(self, persona_id: str) -> None:
@@ -151,19 +165,22 @@ class SessionService:
         self.changed.notify(session.persona_id)
         return new_session.guid
 
-    async def add_user_message(self, turn: TurnContext, text: str) -> Message:
-        """Store a message of the user at the end of a session, with its macros expanded."""
+    async def add_user_message(self, turn: TurnContext, text: str, mode: MessageMode = MessageMode.TEXT) -> Message:
+        """Store a message of the user at the end of a session, with its macros expanded, and the switches it makes."""
         session, participants = turn.session, turn.participants
         macro_context = await self._fill_macros(
             participants.build_macro_context(session, now()), MacroPosition(session, participants), [text]
         )
-        message = await self._session_store.add_message(create_user_message(session, participants, expand(text, macro_context)))
+        message = await self._session_store.add_message(
+            create_user_message(session, participants, expand(text, macro_context), mode), find_requested_language(text)
+        )
+        self.languages.note_stored(message)
         self.changed.notify(session.persona_id)
         return message
 
     def create_writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
         """Return a writer that stores a reply during generation."""
-        return ReplyWriter(self._replies, reply, kind)
+        return ReplyWriter(self._replies, reply, kind, self.languages.note_stored)
 
     async def _archive_open_sessions(self, persona_id: str) -> None:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""

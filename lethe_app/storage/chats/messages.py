@@ -18,6 +18,7 @@ from lethe_app.storage.row_mapping import (
     column_values,
     insert,
     parse_record,
+    update,
     utc_text,
 )
 
@@ -82,7 +83,8 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
     ids_json = json.dumps(ids)
     alternatives: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
     for message_id, *values in connection.execute(ALTERNATIVES, (ids_json,)):
-        alternatives[message_id].append(dict(zip(ALTERNATIVE_COLUMNS, values, strict=True)))
+        alternative = dict(zip(ALTERNATIVE_COLUMNS, values, strict=True))
+        alternatives[message_id].append({**alternative, "degradations": json.loads(str(alternative["degradations"]))})
     loaded = {}
     for *values, is_parent_deleted in connection.execute(MESSAGES, (ids_json,)):
         row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
@@ -180,12 +182,7 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
 def replace_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
     """Overwrite the alternative at a position. Raise StorageError if there is none."""
     row = _alternative_row(message_id, position, alternative)
-    cursor = connection.execute(
-        "UPDATE alternatives SET content = :content, thinking = :thinking, length = :length, created = :created,"
-        " model = :model, complete = :complete, is_cut = :is_cut WHERE message_id = :message_id AND position = :position",
-        row,
-    )
-    if cursor.rowcount == 0:
+    if update(connection, "alternatives", "message_id, position", row) == 0:
         raise StorageError("This message no longer exists.", "It may have been deleted.")
 
 

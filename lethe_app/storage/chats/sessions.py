@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutl
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
-from lethe_app.storage.chats import branches, messages, session_list
+from lethe_app.storage.chats import branches, messages, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import (
@@ -135,9 +135,19 @@ class SessionStore:
 
     # Messages
 
-    async def add_message(self, message: Message) -> Message:
-        """Store a message after the tip of the displayed branch, or under its own `parent_id`. Raise StorageError."""
-        return (await self.add_messages([message]))[0]
+    async def add_message(self, message: Message, requested_language: str = "") -> Message:
+        """Store a message after the tip of the displayed branch, or under its own `parent_id`, with the switches it makes.
+
+        `requested_language` is the language that the user asks for in it. Raise StorageError.
+        """
+        redacted = self._redact_message(message)
+
+        def work(connection: sqlite3.Connection) -> Message:
+            stored = messages.add(connection, redacted)
+            session_events.note_switches(connection, stored, requested_language)
+            return stored
+
+        return await self._database.run(work)
 
     async def insert_above(self, message: Message, below: UUID) -> Message:
         """Insert a message directly above another one of its session. Raise StorageError if that is gone."""
@@ -158,15 +168,15 @@ class SessionStore:
         """Return a message. Raise StorageError if it does not exist or is in the trash."""
         return await self._database.run(lambda connection: messages.load_message(connection, str(message_id)))
 
-    async def edit_message(self, message_id: UUID, content: str) -> Message:
-        """Change the text of the displayed alternative; the others remain."""
+    async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
+        """Change the text of the displayed alternative with what was detected in it; the others remain."""
         text = storable_text(self._redact(content))
         return await self._update_message(
             message_id,
             lambda connection, id_: connection.execute(
-                "UPDATE alternatives SET content = ?, length = ?, is_cut = 0 WHERE message_id = ?"
-                " AND position = (SELECT shown FROM messages WHERE id = message_id)",
-                (text, len(text), id_),
+                "UPDATE alternatives SET content = ?, length = ?, is_cut = 0, language = ?, is_sensitive = ?"
+                " WHERE message_id = ? AND position = (SELECT shown FROM messages WHERE id = message_id)",
+                (text, len(text), language, is_sensitive, id_),
             ),
         )
 
