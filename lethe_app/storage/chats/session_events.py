@@ -40,12 +40,7 @@ class SessionEvents:
 
     async def events_of(self, session_id: UUID) -> list[SessionEvent]:
         """Return the switches of a session in the order of its messages."""
-
-        def work(connection: sqlite3.Connection) -> list[SessionEvent]:
-            rows = connection.execute(SELECT_EVENTS, (str(session_id),)).fetchall()
-            return [parse_row(SessionEvent, EVENT_COLUMNS, row) for row in rows]
-
-        return await self._database.run(work)
+        return await self._database.run(lambda connection: load_events(connection, str(session_id)))
 
     async def set_language(self, message_id: UUID, text: str, language: str, requested: str = "") -> None:
         """Store the detected language of the displayed text of a message, unless the text has changed since; a message of the
@@ -63,6 +58,12 @@ class SessionEvents:
                 note_language(connection, str(message_id), language, requested)
 
         await self._database.run(work)
+
+
+def load_events(connection: sqlite3.Connection, session_id: str) -> list[SessionEvent]:
+    """Return the switches of a session in the order of its messages, inside a transaction."""
+    rows = connection.execute(SELECT_EVENTS, (session_id,)).fetchall()
+    return [parse_row(SessionEvent, EVENT_COLUMNS, row) for row in rows]
 
 
 def note_switches(connection: sqlite3.Connection, message: Message, requested: str = "") -> None:
