@@ -45,6 +45,7 @@ class ChatView(TranscriptView):
     alternative_requested = Signal(UUID, int)
     """Emitted with id and index of the alternative to show."""
     prompt_requested = Signal(UUID)
+    details_requested = Signal(UUID)
     rating_requested = Signal(UUID, str)
     """Emitted with id and rating, “good” or “bad”."""
 
@@ -172,20 +173,19 @@ class ChatView(TranscriptView):
             case "edit":
                 self.edit_requested.emit(message.id)
                 self.edit_message(message.id)
-            case "regenerate":
-                self.regenerate_requested.emit(message.id)
-            case "continue":
-                self.continue_requested.emit(message.id)
-            case "memories":
-                self.memories_requested.emit(message.id)
-            case "prompt":
-                self.prompt_requested.emit(message.id)
-            case "delete":
-                self.delete_requested.emit(message.id)
             case "previous" | "next":
                 self.alternative_requested.emit(message.id, message.shown + (1 if action_name == "next" else -1))
-            case _:
+            case "good" | "bad":
                 self.rating_requested.emit(message.id, action_name)
+            case _:
+                {
+                    "regenerate": self.regenerate_requested,
+                    "continue": self.continue_requested,
+                    "memories": self.memories_requested,
+                    "prompt": self.prompt_requested,
+                    "details": self.details_requested,
+                    "delete": self.delete_requested,
+                }[action_name].emit(message.id)
 
     def copy_message(self, row: int) -> None:
         """Copy the text of a message, and show a tooltip, because copying has no other visible effect."""
