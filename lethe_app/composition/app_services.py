@@ -12,6 +12,7 @@ from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.archive_budget import ArchiveBudget
 from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.feedback import FeedbackService
+from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.chat.group import GroupService
@@ -118,6 +119,7 @@ class AppServices:
     doctor: Doctor
     erasure: Erasure
     retention: Retention
+    key_moments: KeyMoments
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists
@@ -182,6 +184,7 @@ class AppServices:
         self.rolling_summary.background.start()
         self.trash.background.start(PURGE_AFTER)
         self.retention.background.start(PURGE_AFTER)
+        self.key_moments.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
         self.mind.mood_reader.background.start(ARCHIVE_AFTER)

@@ -20,6 +20,7 @@ from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import FeedbackService
+from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodInference, MoodReader
 from lethe_app.services.background.plugin_failures import PluginFailures
 from lethe_app.services.background.runner import BackgroundRunner
@@ -59,6 +60,7 @@ from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.storage.agents.change_log import ChangeLog
+from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
@@ -94,6 +96,12 @@ class BackgroundServices:
     @cached_property
     def retention(self) -> Retention:
         return Retention(self.core.session_store, self.core.sessions, self.core.trash, self.core.preferences)
+
+    @cached_property
+    def key_moments(self) -> KeyMoments:
+        core = self.core
+        model_services = (core.structured_output, core.qualification, core.preferences, core.priority)
+        return KeyMoments(DayStore(core.database), core.memory_cache, core.library, core.app_state, *model_services)
 
     @cached_property
     def erasure(self) -> Erasure:

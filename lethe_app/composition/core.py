@@ -132,9 +132,10 @@ class CoreServices:
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
         self.priority = BackgroundPriority()
-        self.session_store = SessionStore(database, preferences.redact)
         self.fact_store = FactStore(database)
         self.memory_store = MemoryStore(database)
+        self.memory_cache = MemoryCache(self.memory_store)
+        self.session_store = SessionStore(database, preferences.redact, self.memory_cache.refresh)
         self.document_store = DocumentStore(database)
         self.passages = Passages(database)
         self.receipt_store = Receipts(database)
@@ -155,7 +156,6 @@ class CoreServices:
         self.formats = ModelFormats(self.library, preferences)
         self.prompts_outdated: Listeners[str] = Listeners()
         """Emits the persona whose prompts have to be made again, because something in them was deleted or edited."""
-        self.memory_cache = MemoryCache(self.memory_store)
         self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
         self.lore = LoreService(self.library, preferences, self.session_state)

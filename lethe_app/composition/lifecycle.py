@@ -54,6 +54,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         doctor=core.doctor,
         erasure=background.erasure,
         retention=background.retention,
+        key_moments=background.key_moments,
         memory=core.memory,
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,
@@ -118,6 +119,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
     return (
         core.downloads.close,
         background.retention.background.close,
+        background.key_moments.background.close,
         core.trash.background.close,
         core.worlds.close,
         core.backups.close,

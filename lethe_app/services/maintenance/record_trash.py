@@ -8,7 +8,7 @@ from uuid import UUID
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.services import mood
-from lethe_app.services.background import feedback
+from lethe_app.services.background import feedback, key_moments
 from lethe_app.services.background.task_api import STATE_SCOPE
 from lethe_app.services.memory import objections, proactive
 from lethe_app.services.memory.facts import FactService
@@ -103,6 +103,7 @@ def app_state_keys(persona_id: str) -> PersonaStateKeys:
     return PersonaStateKeys(
         persona_scopes=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
+            key_moments.SCOPE,
             *(proactive.NOTES, feedback.SCOPE, reading_progress.SCOPE, goals.SCOPE, draft_chat.SCOPE),
         ),
         persona_scope_prefixes=(STATE_SCOPE,),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -33,6 +34,11 @@ SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """  # noqa: S608 - names are ours
+SELECT_MOMENTS = """
+SELECT persona_id, guid FROM memories WHERE guid IN (SELECT moment FROM moment_sources WHERE message_id IN (
+    SELECT value FROM json_each(?1) UNION ALL SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?1))))
+"""
+"""Query: key moments of messages, or of all messages of sessions."""
 SELECT_RECALLABLE = """
 SELECT guid FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
@@ -44,9 +50,16 @@ class SessionStore:
     those for the trash.
     """
 
-    def __init__(self, database: Database, redact: Callable[[str], str] = lambda text: text) -> None:
-        """Create the store; `redact` returns what is stored of a text of the user."""
-        self._database, self._redact = database, redact
+    def __init__(
+        self,
+        database: Database,
+        redact: Callable[[str], str] = lambda text: text,
+        on_moments_changed: Callable[[str, list[UUID]], None] = lambda _persona_id, _moments: None,
+    ) -> None:
+        """Create the store. `redact` returns what is stored of a text of the user; `on_moments_changed` receives a persona and
+        its key moments that went to the trash or came back with their messages.
+        """
+        self._database, self._redact, self._on_moments_changed = database, redact, on_moments_changed
 
     # Sessions
 
@@ -127,11 +140,11 @@ class SessionStore:
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""
-        await self._database.run(lambda connection: trash.delete_session(connection, str(guid)))
+        await self._change_trash([guid], lambda connection: trash.delete_session(connection, str(guid)))
 
     async def restore_session(self, guid: UUID) -> None:
         """Restore a session from the trash. Raise StorageError if it is not there."""
-        await self._database.run(lambda connection: trash.restore_session(connection, str(guid)))
+        await self._change_trash([guid], lambda connection: trash.restore_session(connection, str(guid)))
 
     # Messages
 
@@ -208,11 +221,27 @@ class SessionStore:
 
     async def delete_message(self, *message_ids: UUID) -> None:
         """Move messages to the trash, all or none; their descendants remain on the branch."""
-        await self._database.run(lambda connection: trash.delete_messages(connection, [str(id_) for id_ in message_ids]))
+        ids = [str(id_) for id_ in message_ids]
+        await self._change_trash(message_ids, lambda connection: trash.delete_messages(connection, ids))
 
     async def restore_message(self, *message_ids: UUID) -> None:
         """Restore messages from the trash to their former positions, all or none."""
-        await self._database.run(lambda connection: trash.restore_messages(connection, [str(id_) for id_ in message_ids]))
+        ids = [str(id_) for id_ in message_ids]
+        await self._change_trash(message_ids, lambda connection: trash.restore_messages(connection, ids))
+
+    async def _change_trash(self, ids: Sequence[UUID], change: Callable[[sqlite3.Connection], None]) -> None:
+        """Move sessions or messages to the trash or back, and report the key moments that moved with them."""
+        ids_json = json.dumps([str(id_) for id_ in ids])
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            change(connection)
+            return connection.execute(SELECT_MOMENTS, (ids_json,)).fetchall()
+
+        moments: dict[str, list[UUID]] = {}
+        for persona_id, guid in await self._database.run(work):
+            moments.setdefault(persona_id, []).append(UUID(guid))
+        for persona_id, guids in moments.items():
+            self._on_moments_changed(persona_id, guids)
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
         """Erase the records that have been in the trash for more than `days`; return the number of records."""
