@@ -95,7 +95,8 @@ class BackgroundServices:
 
     @cached_property
     def retention(self) -> Retention:
-        return Retention(self.core.session_store, self.core.sessions, self.core.trash, self.core.preferences)
+        core = self.core
+        return Retention(core.session_store, core.sessions, core.trash, core.turn_memories, core.preferences)
 
     @cached_property
     def key_moments(self) -> KeyMoments:

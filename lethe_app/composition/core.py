@@ -165,7 +165,7 @@ class CoreServices:
         self.archive_jobs = ArchiveJobs(database)
         self.knowledge_base = KnowledgeBase(IndexBackend(self.memory_index, self.document_store))
         self.past_sessions = PastSessions(self.session_store, self.fact_store, preferences, self.token_counts)
-        self.receipts = ReceiptService(self.receipt_store, self.token_counts)
+        self.receipts = ReceiptService(self.receipt_store, self.token_counts, preferences)
         self.fill_macros = MacroValues(self.session_store, self.memory_cache, self.lore, self.untrusted_memories).fill
         # A saved KV cache state contains the text of its prompt, so it must not outlive anything that is deleted.
         self.prompts_outdated.add(self.cache_state.forget_persona)

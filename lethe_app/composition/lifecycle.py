@@ -118,7 +118,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
     """Return the close functions of background work, then of the models, and last of the database that all of them write to."""
     return (
         core.downloads.close,
-        background.retention.background.close,
+        background.retention.close,
         background.key_moments.background.close,
         core.trash.background.close,
         core.worlds.close,

@@ -37,7 +37,7 @@ class RecallStep:
         question, rows = turn.user_message, turn.rows
         if question is None:
             return
-        if rows.turn_memory is not None:
+        if rows.turn_memory is not None and not rows.turn_memory.is_stripped:
             yield MemoriesRecalled(question.id, without_deleted(rows.turn_memory, rows.deleted_ids))
             return
         if rows.is_edited and (stale := _find_search_results_above(turn, question)):

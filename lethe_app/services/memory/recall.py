@@ -83,10 +83,12 @@ class RecallService:
         if not self._preferences.current.recalls_memories:
             context = replace(context, memories=context.memories.exclude({one.guid for one in context.memories}), sessions=())
         self._indexing.check_worlds(context.session_worlds.worlds)
-        if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
+        # An old reply is written anew: what is stored of the present does not count or change. Nor does it where a recall took
+        # place before, of which only the ids are stored.
+        if not turn.rows.is_newest or turn.rows.turn_memory is not None:
             memory = (await self._select(replace(context, states={}))).memory
             memory = memory.model_copy(update={"degradations": degradations_of(context)})
-            await self._turn_memories.save_turn(question.id, memory)
+            await self._turn_memories.save_turn(question.id, self._to_stored(memory))
             return RecallOutcome(memory)
         initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
         if initiative.prunable:
@@ -101,6 +103,10 @@ class RecallService:
             return result
         recalled = await self._untrusted_memories.quote_recalled(result.memory.recalled, context.memories.by_guid)
         return replace(result, memory=result.memory.model_copy(update={"recalled": recalled}))
+
+    def _to_stored(self, memory: TurnMemory) -> TurnMemory:
+        """Return what is stored of a recall."""
+        return memory if self._preferences.current.keep_retrieved_context else memory.without_texts()
 
     async def stored_recall(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
@@ -147,7 +153,7 @@ class RecallService:
             states={**states, **changes.states, **changed_states(result.states, context.states)},
             app_state=changes.app_state,
         )
-        note = await self._turn_memories.save_effects(effects)
+        note = await self._turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
         self._memory_cache.apply_effects(effects)
         return RecallOutcome(effects.memory, note)
 
