@@ -29,6 +29,7 @@ from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
+from lethe_app.services.maintenance.days import Days
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.retention import Retention
@@ -120,6 +121,7 @@ class AppServices:
     erasure: Erasure
     retention: Retention
     key_moments: KeyMoments
+    days: Days
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists

@@ -33,6 +33,7 @@ from lethe_app.services.chat.recall_step import RecallStep
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
+from lethe_app.services.maintenance.days import Days
 from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
@@ -62,6 +63,7 @@ from lethe_app.services.web.research import ResearchService
 from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.chats.feedback import FeedbackStore
+from lethe_app.storage.day_erasure import DayErasure
 from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
@@ -109,6 +111,12 @@ class BackgroundServices:
         core = self.core
         stores = (core.notebooks, core.documents, core.memory, core.library, core.indexing)
         return Erasure(core.trash.records, *stores, core.cache_state, core.sessions_changed)
+
+    @cached_property
+    def days(self) -> Days:
+        core = self.core
+        stores = (DayStore(core.database), DayErasure(core.database), self.erasure, core.notebooks)
+        return Days(*stores, core.archive_queue, core.session_editing)
 
     @cached_property
     def goals(self) -> GoalService:

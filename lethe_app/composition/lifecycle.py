@@ -55,6 +55,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         erasure=background.erasure,
         retention=background.retention,
         key_moments=background.key_moments,
+        days=background.days,
         memory=core.memory,
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,

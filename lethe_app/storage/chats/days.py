@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import date
+from uuid import UUID
 
 from lethe_app.domain.chat import Message
 from lethe_app.storage.chats import messages
@@ -18,6 +19,8 @@ AND m.role IN ('user', 'assistant')
 """
 COUNT_BY_DAY = f"SELECT substr(m.time, 1, 10), count(*) {VISIBLE} GROUP BY 1 ORDER BY 1"
 IDS_OF_DAY = f"SELECT m.id {VISIBLE} AND substr(m.time, 1, 10) = ? ORDER BY m.time, m.seq"
+
+SESSIONS_OF_DAY = f"SELECT DISTINCT s.guid {VISIBLE} AND substr(m.time, 1, 10) = ?"
 
 
 class DayStore:
@@ -34,6 +37,12 @@ class DayStore:
             return {date.fromisoformat(day): count for day, count in rows}
 
         return await self._database.run(work)
+
+    async def sessions_of(self, persona_id: str, day: date) -> list[UUID]:
+        """Return the sessions with a visible message of a day."""
+        key = (persona_id, day.isoformat())
+        rows = await self._database.run(lambda connection: connection.execute(SESSIONS_OF_DAY, key).fetchall())
+        return [UUID(guid) for (guid,) in rows]
 
     async def messages_of(self, persona_id: str, day: date) -> list[Message]:
         """Return the visible messages of a day in the order of time."""
