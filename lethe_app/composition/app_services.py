@@ -89,6 +89,7 @@ class MindServices:
 
     moods: MoodService
     mood_reader: MoodReader
+    key_moments: KeyMoments
     reminders: Reminders
     week: Week
     inner_life: InnerLife
@@ -120,7 +121,6 @@ class AppServices:
     doctor: Doctor
     erasure: Erasure
     retention: Retention
-    key_moments: KeyMoments
     days: Days
     memory: MemoryService
     memory_lookup: MemoryLookup
@@ -186,7 +186,7 @@ class AppServices:
         self.rolling_summary.background.start()
         self.trash.background.start(PURGE_AFTER)
         self.retention.background.start(PURGE_AFTER)
-        self.key_moments.background.start(PURGE_AFTER)
+        self.mind.key_moments.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
         self.mind.mood_reader.background.start(ARCHIVE_AFTER)

@@ -247,6 +247,7 @@ class BackgroundServices:
         return MindServices(
             moods=core.moods,
             mood_reader=MoodReader(mood_inference, core.session_store, core.participants, *background_services),
+            key_moments=self.key_moments,
             reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state),
             week=Week(core.library),
             inner_life=InnerLife(core.library, core.memory_cache, core.preferences),

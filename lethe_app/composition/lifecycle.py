@@ -54,7 +54,6 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         doctor=core.doctor,
         erasure=background.erasure,
         retention=background.retention,
-        key_moments=background.key_moments,
         days=background.days,
         memory=core.memory,
         memory_lists=core.memory_lists,
@@ -102,6 +101,7 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
     """Return the close functions of background services, which come before those of the services they use."""
     mind = (
         background.mind.mood_reader.close,
+        background.mind.key_moments.background.close,
         background.mind.reminders.close,
         background.mind.notebook_writer.close,
         background.mind.notebook_selector.background.close,
@@ -120,7 +120,6 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
     return (
         core.downloads.close,
         background.retention.close,
-        background.key_moments.background.close,
         core.trash.background.close,
         core.worlds.close,
         core.backups.close,

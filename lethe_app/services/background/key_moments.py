@@ -53,8 +53,7 @@ class KeyMoments:
     async def look_through_days(self) -> None:
         """Find the key moments of all days before today."""
         for persona in await self._library.personas():
-            if not persona.is_user:
-                await self.look_through_days_of(persona.unique_name)
+            await self.look_through_days_of(persona.unique_name)
 
     async def look_through_days_of(self, persona_id: str, today: date | None = None) -> None:
         """Find the key moments of one persona's days before `today`, by default the present day. Raise StorageError."""

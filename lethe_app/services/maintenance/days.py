@@ -47,12 +47,14 @@ class Days:
             await self._session_editing.stop_replies(await self._days.sessions_of(name, day))
             erased = await self._day_erasure.erase_day(name, day)
             count += erased.messages
+            # First of all, so that nobody reads on in what is gone.
+            self._session_editing.sessions_changed.notify(
+                SessionsChanged(name, erased.changed_sessions, erased.erased_sessions)
+            )
             await self._notebooks.delete_day(name, day)
             for guid in erased.changed_sessions:
                 await self._archive_queue.update(guid)  # a summary of what is left
             await self._archive_queue.renew(name)
-            change = SessionsChanged(name, erased.changed_sessions, erased.erased_sessions)
-            self._session_editing.sessions_changed.notify(change)
         await self._erasure.finish(names)
         return count
 

@@ -213,6 +213,7 @@ class WindowController(QObject):
         self.erasure = ErasureController(
             window,
             services.erasure,
+            services.days,
             services.paths.database,
             self.directory,
             self.sessions,

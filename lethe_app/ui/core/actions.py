@@ -64,6 +64,7 @@ ACTION_SPECS = (
     ActionSpec(
         "erase_history", str(QT_TRANSLATE_NOOP("Action", "Delete conversations and memories…")), ("Ctrl+Alt+Shift+Del",)
     ),
+    ActionSpec("erase_day", str(QT_TRANSLATE_NOOP("Action", "Delete a day…")), ("Ctrl+Alt+Shift+D",)),
     ActionSpec("memories", str(QT_TRANSLATE_NOOP("Action", "Memories")), ("Ctrl+Shift+E",)),
     ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Action", "Rebuild memory index")), ("Ctrl+F5",)),
     ActionSpec("facts", str(QT_TRANSLATE_NOOP("Action", "Facts")), ("Ctrl+Shift+K",)),
@@ -146,6 +147,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "dreams",
             "objections",
             "rebuild_index",
+            "erase_day",
             "erase_history",
         ),
     ),

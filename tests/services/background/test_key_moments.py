@@ -52,7 +52,7 @@ async def test_what_mattered_in_a_day_is_remembered_with_its_messages(services: 
     _session, messages = await add_day(services, *LINES)
     said_on = messages[2].time
 
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
 
     job, fear, birth = await moments(services)
     assert birth.content.startswith("Tomas's sister Ines had a baby")
@@ -68,24 +68,24 @@ async def test_small_talk_and_today_have_no_moments(services: AppServices, says:
     await add_day(services, "Hi!", "Hello.", "What's the weather like?", "Rainy.", "ok good night", "Good night.")
     await say(services, await services.sessions.new(MIRA), BIRTH)
 
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
 
     assert await texts(services) == []
 
 
 async def test_a_day_is_looked_through_again_only_when_its_messages_changed(services: AppServices):
     session, _messages = await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
     first = await moments(services)
 
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
     assert [memory.guid for memory in await moments(services)] == [memory.guid for memory in first]
     time = first[0].added
     said = [Alternative(content=WEDDING, created=time)]
     await services.core.session_store.add_message(
         Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", time=time, alternatives=said)
     )
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
 
     assert any("married" in text for text in await texts(services))
     assert len(await moments(services)) == 3
@@ -94,7 +94,7 @@ async def test_a_day_is_looked_through_again_only_when_its_messages_changed(serv
 
 async def test_a_moment_goes_to_the_trash_with_its_message_and_comes_back_with_it(services: AppServices):
     session, messages = await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
 
     await services.message_editing.delete(session.guid, messages[2].id)
     assert not any("baby" in text for text in await texts(services))
@@ -106,7 +106,7 @@ async def test_a_moment_goes_to_the_trash_with_its_message_and_comes_back_with_i
 
 async def test_a_conversation_takes_its_moments_along_and_brings_them_back(services: AppServices):
     session, _messages = await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
     before = await texts(services)
 
     await services.sessions.delete(session.guid)
@@ -124,7 +124,7 @@ async def test_a_conversation_takes_its_moments_along_and_brings_them_back(servi
 async def test_a_moment_is_recalled_like_any_memory(services: AppServices, says: Callable[..., object]):
     await says("“Oh!”")
     await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
     await services.indexing.index_all_pending()
     await services.preferences.set(recall_without_match=0)
 
@@ -137,7 +137,7 @@ async def test_switched_off_nothing_is_kept(services: AppServices):
     await services.preferences.set(key_moments=False)
     await add_day(services, *LINES)
 
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
 
     assert await texts(services) == []
 
@@ -152,7 +152,7 @@ async def test_a_qualified_model_chooses_and_without_an_answer_the_most_salient_
     qualify(services)
     await add_day(services, *LINES)
 
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
 
     found = await texts(services)
     assert len(found) == len(kept)

@@ -51,7 +51,7 @@ async def day(services: AppServices, says: Callable[..., object]) -> date:
     for session in (long, own):
         await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    await services.key_moments.look_through_days()
+    await services.mind.key_moments.look_through_days()
     conclusions = [Conclusion(f"Ines collects {CANARY}", day), Conclusion("Tomas works in Porto", day - timedelta(days=2))]
     await services.mind.notebooks.create(MIRA, "Family", conclusions)
     written = MemoryUnit(content=f"He told me of {CANARY} today.", made_by="journal", added=now() - timedelta(days=2))

@@ -10,7 +10,7 @@ import json
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -29,7 +29,7 @@ from lethe_app.errors import FileError
 from lethe_app.paths import Paths
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.services.personas.bundles import ExportPreview
-from lethe_app.ui.controllers.erasure import ErasureDialog
+from lethe_app.ui.controllers.erasure import DayChoice, DayErasureDialog, ErasureDialog
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
@@ -142,6 +142,11 @@ DIALOGS: dict[str, Make] = {
     "nobody to ask": lambda window, _theme: GroupDialog(window, [], [MIRA], [], face_of),
     "keys": lambda window, _theme: ShortcutsDialog(window),
     "about": lambda window, _theme: AboutDialog(window),
+    "day erasure": lambda window, _theme: DayErasureDialog(
+        window,
+        [DayChoice("mira", "Mira", {date(2026, 3, 17): 212, date(2026, 3, 16): 1}), DayChoice("", "All personas", {})],
+        "mira",
+    ),
     "erasure": lambda window, _theme: ErasureDialog(window, "Mira"),
 }
 

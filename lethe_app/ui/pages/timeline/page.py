@@ -68,6 +68,9 @@ class TimelinePage(PersonaListPage):
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
         self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
+        self.delete_day_button = self.add_button(
+            self.tr("Delete a day…"), lambda: self._context.run_action("erase_day"), "trash"
+        )
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
         self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
         self.by_topic_chip = build_chip(self.tr("By topic"), self.tr("Group the facts by topic instead of by month"))
