@@ -139,6 +139,8 @@ class ChatSession(MemoryUnit):
     future_goals: list[str] = Field(default_factory=list)
     relevance: int = Field(default=1, ge=1, le=5)
     archived: bool = False
+    is_incognito: bool = False
+    """True if its texts are kept in memory only, nothing is learnt from it, and it ends with the program."""
 
 
 class SessionEventKind(StrEnum):
@@ -190,6 +192,7 @@ class SessionSummary:
     """The user's first words, shown as the name while the session has no title."""
     guests: tuple[str, ...] = ()
     """Ids of the other personas that take part."""
+    is_incognito: bool = False
 
 
 @dataclass(frozen=True)

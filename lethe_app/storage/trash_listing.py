@@ -27,7 +27,7 @@ SELECT t.id, substr(a.content, 1, ?1), t.deleted_at, (SELECT sum(length) FROM al
     s.persona_id, 0, u.name
 FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
-WHERE t.deleted_at IS NOT NULL AND u.deleted_at IS NULL AND t.hidden = 0
+WHERE t.deleted_at IS NOT NULL AND u.deleted_at IS NULL AND t.hidden = 0 AND NOT s.is_incognito
 """
 MEMORIES = """
 SELECT guid, coalesce(nullif(name, ''), substr(content, 1, ?1)), deleted_at, length(content), persona_id, 0, ''

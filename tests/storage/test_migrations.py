@@ -119,6 +119,7 @@ async def test_a_database_of_version_1_opens_with_every_field_of_a_session(old: 
         "future_goals": ["Wieder hingehen"],
         "relevance": 4,
         "archived": False,
+        "is_incognito": False,
     }
     (summary,) = await chats.sessions("mara-venn")
     assert (summary.messages, summary.preview) == (4, "The last words.")

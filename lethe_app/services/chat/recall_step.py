@@ -50,6 +50,8 @@ class RecallStep:
         yield MemoriesRecalled(question.id, outcome.memory)
         if turn.before is not None and not rows.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
+        if turn.session.is_incognito:
+            return  # a search would leave the computer, and be logged
         async with aclosing(self._look_up(turn.session, turn.participants, question)) as events:
             async for event in events:
                 yield event

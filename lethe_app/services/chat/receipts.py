@@ -64,7 +64,8 @@ class ReceiptService:
             while len(self._last_turns) > MAX_SESSIONS:
                 self._last_turns.popitem(last=False)
         entry = ReceiptEntry(prompt.receipt, cost)
-        spans = prompt.spans if self._preferences.current.keep_retrieved_context else ()
+        is_stored = self._preferences.current.keep_retrieved_context and not turn.session.is_incognito
+        spans = prompt.spans if is_stored else ()
         return ReplyReceipt(entry, turn.session.persona_id, spans, turn.rows.deletions)
 
     async def forget_prompts(self, persona_id: str) -> None:

@@ -85,10 +85,12 @@ class RecallService:
         self._indexing.check_worlds(context.session_worlds.worlds)
         # An old reply is written anew: what is stored of the present does not count or change. Nor does it where a recall took
         # place before, of which only the ids are stored.
-        if not turn.rows.is_newest or turn.rows.turn_memory is not None:
+        is_incognito = turn.session.is_incognito  # nothing of it is stored or counts
+        if is_incognito or not turn.rows.is_newest or turn.rows.turn_memory is not None:
             memory = (await self._select(replace(context, states={}))).memory
             memory = memory.model_copy(update={"degradations": degradations_of(context)})
-            await self._turn_memories.save_turn(question.id, self._to_stored(memory))
+            if not is_incognito:
+                await self._turn_memories.save_turn(question.id, self._to_stored(memory))
             return RecallOutcome(memory)
         initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
         if initiative.prunable:

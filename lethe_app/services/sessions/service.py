@@ -60,9 +60,9 @@ class SessionService:
         self._archive_tasks: dict[str, asyncio.Task[None]] = {}
         """Task by persona that archives the sessions before the newest one."""
 
-    async def list(self, persona_id: str) -> list[SessionSummary]:
+    async def list(self, persona_id: str, *, with_incognito: bool = False) -> list[SessionSummary]:
         """Return the persona's sessions, newest activity first."""
-        return await self._session_store.sessions(persona_id)
+        return await self._session_store.sessions(persona_id, with_incognito=with_incognito)
 
     async def resume(self, persona_id: str) -> ChatSession:
         """Return the newest session, or a new one if there is none."""
@@ -104,6 +104,14 @@ class SessionService:
             await asyncio.shield(task)
         return await self._session_store.session(session.guid)
 
+    async def start_incognito(self, persona_id: str) -> ChatSession:
+        """Begin an incognito session with the persona's greeting, if any. Its texts are kept in memory only, nothing is learnt
+        from it, and it ends with `delete` or with the program.
+        """
+        session = await self._begin(persona_id, is_incognito=True)
+        self.changed.notify(persona_id)
+        return session
+
     async def start_session(self, persona_id: str) -> ChatSession:
         """Begin a new session with the persona's greeting, if any. A session that nobody has answered yet is reused.
 
@@ -111,11 +119,18 @@ class SessionService:
         """
         if unanswered := await self._find_unanswered(persona_id):
             return unanswered
-        participants = await self._participants.load_for_persona(persona_id)
         await self.wait_until_archived(persona_id)
+        session = await self._begin(persona_id)
+        self._start_archiving(persona_id)
+        self.changed.notify(persona_id)
+        return session
+
+    async def _begin(self, persona_id: str, *, is_incognito: bool = False) -> ChatSession:
+        """Store a new session with the persona's greeting, if any."""
+        participants = await self._participants.load_for_persona(persona_id)
         previous = await self._previous_greeting(persona_id)
         session = await self._session_store.add_session(
-            ChatSession(persona_id=persona_id, user_id=participants.user.unique_name)
+            ChatSession(persona_id=persona_id, user_id=participants.user.unique_name, is_incognito=is_incognito)
         )
         macro_context = await self._fill_macros(
             participants.build_macro_context(session, session.added),
@@ -124,8 +139,6 @@ class SessionService:
         )
         if greeting := create_greeting(participants.persona, session, macro_context, previous):
             await self._session_store.add_message(greeting)
-        self._start_archiving(persona_id)
-        self.changed.notify(persona_id)
         return await self._session_store.session(session.guid)
 
     async def wait_until_archived(self, persona_id: str) -> None:
@@ -202,7 +215,9 @@ class SessionService:
         return session if session.user_id == self._participants.default_user_id else None
 
     async def rename(self, guid: UUID, title: str) -> None:
-        """Set the title to the user's, which is never overwritten automatically."""
+        """Set the title to the user's, which is never overwritten automatically. An incognito session has none."""
+        if (await self._session_store.session(guid)).is_incognito:
+            return
         await self._archive_queue.write(guid, SessionPart.TITLE, title.strip())
 
     async def set_guests(self, guid: UUID, names: Sequence[str]) -> ChatSession:
@@ -247,8 +262,12 @@ class SessionService:
         self.changed.notify(session.persona_id)
 
     async def delete(self, guid: UUID) -> None:
-        """Move a session to the trash, and remove it from all prompts."""
+        """Move a session to the trash, and remove it from all prompts; an incognito one is gone at once."""
         session = await self._session_store.session(guid)
+        if session.is_incognito:
+            await self._session_store.erase_incognito(guid)
+            self.changed.notify(session.persona_id)
+            return
         await self._session_store.delete_session(guid)
         await self._archive_queue.renew(session.persona_id)
         self.changed.notify(session.persona_id)

@@ -34,7 +34,10 @@ from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse
 WORLDS, SCRATCH, ORIGINAL = "worlds", "scratch", "original"
 """Keys of the session state that are valid in another home."""
 NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
-SESSIONS = "SELECT guid FROM sessions JOIN memories m USING (guid) WHERE m.persona_id = ? AND m.deleted_at IS NULL"
+SESSIONS = (
+    "SELECT guid FROM sessions JOIN memories m USING (guid)"
+    " WHERE m.persona_id = ? AND m.deleted_at IS NULL AND NOT is_incognito"
+)
 MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"  # noqa: S608 - names are ours
 COUNTS = {
     "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {NOT_DELETED}",  # noqa: S608 - names are ours

@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutl
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
-from lethe_app.storage.chats import branches, messages, session_events, session_list
+from lethe_app.storage.chats import branches, incognito, messages, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import (
@@ -92,6 +92,11 @@ class SessionStore:
 
         return await self._database.run(work)
 
+    async def erase_incognito(self, guid: UUID) -> None:
+        """Erase an incognito session for good, also from the files of the database."""
+        await self._database.run(lambda connection: incognito.erase(connection, str(guid)))
+        await self._database.scrub()
+
     async def set_leaf(self, session_id: UUID, message_id: UUID) -> None:
         """Display the branch that ends with this message; the next message follows it. Raise StorageError."""
 
@@ -107,12 +112,14 @@ class SessionStore:
         await self._database.run(work)
 
     async def sessions(
-        self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None
+        self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None, with_incognito: bool = False
     ) -> list[SessionSummary]:
         """Return sessions of one persona or of all, newest activity first, at most `limit`; with `deleted` those in the
-        trash.
+        trash. Incognito sessions are left out unless they are asked for.
         """
-        return await self._database.run(lambda connection: session_list.list_sessions(connection, persona_id, deleted, limit))
+        return await self._database.run(
+            lambda connection: session_list.list_sessions(connection, persona_id, deleted, limit, with_incognito)
+        )
 
     async def newest_session(self, persona_id: str) -> SessionSummary | None:
         """Return the persona's session with the latest activity, or None."""
@@ -184,14 +191,13 @@ class SessionStore:
     async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
         """Change the text of the displayed alternative with what was detected in it; the others remain."""
         text = storable_text(self._redact(content))
-        return await self._update_message(
-            message_id,
-            lambda connection, id_: connection.execute(
-                "UPDATE alternatives SET content = ?, length = ?, is_cut = 0, language = ?, is_sensitive = ?"
-                " WHERE message_id = ? AND position = (SELECT shown FROM messages WHERE id = message_id)",
-                (text, len(text), language, is_sensitive, id_),
-            ),
-        )
+        changes = {"content": text, "is_cut": False, "language": language, "is_sensitive": is_sensitive}
+
+        def change(connection: sqlite3.Connection, id_: str) -> None:
+            message = messages.load_message(connection, id_)
+            messages.replace_alternative(connection, id_, message.shown, message.current.model_copy(update=changes))
+
+        return await self._update_message(message_id, change)
 
     async def restore_shown(self, before: Message) -> Message:
         """Restore the text of the alternative displayed in `before`, and display it."""

@@ -78,7 +78,7 @@ class SidebarController(QObject):
 
     async def refresh_sessions(self, persona_id: str) -> None:
         """Read the sessions of a persona again and show them."""
-        summaries = await self._sessions.list(persona_id)
+        summaries = await self._sessions.list(persona_id, with_incognito=True)
         ended = await self._session_timeout.find_ended_session(persona_id)
         # In a thread if there are many sessions, so that the window stays responsive.
         rows = await offload_if_large(
@@ -91,7 +91,7 @@ class SidebarController(QObject):
             summary.title.strip()
             or strip_markdown(summary.first_words)
             or strip_markdown(summary.preview)
-            or self.tr("New conversation")
+            or (self.tr("Incognito conversation") if summary.is_incognito else self.tr("New conversation"))
         )
         return SessionRow(
             str(summary.guid),
@@ -101,6 +101,7 @@ class SidebarController(QObject):
             summary.messages,
             guests=self._directory.find_names(summary.guests),
             is_ended=summary.guid == ended,
+            is_incognito=summary.is_incognito,
         )
 
 

@@ -28,6 +28,7 @@ class ActionSpec:
 
 ACTION_SPECS = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Action", "New conversation")), ("Ctrl+N",)),
+    ActionSpec("incognito", str(QT_TRANSLATE_NOOP("Action", "New incognito conversation")), ("Ctrl+Alt+I",)),
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
     ActionSpec("duplicate_persona", str(QT_TRANSLATE_NOOP("Action", "Duplicate persona")), ("Ctrl+Alt+N",)),
@@ -117,7 +118,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Conversations")),
-        ("new", "rename", "delete", "conversations", "search", "find", "group", "who_answers"),
+        ("new", "incognito", "rename", "delete", "conversations", "search", "find", "group", "who_answers"),
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
@@ -180,7 +181,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """Title and names of each group of actions, for the list of shortcuts."""
 
-RETURN_TO_SESSION = frozenset({"new", "rename", "search", "focus_sidebar", "focus_chat", "focus_composer"})
+RETURN_TO_SESSION = frozenset({"new", "incognito", "rename", "search", "focus_sidebar", "focus_chat", "focus_composer"})
 """Actions that return to the session first if they are used on a page."""
 SESSION_ONLY = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
