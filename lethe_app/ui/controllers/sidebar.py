@@ -50,6 +50,7 @@ class SidebarController(QObject):
         sidebar.persona_chosen.connect(session_controller.choose_persona)
         sidebar.session_chosen.connect(session_controller.choose_session)
         sidebar.new_requested.connect(session_controller.start_session)
+        sidebar.incognito_requested.connect(session_controller.start_incognito)
         sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
 
     def close(self) -> None:

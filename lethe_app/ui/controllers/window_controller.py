@@ -329,7 +329,6 @@ class WindowController(QObject):
         self.messages.load_failed.connect(self._window.notifier.report_error)
         self._window.chat.composer.edit_last_requested.connect(self._edit_last_message)
         self._window.window_actions.connect(edit_last=self._edit_last_message, copy_reply=self._copy_last_reply)
-        self._window.window_actions.connect(incognito=self.sessions.start_incognito)
         self._window.set_transcript(view)
 
     def open(self) -> None:

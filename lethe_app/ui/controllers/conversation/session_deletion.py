@@ -83,7 +83,7 @@ class SessionDeletion(QObject):
         question = ConfirmDialog(
             self._sidebar.window(),
             self.tr("Close the incognito conversation?"),
-            self.tr("Its messages are gone for good: nothing of them was stored."),
+            self.tr("Its messages are deleted permanently. Nothing of them was stored."),
             self.tr("Close conversation"),
             is_final=True,
         )

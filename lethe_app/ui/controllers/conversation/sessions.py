@@ -74,18 +74,17 @@ class SessionController(QObject):
         """Open a session by its GUID."""
         self._tasks.start_task(self.go_to_session(UUID(guid)), key="open")
 
-    def start_incognito(self) -> None:
-        """Start an incognito session with the persona of the session on display."""
-        if self._current_session is not None:
-            self._tasks.start_task(self._open_new_session(self._current_session.persona_id, is_incognito=True), key="open")
+    def start_incognito(self, persona_id: str) -> None:
+        """Start an incognito session; with an empty id with the persona of the session on display."""
+        self.start_session(persona_id, is_incognito=True)
 
-    def start_session(self, persona_id: str) -> None:
+    def start_session(self, persona_id: str, *, is_incognito: bool = False) -> None:
         """Start a new session; with an empty id with the persona of the session on display."""
         chosen_persona_id = persona_id or (
             self._current_session.persona_id if self._current_session else next(iter(self._directory.personas), "")
         )
         if chosen_persona_id:
-            self._tasks.start_task(self._open_new_session(chosen_persona_id), key="open")
+            self._tasks.start_task(self._open_new_session(chosen_persona_id, is_incognito=is_incognito), key="open")
 
     async def open_last_session(self) -> None:
         """Open the session of the last time, or else the newest one of the last or the first persona."""
