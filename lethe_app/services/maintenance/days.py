@@ -11,7 +11,7 @@ from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
 from lethe_app.storage.chats.days import DayStore
-from lethe_app.storage.day_erasure import DayErasure
+from lethe_app.storage.message_erasure import DayErasure
 
 
 class Days:
@@ -53,7 +53,7 @@ class Days:
             )
             await self._notebooks.delete_day(name, day)
             for guid in erased.changed_sessions:
-                await self._archive_queue.update(guid)  # a summary of what is left
+                await self._session_editing.remake_parts(guid)  # of what is left
             await self._archive_queue.renew(name)
         await self._erasure.finish(names)
         return count

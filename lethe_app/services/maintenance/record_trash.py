@@ -73,7 +73,8 @@ class RecordTrash:
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Delete records permanently."""
-        await self._listing.erase(items)
+        for session in await self._listing.erase(items):
+            await self._session_editing.remake_parts(session)
         for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
             await self._facts.renew(persona_id)  # facts that the deleted ones had superseded are valid again
 

@@ -116,6 +116,13 @@ class SessionEditing:
 
     # Messages
 
+    async def remake_parts(self, guid: UUID) -> None:
+        """Make the parts of a session again after messages of it were erased, if it was archived. What the user wrote
+        remains.
+        """
+        if (await self._session_store.session(guid)).archived:
+            await self._archive_queue.update(guid)
+
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
         """Insert a message by the user or the persona above another message, or at the end."""
         session = await self._session_store.session(guid)

@@ -1,4 +1,4 @@
-"""Erasing of one calendar day of a persona for good: its messages, and everything derived from them."""
+"""Erasing of messages for good with everything derived from them: those of a calendar day of a persona, or single ones."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _erase(connection: sqlite3.Connection, persona_id: str, day: str) -> ErasedD
         if connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0] > 1:
             messages.remove_alternative(connection, message_id, position)
             sessions[session] = None
-    _erase_facts(connection, persona_id, day, set(ids))
+    _erase_facts(connection, persona_id, set(ids), day)
     trash.erase_messages(connection, ids)
     erased = [guid for guid in sessions if not _has_messages(connection, guid)]
     changed = [guid for guid in sessions if guid not in erased]
@@ -100,8 +100,24 @@ def _has_messages(connection: sqlite3.Connection, session: str) -> bool:
     return connection.execute("SELECT 1 FROM messages WHERE session_id = ? LIMIT 1", (session,)).fetchone() is not None
 
 
-def _erase_facts(connection: sqlite3.Connection, persona_id: str, day: str, ids: set[str]) -> None:
-    """Erase the facts that only these messages state; the others lose them as sources."""
+def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUID]:
+    """Remove what was derived from messages that are about to be erased: facts that only they state, and what was made of their
+    sessions; return the sessions whose parts have to be made again. Incognito sessions have no traces.
+    """
+    query = "SELECT DISTINCT s.persona_id, s.guid FROM messages m JOIN sessions s ON s.guid = m.session_id WHERE m.id = ?"
+    sessions = {row: None for id_ in ids for row in connection.execute(query, (id_,)).fetchall()}
+    for persona_id in dict.fromkeys(persona for persona, _guid in sessions):
+        _erase_facts(connection, persona_id, set(ids))
+        _erase_states(connection, persona_id)
+    guids = [guid for _persona, guid in sessions]
+    for guid in guids:
+        _blank_session(connection, guid)
+    _blank_recalls(connection, set(guids))
+    return [UUID(guid) for guid in guids]
+
+
+def _erase_facts(connection: sqlite3.Connection, persona_id: str, ids: set[str], day: str = "") -> None:
+    """Erase the facts that only these messages state, and those without messages of a day; the others lose them as sources."""
     query = "SELECT guid, source_messages, first_seen FROM facts WHERE persona_id = ? AND made_by <> 'user'"
     for guid, value, first_seen in connection.execute(query, (persona_id,)).fetchall():
         sources = json.loads(value)
@@ -128,11 +144,8 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     """Erase what is recorded besides: states with summaries and notes, working memory, prompts, and what tasks did on that day
     or with these records.
     """
-    of_persona = "session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)"
-    connection.execute(f"DELETE FROM session_state WHERE key IN ('frame', 'scratch') AND {of_persona}", (persona_id,))  # noqa: S608
+    _erase_states(connection, persona_id)
     connection.executemany("DELETE FROM workbench WHERE namespace = ?", [(f"session/{id_}",) for id_ in ids])
-    connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
-    connection.execute(COUNT_DELETION, (persona_id,))
     query = "SELECT id, summary || made, date(began, 'localtime') FROM task_runs WHERE persona_id = ?"
     runs = connection.execute(query, (persona_id,)).fetchall()
     stale = [id_ for id_, text, began in runs if began == day or any(other in text for other in ids)]
@@ -144,14 +157,28 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     connection.executemany("DELETE FROM task_runs WHERE id = ?", [(id_,) for id_ in stale])
 
 
+def _erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
+    """Erase the states of a persona's sessions that contain summaries and notes, and the stored prompts."""
+    of_persona = "session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)"
+    connection.execute(f"DELETE FROM session_state WHERE key IN ('frame', 'scratch') AND {of_persona}", (persona_id,))  # noqa: S608
+    connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
+    connection.execute(COUNT_DELETION, (persona_id,))
+
+
 def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:
-    """Remove the texts that were recalled from these sessions, which may tell of the day, from the record of all turns."""
+    """Remove the texts recalled from these sessions from the record of all turns, and the notes on them from their own."""
+    query = "SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?))"
+    own = {id_ for (id_,) in connection.execute(query, (json.dumps(sorted(sessions)),))}
     for message_id, value in connection.execute(redaction.SELECT_TURNS).fetchall():
         row: dict[str, Any] = json.loads(value)
-        recalled = [one for one in row.get("memory", {}).get("recalled", []) if one.get("memory") in sessions]
+        memory = row.get("memory", {})
+        recalled = [one for one in memory.get("recalled", []) if one.get("memory") in sessions]
         for one in recalled:
             leads = [{**lead, "text": "", "words": []} for lead in one.get("leads", [])]
             one |= {"title": "", "text": "", "because": [], "leads": leads}
-        if recalled:
-            text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-            connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (text, message_id))
+        if message_id in own and memory.get("scratch"):
+            memory["scratch"] = ""
+        elif not recalled:
+            continue
+        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (text, message_id))
