@@ -63,9 +63,9 @@ from lethe_app.services.web.research import ResearchService
 from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.chats.feedback import FeedbackStore
-from lethe_app.storage.message_erasure import DayErasure
 from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
+from lethe_app.storage.message_erasure import DayErasure
 
 
 class BackgroundServices:
