@@ -26,6 +26,8 @@ from lethe_app.storage.key_value import AppState
 SCOPE = "key moments"
 """Scope of the app state with the days that were looked through, each with its number of messages, by persona."""
 CHECK_INTERVAL = 3600.0
+DAYS_PER_SAVE = 20
+"""Days after which the progress is stored; as many are looked through again if the program ends in between."""
 MAX_PER_DAY = 3
 MAX_CANDIDATES = 12
 """Notes of a day among which a model chooses."""
@@ -63,11 +65,13 @@ class KeyMoments:
         stored = await self._app_state.get(SCOPE, persona_id)
         seen = dict(stored) if isinstance(stored, dict) else {}
         counts = {day.isoformat(): count for day, count in (await self._days.count_messages(persona_id)).items()}
-        for day in [day for day, count in counts.items() if seen.get(day) != count and date.fromisoformat(day) < today]:
+        changed = [day for day, count in counts.items() if seen.get(day) != count and date.fromisoformat(day) < today]
+        for number, day in enumerate(changed, 1):
             await self._priority.wait_for_turn_end()
             await self._renew_day(persona_id, date.fromisoformat(day))
             seen[day] = counts[day]
-            await self._app_state.set(SCOPE, persona_id, {day: count for day, count in seen.items() if day in counts})
+            if number == len(changed) or not number % DAYS_PER_SAVE:  # years of imported days are no reason to write each time
+                await self._app_state.set(SCOPE, persona_id, {day: count for day, count in seen.items() if day in counts})
 
     async def _renew_day(self, persona_id: str, day: date) -> None:
         """Store the key moments of a day in place of those found before, unless the user edited these."""

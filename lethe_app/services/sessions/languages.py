@@ -57,11 +57,11 @@ class MessageLanguages:
             log.info("The language of a message could not be detected: %s", error)
 
 
-def describe_text(alternative: Alternative, original: str = "") -> Alternative:
+def describe_text(alternative: Alternative) -> Alternative:
     """Return the alternative with what its text tells: the language, as far as frequent words show it, and whether it contains
-    what identifies a person. `original` is the text before it was redacted.
+    what identifies a person.
     """
-    text = original or alternative.content
+    text = alternative.content
     return alternative.model_copy(
         update={"language": detect_by_words(text) or "", "is_sensitive": redact_identifiers(text) != text}
     )
