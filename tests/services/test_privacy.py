@@ -110,6 +110,17 @@ async def test_nothing_is_deleted_by_default(services: AppServices, session: Cha
     assert await services.sessions.list(MIRA) == before
 
 
+async def test_a_message_inserted_into_an_old_conversation_is_redacted_and_marked(services: AppServices, session: ChatSession):
+    await services.preferences.set(redact_identifiers=True)
+    await say(services, session, "Hello there, Mira.")
+
+    text = "Write to me at tomas@petrel.example whenever you want."
+    inserted = await services.session_editing.insert(session.guid, text, by_user=True, above=None)
+
+    assert inserted.content == "Write to me at [e-mail address] whenever you want."
+    assert (inserted.current.is_sensitive, inserted.current.language) == (True, "en")
+
+
 async def recorded(services: AppServices) -> str:
     """Everything that is recorded of what turns recalled, and of their prompts."""
     tables = ("turn_memories", "kept_prompts", "receipts")

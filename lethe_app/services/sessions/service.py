@@ -26,7 +26,7 @@ from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
-from lethe_app.services.sessions.languages import MessageLanguages
+from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.replies import Replies
@@ -311,6 +311,6 @@ def create_greeting(persona: Persona, session: ChatSession, macro_context: Macro
         speaker=persona.unique_name,
         speaker_name=persona.name,
         time=session.added,
-        alternatives=[Alternative(content=text, created=session.added) for text in greetings],
+        alternatives=[describe_text(Alternative(content=text, created=session.added)) for text in greetings],
         shown=random.choice(new or range(len(greetings))),  # noqa: S311 - nobody gains by guessing a greeting
     )

@@ -160,7 +160,7 @@ class SessionStore:
 
         `requested_language` is the language that the user asks for in it. Raise StorageError.
         """
-        redacted = self._redact_message(message)
+        redacted = self.redact(message)
 
         def work(connection: sqlite3.Connection) -> Message:
             stored = messages.add(connection, redacted)
@@ -175,10 +175,11 @@ class SessionStore:
 
     async def add_messages(self, new_messages: list[Message]) -> list[Message]:
         """Store messages, each after the one before; all or none."""
-        redacted = [self._redact_message(message) for message in new_messages]
+        redacted = [self.redact(message) for message in new_messages]
         return await self._database.run(lambda connection: [messages.add(connection, message) for message in redacted])
 
-    def _redact_message(self, message: Message) -> Message:
+    def redact(self, message: Message) -> Message:
+        """Return a message as it is stored: one of the user without identifying data, if the user wants that."""
         if message.role is not Role.USER:
             return message
         alternatives = [one.model_copy(update={"content": self._redact(one.content)}) for one in message.alternatives]
