@@ -37,6 +37,7 @@ LATE_MODULES = ["ddgs", "trafilatura", "dateparser"]
 # Files that libraries read beside their modules: (package, files in it).
 READ_BESIDE = [
     ("trafilatura", "settings.cfg"),
+    ("py3langid", "data/model.npz.xz"),
     ("tld", "res/*.txt"),  # which endings of addresses there are
     ("justext", "stoplists/*.txt"),  # by which text is told from menus
 ]

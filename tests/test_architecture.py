@@ -57,7 +57,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "scheduling",
     ),
     "brain": (
-        "facts llm_schemas mood notebooks proactive summary",
+        "facts languages llm_schemas mood notebooks proactive summary",
         "dreams",
         "fact_guard recall",
         "fact_rules lore",
@@ -93,6 +93,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "llama_cpp": ("llm/native/", "llm/kv_cache/", "llm/engines/llama_embedding.py", "llm/engines/llama_sampling.py"),
     "hnswlib": ("retrieval/vectors/index.py",),
     "ahocorasick": ("brain/lore/keyword_matcher.py",),
+    "py3langid": ("brain/languages/identifier.py",),
     "yaml": ("interchange/external_file.py",),
     "regex": ("brain/lore/keyword_matcher.py",),
     "numpy": ("retrieval/",),

@@ -12,6 +12,7 @@ from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.archive_budget import ArchiveBudget
 from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.feedback import FeedbackService
+from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.chat.group import GroupService
@@ -28,6 +29,7 @@ from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
+from lethe_app.services.maintenance.days import Days
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.retention import Retention
@@ -88,6 +90,7 @@ class MindServices:
 
     moods: MoodService
     mood_reader: MoodReader
+    key_moments: KeyMoments
     reminders: Reminders
     week: Week
     inner_life: InnerLife
@@ -119,6 +122,7 @@ class AppServices:
     doctor: Doctor
     erasure: Erasure
     retention: Retention
+    days: Days
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists
@@ -187,6 +191,7 @@ class AppServices:
         self.rolling_summary.background.start()
         self.trash.background.start(PURGE_AFTER)
         self.retention.background.start(PURGE_AFTER)
+        self.mind.key_moments.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
         self.mind.mood_reader.background.start(ARCHIVE_AFTER)

@@ -20,6 +20,7 @@ from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import FeedbackService
+from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodInference, MoodReader
 from lethe_app.services.background.plugin_failures import PluginFailures
 from lethe_app.services.background.runner import BackgroundRunner
@@ -32,6 +33,7 @@ from lethe_app.services.chat.recall_step import RecallStep
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
+from lethe_app.services.maintenance.days import Days
 from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
@@ -59,9 +61,11 @@ from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.storage.agents.change_log import ChangeLog
+from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
+from lethe_app.storage.message_erasure import DayErasure
 
 
 class BackgroundServices:
@@ -93,13 +97,26 @@ class BackgroundServices:
 
     @cached_property
     def retention(self) -> Retention:
-        return Retention(self.core.session_store, self.core.sessions, self.core.trash, self.core.preferences)
+        core = self.core
+        return Retention(core.session_store, core.sessions, core.trash, core.turn_memories, core.preferences)
+
+    @cached_property
+    def key_moments(self) -> KeyMoments:
+        core = self.core
+        model_services = (core.structured_output, core.qualification, core.preferences, core.priority)
+        return KeyMoments(DayStore(core.database), core.memory_cache, core.library, core.app_state, *model_services)
 
     @cached_property
     def erasure(self) -> Erasure:
         core = self.core
         stores = (core.notebooks, core.documents, core.memory, core.library, core.indexing)
         return Erasure(core.trash.records, *stores, core.cache_state, core.sessions_changed)
+
+    @cached_property
+    def days(self) -> Days:
+        core = self.core
+        stores = (DayStore(core.database), DayErasure(core.database), self.erasure, core.notebooks)
+        return Days(*stores, core.archive_queue, core.session_editing)
 
     @cached_property
     def goals(self) -> GoalService:
@@ -230,6 +247,7 @@ class BackgroundServices:
         return MindServices(
             moods=core.moods,
             mood_reader=MoodReader(mood_inference, core.session_store, core.participants, *background_services),
+            key_moments=self.key_moments,
             reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state, core.preferences),
             week=Week(core.library),
             inner_life=InnerLife(core.library, core.memory_cache, core.preferences),

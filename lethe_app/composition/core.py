@@ -82,6 +82,7 @@ from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
+from lethe_app.services.sessions.languages import MessageLanguages
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.session_facts import SessionFacts
@@ -131,9 +132,10 @@ class CoreServices:
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
         self.priority = BackgroundPriority()
-        self.session_store = SessionStore(database, preferences.redact)
         self.fact_store = FactStore(database)
         self.memory_store = MemoryStore(database)
+        self.memory_cache = MemoryCache(self.memory_store)
+        self.session_store = SessionStore(database, preferences.redact, self.memory_cache.refresh)
         self.document_store = DocumentStore(database)
         self.passages = Passages(database)
         self.receipt_store = Receipts(database)
@@ -154,7 +156,6 @@ class CoreServices:
         self.formats = ModelFormats(self.library, preferences)
         self.prompts_outdated: Listeners[str] = Listeners()
         """Emits the persona whose prompts have to be made again, because something in them was deleted or edited."""
-        self.memory_cache = MemoryCache(self.memory_store)
         self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
         self.lore = LoreService(self.library, preferences, self.session_state)
@@ -164,7 +165,7 @@ class CoreServices:
         self.archive_jobs = ArchiveJobs(database)
         self.knowledge_base = KnowledgeBase(IndexBackend(self.memory_index, self.document_store))
         self.past_sessions = PastSessions(self.session_store, self.fact_store, preferences, self.token_counts)
-        self.receipts = ReceiptService(self.receipt_store, self.token_counts)
+        self.receipts = ReceiptService(self.receipt_store, self.token_counts, preferences)
         self.fill_macros = MacroValues(self.session_store, self.memory_cache, self.lore, self.untrusted_memories).fill
         # A saved KV cache state contains the text of its prompt, so it must not outlive anything that is deleted.
         self.prompts_outdated.add(self.cache_state.forget_persona)
@@ -278,8 +279,8 @@ class CoreServices:
 
     @cached_property
     def sessions(self) -> SessionService:
-        stores = (self.session_store, Replies(self.database), self.participants, self.archive_queue)
-        return SessionService(*stores, self.session_timeout, self.fill_macros, self.sessions_changed)
+        stores = (self.session_store, Replies(self.database), self.participants, self.archive_queue, self.session_timeout)
+        return SessionService(*stores, self.fill_macros, self.sessions_changed, MessageLanguages(self.database))
 
     @cached_property
     def session_timeout(self) -> SessionTimeout:

@@ -54,6 +54,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         doctor=core.doctor,
         erasure=background.erasure,
         retention=background.retention,
+        days=background.days,
         memory=core.memory,
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,
@@ -100,6 +101,7 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
     """Return the close functions of background services, which come before those of the services they use."""
     mind = (
         background.mind.mood_reader.close,
+        background.mind.key_moments.background.close,
         background.mind.reminders.close,
         background.mind.notebook_writer.close,
         background.mind.notebook_selector.background.close,
@@ -117,7 +119,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
     """Return the close functions of background work, then of the models, and last of the database that all of them write to."""
     return (
         core.downloads.close,
-        background.retention.background.close,
+        background.retention.close,
         core.trash.background.close,
         core.worlds.close,
         core.backups.close,

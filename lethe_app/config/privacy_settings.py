@@ -30,6 +30,13 @@ class PrivacySettings(BaseModel):
         "Replace e-mail addresses, phone, card and account numbers in your messages before they are stored; the model does not"
         " see them either.",
     )
+    keep_retrieved_context: bool = setting(
+        SettingSection.PRIVACY,
+        True,
+        "Keep retrieved context",
+        "Store with each reply the texts that were recalled for it, and its prompt. Off, only the ids and kinds of what was "
+        "recalled are stored, and no saved model states.",
+    )
     retention_days: int = setting(
         SettingSection.PRIVACY,
         0,

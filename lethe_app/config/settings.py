@@ -247,6 +247,13 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         "Learn what you say in character, as facts of that conversation's story; what you say as yourself is always learnt.",
         is_advanced=True,
     )
+    key_moments: bool = setting(
+        SettingSection.MEMORY,
+        True,
+        "Key moments",
+        "Keep what mattered in a day as a memory without a time limit, and show it on the timeline.",
+        is_advanced=True,
+    )
     persona_facts: bool = setting(
         SettingSection.MEMORY,
         False,

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
-from lethe_app.domain.chat import ChatSession, Message, PartState, SessionPart
+from lethe_app.domain.chat import ChatSession, Message, PartState, SessionEvent, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Mood, MoodReading, MoodSample
@@ -23,10 +23,11 @@ from lethe_app.domain.worldinfo import World
 ENDING = ".lethe"
 CARD_SUFFIXES = (".png", ".json", ".charx")
 """Suffixes of character cards, as which a persona can be exported too."""
-VERSION, WITHOUT_CARD_FIELDS, WITHOUT_SESSIONS, WITHOUT_A_MIND = 4, 3, 2, 1
-"""Versions of the format. Lethe refuses bundles of a newer version than its own and reads all older ones. A bundle
-without fields of a character card, without sessions, or without notebooks and mood as well, is written as an older version, so
-that older versions can open it. In version 3 the reasons of what was recalled are data and no longer sentences.
+VERSION, WITH_CARD_FIELDS, WITHOUT_SESSIONS, WITHOUT_A_MIND = 5, 4, 2, 1
+"""Versions of the format. Lethe refuses bundles of a newer version than its own and reads all older ones. A bundle without
+sessions, without fields of a character card, or without notebooks and mood as well, is written as an older version, so that
+older versions can open it. In version 3 the reasons of what was recalled are data and no longer sentences; in version 5
+messages carry their mode and language, and replies their latency and degradations.
 """
 CARD_FIELDS = frozenset(
     {"personality", "nickname", "group_greetings", "post_history_instructions", "talkativeness", "original", "assets"}
@@ -103,6 +104,8 @@ class BundledMessage(Message):
     """Message with the memories recalled for it; messages are stored in the order in which they arrived."""
 
     turn: BundledTurn | None = None
+    switches: list[SessionEvent] = Field(default_factory=list)
+    """Switches of mode and language with this message."""
     original: dict[str, JsonValue] = Field(default_factory=dict)
     """Fields of the message in the program it was imported from, kept for export."""
 

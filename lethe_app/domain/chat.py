@@ -23,6 +23,41 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
+class MessageMode(StrEnum):
+    """How a message was entered."""
+
+    TEXT = "text"
+    VOICE = "voice"
+
+
+class DegradationKind(StrEnum):
+    """What was left out of a reply or failed while it was made. The keys of `Degradation.values` are listed with each."""
+
+    NO_EMBEDDINGS = "no embeddings"
+    """Memories were searched by their words only, because no embedding model was ready."""
+    RECALL_FAILED = "recall failed"
+    """Memories could not be read."""
+    MEMORIES_OMITTED = "memories omitted"
+    """count: memories and world entries for which there was no space"""
+    MEMORIES_REPEATED = "memories repeated"
+    """The model only repeated the recalled memories, so the reply was generated without them."""
+    HISTORY_CUT = "history cut"
+    """count: messages that were not in the prompt word for word"""
+    TOOL_FAILED = "tool failed"
+    """tool: name of the tool"""
+    MODEL_RESTARTED = "model restarted"
+    """The process of the model had ended and was started again."""
+
+
+class Degradation(BaseModel):
+    """One thing that was left out of a reply or failed while it was made, as data; user interfaces put it into words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: DegradationKind
+    values: dict[str, str | int] = Field(default_factory=dict)
+
+
 class Alternative(BaseModel):
     """One alternative of a message (a swipe); regenerating a reply adds another."""
 
@@ -38,6 +73,15 @@ class Alternative(BaseModel):
     """False while the text streams, and permanently if generation was stopped or the program ended."""
     is_cut: bool = False
     """True if generation ended at the maximum length of a reply."""
+    language: str = ""
+    """Detected language as an ISO 639-1 code; empty if it is uncertain, or not detected yet."""
+    is_sensitive: bool = False
+    """True if the text contains what identifies a person, or did before it was redacted."""
+    first_token_ms: int | None = Field(default=None, ge=0)
+    """Milliseconds from the request to the first words of a generated reply; None if unknown."""
+    total_ms: int | None = Field(default=None, ge=0)
+    """Milliseconds from the request to the end of generation; None if unknown."""
+    degradations: list[Degradation] = Field(default_factory=list)
 
 
 class Message(BaseModel):
@@ -53,6 +97,7 @@ class Message(BaseModel):
     """Id of the persona (file name); empty for system and tool messages."""
     speaker_name: str = ""
     """Display name, stored with the message so that it outlives the persona file."""
+    mode: MessageMode = MessageMode.TEXT
     time: AwareDatetime = Field(default_factory=now)
     hidden: bool = False
     """True if the message is in the log and in the prompt, but not shown (notes, memory inserts)."""
@@ -94,6 +139,38 @@ class ChatSession(MemoryUnit):
     future_goals: list[str] = Field(default_factory=list)
     relevance: int = Field(default=1, ge=1, le=5)
     archived: bool = False
+    is_incognito: bool = False
+    """True if its texts are kept in memory only, nothing is learnt from it, and it ends with the program."""
+
+
+class SessionEventKind(StrEnum):
+    """What changed in a session."""
+
+    MODE_SWITCH = "mode_switch"
+    """Between written and spoken messages; the values are those of `MessageMode`."""
+    LANGUAGE_SWITCH = "language_switch"
+    """The values are ISO 639-1 codes."""
+
+
+class SwitchTrigger(StrEnum):
+    """What a mode or language switch was caused by."""
+
+    USER_REQUEST = "user_request"
+    AUTO_DETECTED = "auto_detected"
+    EXPLICIT_SETTING = "explicit_setting"
+
+
+class SessionEvent(BaseModel):
+    """Switch of mode or language within a session, with the message of the user with which it took place."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    message_id: UUID
+    kind: SessionEventKind
+    before: str
+    after: str
+    trigger: SwitchTrigger
+    time: AwareDatetime = Field(default_factory=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +192,7 @@ class SessionSummary:
     """The user's first words, shown as the name while the session has no title."""
     guests: tuple[str, ...] = ()
     """Ids of the other personas that take part."""
+    is_incognito: bool = False
 
 
 @dataclass(frozen=True)

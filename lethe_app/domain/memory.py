@@ -12,6 +12,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.clock import now
 
+KEY_MOMENTS = "key_moments"
+"""Value of `MemoryUnit.made_by` for key moments, which go to the trash with the messages they were found in."""
+
 
 class MemoryType(StrEnum):
     """Type of a memory; some types are inserted, decayed or deduplicated in their own way."""
@@ -134,6 +137,16 @@ class MemoryUnit(BaseModel):
     """
     needs_permission: bool = form_field(False, "Ask before acting on it")
     """True for an inferred preference about money, safety or secrets: the persona must ask before acting on it."""
+
+    @property
+    def source_messages(self) -> list[UUID]:
+        """Return the ids of the messages among its sources."""
+        return [UUID(source.removeprefix("message:")) for source in self.sources if source.startswith("message:")]
+
+    @property
+    def is_key_moment(self) -> bool:
+        """Return whether it is an event that was found in messages."""
+        return self.category is MemoryType.EVENT and bool(self.source_messages)
 
     @property
     def is_from_web(self) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import Degradation, Role
 from lethe_app.domain.memory import MemoryType
 
 
@@ -207,6 +207,10 @@ class TurnMemory(BaseModel):
     """Contents of the working memory of this session; part of the prompt, but not stored."""
     remark: str = ""
     """Remark about a time the user asked for, such as that there was no conversation then."""
+    degradations: list[Degradation] = Field(default_factory=list)
+    """What failed during the recall."""
+    is_stripped: bool = False
+    """True if only ids and kinds are stored, because the user does not want the recalled texts kept."""
     forgotten: int = Field(default=0, exclude=True)
     """Number of memories that were recalled and have been forgotten since; not stored."""
 
@@ -215,6 +219,16 @@ class TurnMemory(BaseModel):
         """Return the ids of the memories, sessions, facts and messages that were recalled, without world entries."""
         own = [one for one in self.recalled if not one.world]
         return {one.memory for one in own} | {lead.origin for one in own for lead in one.leads}
+
+    def without_texts(self) -> TurnMemory:
+        """Return a copy with only the ids and kinds of what was recalled and blocked."""
+        blank = {"title": "", "text": "", "because": []}
+        recalled = [
+            one.model_copy(update={**blank, "leads": [lead.model_copy(update={"text": "", "words": []}) for lead in one.leads]})
+            for one in self.recalled
+        ]
+        blocked = [one.model_copy(update={"title": "", "values": {}}) for one in self.blocked]
+        return TurnMemory(recalled=recalled, blocked=blocked, degradations=self.degradations, is_stripped=True)
 
     def without_background(self) -> TurnMemory:
         """Return a copy with only the memories that are part of the system prompt."""

@@ -44,6 +44,8 @@ class TaskKind(StrEnum):
     """Estimate the effect of a conversation on one mood dimension."""
     RECAP = "recap"
     """Update the rolling summary of messages that left the context window."""
+    MOMENTS = "moments"
+    """Choose what mattered in a day."""
 
 
 @dataclass(frozen=True)

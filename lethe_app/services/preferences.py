@@ -27,6 +27,9 @@ RECALL_OFF: dict[str, object] = {
 LEARNING_OFF: dict[str, object] = {"fact_retrieval": False, "notebooks": False, "agents": False, "scratch": False}
 """Settings while nothing is learnt."""
 
+CONTEXT_OFF: dict[str, object] = {"kept_states": 0}
+"""Settings while recalled texts are not stored; a saved KV cache state contains them."""
+
 
 class Preferences:
     """Current settings. `changed` emits the new ones after they were saved."""
@@ -71,4 +74,5 @@ def apply_privacy(settings: Settings) -> Settings:
     """Return the settings that apply: without memory, or without that of other conversations, others are off."""
     changes = {} if settings.recalls_memories else dict(RECALL_OFF)
     changes |= {} if settings.memory_enabled else LEARNING_OFF
+    changes |= {} if settings.keep_retrieved_context else CONTEXT_OFF
     return settings.model_copy(update=changes) if changes else settings

@@ -14,6 +14,7 @@ from typing import TypeVar
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import sync_folder
 from lethe_app.storage.backup import back_up_before_migration, backup_folder, list_backups
+from lethe_app.storage.chats import incognito
 from lethe_app.storage.database_header import has_content, read_version, sidecar_path
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.lock import HomeLock
@@ -136,11 +137,15 @@ class Database:
                 back_up_before_migration(self.path, version)
                 migrate(connection, self._migrations)
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with transaction(connection):
+                incognito.erase(connection, None)  # what a crash left of them, which has no texts
             _check_writable(connection, len(self._migrations))
 
     def _close_file(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(sqlite3.Error):  # on a full disk the log stays beside the file and is read next time
+                with transaction(self._connection):
+                    incognito.erase(self._connection, None)
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.close()
             self._connection = None
@@ -155,6 +160,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
+        for statement in incognito.CREATE_TABLES:
+            connection.execute(statement)
     except BaseException:
         connection.close()
         raise

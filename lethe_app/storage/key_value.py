@@ -8,11 +8,16 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from lethe_app.storage.chats import incognito
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable_text
 
 MAX_COUNTS = 200_000
 """Maximum number of cached token counts; when it is exceeded, the cache is emptied."""
+SESSION_VALUES = """
+SELECT key, value FROM session_state WHERE session_id = ?1
+UNION ALL SELECT key, value FROM incognito_state WHERE session_id = ?1
+"""
 
 
 class SessionState:
@@ -25,10 +30,7 @@ class SessionState:
         """Return the value, or None if there is none."""
 
         def work(connection: sqlite3.Connection) -> object:
-            row = connection.execute(
-                "SELECT value FROM session_state WHERE session_id = ? AND key = ?", (str(session_id), key)
-            ).fetchone()
-            return json.loads(row[0]) if row else None
+            return session_values(connection, session_id).get(key)
 
         return await self._database.run(work)
 
@@ -98,7 +100,7 @@ class TokenCounts:
 
 def session_values(connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:
     """Return the whole state of a session by key, inside a transaction."""
-    rows = connection.execute("SELECT key, value FROM session_state WHERE session_id = ?", (str(session_id),))
+    rows = connection.execute(SESSION_VALUES, (str(session_id),))
     return {key: json.loads(value) for key, value in rows}
 
 
@@ -112,11 +114,12 @@ def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) 
 def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
     """Set a session value inside the caller's transaction; None deletes the key."""
     row_key = (str(session_id), key)
+    table = "incognito_state" if incognito.is_session_incognito(connection, str(session_id)) else "session_state"
     if value is None:
-        connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", row_key)
+        connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND key = ?", row_key)  # noqa: S608 - names are ours
     else:
         row = (*row_key, storable_text(json.dumps(value, ensure_ascii=False)))
-        connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
+        connection.execute(f"INSERT OR REPLACE INTO {table} (session_id, key, value) VALUES (?, ?, ?)", row)  # noqa: S608
 
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:

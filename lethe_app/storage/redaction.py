@@ -50,9 +50,22 @@ def redact_purged(connection: sqlite3.Connection) -> None:
         changes = [_redact(record, purged_guids) for record in (*_records_in(row, "recalled"), *_records_in(row, "blocked"))]
         if any(changes):
             connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (_to_json(row), message_id))
+    _delete_objections(connection, [(scope, key, value) for scope, key, value in stored if isinstance(value, list)])
     for scope, key, copy in copies:
         if _redact(copy, purged_guids):
             connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, key))
+
+
+def _delete_objections(connection: sqlite3.Connection, stored: list[tuple[str, str, list[Any]]]) -> None:
+    """Delete the objections made at messages that were purged, whose words they hold."""
+    for scope, key, objections in stored:
+        ids_json = json.dumps([str(one.get("message")) for one in objections if isinstance(one, dict)])
+        query = "SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(?))"
+        existing = {id_ for (id_,) in connection.execute(query, (ids_json,))}
+        kept = [one for one in objections if isinstance(one, dict) and one.get("message") in existing]
+        if len(kept) < len(objections):
+            text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+            connection.execute("UPDATE house_state SET value = ? WHERE scope = ? AND key = ?", (text, scope, key))
 
 
 def list_record_ids(connection: sqlite3.Connection) -> set[str]:

@@ -36,7 +36,17 @@ SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in
 MESSAGE_COLUMNS = tuple(name for name in Message.model_fields if name != "alternatives")
 ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
 JSON_LIST_COLUMNS = frozenset(
-    {"guests", "keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
+    {
+        "guests",
+        "keywords_main",
+        "keywords_secondary",
+        "tags",
+        "sources",
+        "future_goals",
+        "source_memories",
+        "source_messages",
+        "degradations",
+    }
 )
 """Columns that contain a JSON list."""
 UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
@@ -122,9 +132,13 @@ def _to_column_value(value: object) -> ColumnValue:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list):
-        return storable_text(json.dumps(value, ensure_ascii=False, default=str))
+        return storable_text(json.dumps(value, ensure_ascii=False, default=_to_json_value))
     assert isinstance(value, str | UUID), f"no column can hold a {type(value).__name__}"
     return storable_text(str(value))
+
+
+def _to_json_value(value: object) -> object:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
 def _describe_first_error(error: ValidationError | json.JSONDecodeError) -> str:

@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from lethe_app.domain.changes import Trashed, TrashKind
-from lethe_app.storage import redaction, trash
+from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.database import Database
 
 TITLE_CHARACTERS = 160
@@ -27,7 +28,7 @@ SELECT t.id, substr(a.content, 1, ?1), t.deleted_at, (SELECT sum(length) FROM al
     s.persona_id, 0, u.name
 FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
-WHERE t.deleted_at IS NOT NULL AND u.deleted_at IS NULL AND t.hidden = 0
+WHERE t.deleted_at IS NOT NULL AND u.deleted_at IS NULL AND t.hidden = 0 AND NOT s.is_incognito
 """
 MEMORIES = """
 SELECT guid, coalesce(nullif(name, ''), substr(content, 1, ?1)), deleted_at, length(content), persona_id, 0, ''
@@ -138,12 +139,14 @@ class TrashListing:
             lambda connection: [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
         )
 
-    async def erase(self, items: Sequence[Trashed]) -> None:
-        """Erase items for good, all or none; an item that was restored meanwhile is left alone."""
+    async def erase(self, items: Sequence[Trashed]) -> list[UUID]:
+        """Erase items for good, all or none; an item that was restored meanwhile is left alone. With a message, what was
+        derived from it is erased; return the sessions whose summary and other parts have to be made again.
+        """
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
 
-        def work(connection: sqlite3.Connection) -> None:
-            before = redaction.list_record_ids(connection)
+        def work(connection: sqlite3.Connection) -> list[UUID]:
+            before, changed = redaction.list_record_ids(connection), dict[UUID, None]()
             trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
             facts = (json.dumps(by_kind[TrashKind.FACT]),)
             in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
@@ -153,12 +156,13 @@ class TrashListing:
                 deleted_query = (
                     "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
                 )
-                trash.erase_messages(
-                    connection, [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
-                )
+                deleted = [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
+                changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
+                trash.erase_messages(connection, deleted)
             _remove_quotations(connection, before)
+            return list(changed)
 
-        await self._database.run(work)
+        return await self._database.run(work)
 
     async def erase_persona(self, persona_id: str, keys: PersonaStateKeys) -> None:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `keys`."""

@@ -15,7 +15,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.services.preferences import apply_privacy
 from tests.services.past_sessions import NUTS, hold
-from tests.services.turns import MIRA, add_memory, prompt_of, say
+from tests.services.turns import MIRA, add_memory, collect_turn, prompt_of, say
 
 QUESTION = "Are there peanuts in the satay, and what about my sister Ines in Porto?"
 
@@ -108,3 +108,71 @@ async def test_nothing_is_deleted_by_default(services: AppServices, session: Cha
     before = await services.sessions.list(MIRA)
     await services.retention.delete_old_sessions()
     assert await services.sessions.list(MIRA) == before
+
+
+async def test_a_message_inserted_into_an_old_conversation_is_redacted_and_marked(services: AppServices, session: ChatSession):
+    await services.preferences.set(redact_identifiers=True)
+    await say(services, session, "Hello there, Mira.")
+
+    text = "Write to me at tomas@petrel.example whenever you want."
+    inserted = await services.session_editing.insert(session.guid, text, by_user=True, above=None)
+
+    assert inserted.content == "Write to me at [e-mail address] whenever you want."
+    assert (inserted.current.is_sensitive, inserted.current.language) == (True, "en")
+
+
+async def recorded(services: AppServices) -> str:
+    """Everything that is recorded of what turns recalled, and of their prompts."""
+    tables = ("turn_memories", "kept_prompts", "receipts")
+    rows = await services.core.database.run(
+        lambda c: [repr(row) for table in tables for row in c.execute(f"SELECT * FROM {table}").fetchall()]
+    )
+    return "\n".join(rows)
+
+
+async def test_without_retrieved_context_only_ids_and_kinds_are_recorded(services: AppServices, session: ChatSession):
+    await services.preferences.set(keep_retrieved_context=False)
+
+    turn = await say(services, session, QUESTION)
+
+    stored = await recorded(services)
+    assert not any(words in stored for words in ("Heron", "six bridges", "carpenter", "allergic", "kept_prompts"))
+    assert str(turn.memory.recalled[0].memory) in stored
+    assert (await services.core.receipt_store.get(turn.reply.id, 0)) is not None
+    assert await services.core.receipt_store.spans(turn.reply.id, 0) == ()
+    assert services.core.cache_state.location_of(session, 0) is None
+
+
+async def test_without_retrieved_context_another_wording_of_a_reply_recalls_the_same_anew(
+    services: AppServices, session: ChatSession
+):
+    await services.preferences.set(keep_retrieved_context=False)
+    turn = await say(services, session, QUESTION)
+
+    other = await collect_turn(services.chat.regenerate(session.guid, turn.reply.id))
+
+    assert {one.memory for one in other.memory.recalled} == {one.memory for one in turn.memory.recalled}
+    assert any("Heron" in one.text for one in other.memory.recalled)
+    assert "Heron" not in await recorded(services)
+
+
+async def test_the_memory_panel_still_names_what_was_recalled_without_retrieved_context(
+    services: AppServices, session: ChatSession
+):
+    await services.preferences.set(keep_retrieved_context=False)
+    turn = await say(services, session, QUESTION)
+
+    sources = await services.reply_sources.sources_of(turn.reply.id)
+
+    assert sources is not None
+    assert any(memory.text == "Ines sails a boat called the Heron." for memory in sources.recalled)
+
+
+async def test_switching_retrieved_context_off_removes_what_is_recorded_already(services: AppServices, session: ChatSession):
+    await say(services, session, QUESTION)
+    assert "Heron" in await recorded(services)
+
+    await services.preferences.set(keep_retrieved_context=False)
+    await services.retention.delete_unwanted()
+
+    assert "Heron" not in await recorded(services)

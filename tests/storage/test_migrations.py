@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from lethe_app.domain.changes import TrashKind
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message, MessageMode, Role, SessionEventKind
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.prompt import PartTokens, PromptPart, PromptSpan, Receipt, ReceiptEntry
@@ -20,6 +20,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage import migrations
 from lethe_app.storage.backup import backup_folder, list_backups
 from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -68,6 +69,8 @@ async def test_a_database_of_version_1_opens_with_all_its_messages(old: Path):
     assert said[0].time.isoformat() == "2026-05-09T20:10:07+02:00"
     assert (said[3].thinking, said[3].current.model, said[3].current.complete) == ("What did he mean?", "SmolLM2", False)
     assert said[4].parent_id == said[3].id
+    assert {(message.mode, message.current.language, message.current.total_ms) for message in said} == {("text", "", None)}
+    assert not any(message.current.degradations for message in said)
     assert [message.id for message in said if not message.current.complete] == [said[3].id]
     assert [item.title for item in await TrashListing(database).list_items() if item.kind is TrashKind.MESSAGE] == [
         "Deleted words."
@@ -116,6 +119,7 @@ async def test_a_database_of_version_1_opens_with_every_field_of_a_session(old: 
         "future_goals": ["Wieder hingehen"],
         "relevance": 4,
         "archived": False,
+        "is_incognito": False,
     }
     (summary,) = await chats.sessions("mara-venn")
     assert (summary.messages, summary.preview) == (4, "The last words.")
@@ -155,6 +159,26 @@ async def test_a_database_that_is_up_to_date_is_not_backed_up_at_opening(path: P
     await (await Database.open(path)).close()
 
     assert list_backups(backup_folder(path)) == []
+
+
+async def test_a_database_of_version_1_can_store_switches_and_degradations(old: Path):
+    database = await Database.open(old)
+    chats = SessionStore(database)
+    texts = [("en", "text"), ("de", "voice")]
+    cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 3})
+    for language, mode in texts:
+        alternative = Alternative(content="x", language=language, degradations=[cut], total_ms=12)
+        message = Message(session_id=SESSION, role=Role.USER, mode=MessageMode(mode), alternatives=[alternative])
+        stored = await chats.add_message(message)
+
+    events = await SessionEvents(database).events_of(SESSION)
+
+    assert [(event.kind, event.before, event.after) for event in events[-2:]] == [
+        (SessionEventKind.LANGUAGE_SWITCH, "en", "de"),
+        (SessionEventKind.MODE_SWITCH, "text", "voice"),
+    ]
+    assert (stored.current.degradations, stored.current.total_ms) == ([cut], 12)
+    await database.close()
 
 
 async def test_a_database_of_version_1_can_store_passages(old: Path):

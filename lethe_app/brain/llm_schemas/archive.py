@@ -241,6 +241,16 @@ class RelevanceAnswer(LlmAnswer):
         return round(min(max(self.relevance - 3, 0), 7) / 7 * 4 + 1)
 
 
+class MomentsAnswer(LlmAnswer):
+    """Numbers of the notes on a day that mattered, from 1, the most important first."""
+
+    numbers: list[int] = Field(max_length=3)
+
+    def indices(self, count: int) -> list[int]:
+        """Return the indices into `count` notes; numbers of none are ignored."""
+        return [number - 1 for number in dict.fromkeys(self.numbers) if 1 <= number <= count]
+
+
 class RoleplayAnswer(LlmAnswer):
     """Whether nearly all of a session was roleplay."""
 

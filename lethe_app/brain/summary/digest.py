@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.fact_rules.third_person import possessive
@@ -39,6 +41,10 @@ OLDEST_REPORT_WEIGHT = 0.7
 """Weight of the oldest report of a rolling summary against 1 of the newest."""
 MOMENTARY_WEIGHT = 0.6
 """Weight for the title of a sentence that is not worth remembering, against 1 of one that is."""
+MIN_MOMENT_SALIENCE, MIN_EVENT_SALIENCE = 1.8, 1.2
+"""Minimum salience of a key moment, and of one that reports an event of a life."""
+MAX_MOMENT_LENGTH = 400
+"""Maximum characters of a key moment."""
 MIN_LENGTH_LIMIT = 250
 """Characters that a summary may always have, in addition to its share of the text."""
 LENGTH_SHARE = 0.5
@@ -93,6 +99,38 @@ def build_summary(lines: Sequence[Utterance], max_length: int = MAX_SUMMARY_LENG
     (brain/summary/endorsed_lines).
     """
     return _summarize(_prepare_material(lines), max_length)
+
+
+@dataclass(frozen=True)
+class KeyMoment:
+    """Report of something that mattered, with the messages that tell it."""
+
+    text: str
+    salience: float
+    sources: tuple[UUID, ...]
+    """Ids of the messages, in their order."""
+    time: datetime
+    """Time of the first of them."""
+
+
+def find_key_moments(lines: Sequence[Utterance]) -> list[KeyMoment]:
+    """Return what mattered in these lines, the most salient first: events of a life, and what else was told at length.
+
+    Each is retold as in a summary, in the language in which it was said.
+    """
+    material = _prepare_material(lines)
+    facts, others = build_candidates(material, MAX_MOMENT_LENGTH)
+    moments: dict[str, KeyMoment] = {}
+    for report in sorted([*facts, *others], key=lambda report: -report.salience):
+        sources = sorted({material.sentences[index].line for index in report.sources} | {report.quote.line})
+        signals = [material.signals[index] for index in report.sources]
+        has_event = any(signal.has_life_event for signal in signals)
+        if report.is_unclear or report.salience < (MIN_EVENT_SALIENCE if has_event else MIN_MOMENT_SALIENCE):
+            continue
+        ids, text = tuple(lines[line].id for line in sources), report.quote.full_text
+        if not any(set(ids) <= set(moment.sources) for moment in moments.values()):  # told already, in other words
+            moments.setdefault(text, KeyMoment(text, report.salience, ids, lines[sources[0]].time))
+    return list(moments.values())
 
 
 def build_title(lines: Sequence[Utterance]) -> str:

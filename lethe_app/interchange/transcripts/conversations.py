@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import uuid4
 
+from pydantic import ValidationError
+
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, BundledPart, BundledSession
-from lethe_app.domain.chat import Alternative, ChatSession, Role, SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, MessageMode, Role, SessionPart
 from lethe_app.interchange.json_text import JsonObject
-from lethe_app.interchange.transcripts.silly_tavern import keep_line
+from lethe_app.interchange.transcripts.silly_tavern import MODE, OWN_FIELDS, keep_line
 from lethe_app.interchange.transcripts.transcript import ChatTranscript, TranscriptMessage, TranscriptReply
 
 GAP = timedelta(hours=6)
@@ -121,6 +123,7 @@ def _build_messages(session: ChatSession, part: Dated, speakers: Speakers) -> li
             speaker=speakers.id_of(message),
             speaker_name=message.name,
             time=time,
+            mode=_read_mode(message.replies[message.shown]),
             alternatives=[_build_alternative(reply, time) for reply in message.replies],
             shown=message.shown,
         )
@@ -131,4 +134,13 @@ def _build_messages(session: ChatSession, part: Dated, speakers: Speakers) -> li
 
 
 def _build_alternative(reply: TranscriptReply, time: datetime) -> Alternative:
-    return Alternative(content=reply.text, thinking=reply.thinking, created=reply.time or time, model=reply.model)
+    alternative = Alternative(content=reply.text, thinking=reply.thinking, created=reply.time or time, model=reply.model)
+    try:
+        own = {name: value for name, value in reply.own.items() if name in OWN_FIELDS}
+        return Alternative.model_validate({**alternative.model_dump(), **own})
+    except ValidationError:  # of a newer version, or edited
+        return alternative
+
+
+def _read_mode(reply: TranscriptReply) -> MessageMode:
+    return MessageMode.VOICE if reply.own.get(MODE) == MessageMode.VOICE else MessageMode.TEXT

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from pydantic import JsonValue
 
-from lethe_app.domain.chat import Alternative, Message, Role
+from lethe_app.domain.chat import Alternative, Message, MessageMode, Role
 from lethe_app.domain.import_notes import NoteKind
 from lethe_app.errors import FileError
 from lethe_app.interchange.field_reader import FieldReader
@@ -23,6 +24,10 @@ MAX_MESSAGES, MAX_SWIPES = 200_000, 500
 UNUSED = "unused"
 """What newer files hold in place of the names in the header."""
 NARRATOR_TYPE = "narrator"
+OWN, MODE = "lethe", "mode"
+"""Field of `extra` with what SillyTavern has no place for, and its field with the mode of the message."""
+OWN_FIELDS = {"language", "is_sensitive", "first_token_ms", "total_ms", "degradations"}
+"""Fields of an alternative that are written into `OWN` where they are not at their defaults."""
 HIDDEN_LINES = "lethe_hidden_lines"
 """Field in the original of a message or header with the hidden lines that followed it."""
 
@@ -121,7 +126,7 @@ def read_message(values: JsonObject, notes: ImportNotes, place: str) -> Transcri
         texts = [reply.text for reply in replies]
         shown = texts.index(current) if current in texts else len(replies)
         if shown == len(replies):
-            replies.append(TranscriptReply(current, extra.text("reasoning"), time, extra.text("model")))
+            replies.append(_build_reply(current, extra, time))
     is_narrator = _type_of(reader) == NARRATOR_TYPE
     role = Role.USER if reader.flag("is_user") else Role.SYSTEM if is_narrator else Role.ASSISTANT
     return TranscriptMessage(role, reader.text("name").strip(), tuple(replies), shown, time, values)
@@ -142,8 +147,12 @@ def _read_swipes(values: Mapping[str, JsonValue], reader: FieldReader) -> list[T
             extra = reader.mapping("extra")
         of_swipe = FieldReader(extra, ImportNotes())
         time = parse_date(info_reader.text("send_date")) or parse_date(values.get("send_date"))
-        replies.append(TranscriptReply(text, of_swipe.text("reasoning"), time, of_swipe.text("model")))
+        replies.append(_build_reply(text, of_swipe, time))
     return replies
+
+
+def _build_reply(text: str, extra: FieldReader, time: datetime | None) -> TranscriptReply:
+    return TranscriptReply(text, extra.text("reasoning"), time, extra.text("model"), extra.mapping(OWN))
 
 
 def _text_of(value: JsonValue) -> str | None:
@@ -162,7 +171,7 @@ def write_message(message: Message) -> JsonObject:
         "is_system": False,
         "send_date": message.time.isoformat(),
         "mes": current.content,
-        "extra": _write_extra(current, NARRATOR_TYPE if message.role is Role.SYSTEM else ""),
+        "extra": _write_extra(current, NARRATOR_TYPE if message.role is Role.SYSTEM else "", message.mode),
     }
     if len(message.alternatives) > 1:
         line["swipe_id"] = min(message.shown, len(message.alternatives) - 1)
@@ -174,8 +183,10 @@ def write_message(message: Message) -> JsonObject:
     return line
 
 
-def _write_extra(alternative: Alternative, kind: str = "") -> JsonObject:
-    values = {"reasoning": alternative.thinking, "model": alternative.model, "type": kind}
+def _write_extra(alternative: Alternative, kind: str = "", mode: MessageMode = MessageMode.TEXT) -> JsonObject:
+    own: JsonObject = alternative.model_dump(mode="json", include=OWN_FIELDS, exclude_defaults=True)
+    own |= {MODE: mode} if mode is not MessageMode.TEXT else {}
+    values: JsonObject = {"reasoning": alternative.thinking, "model": alternative.model, "type": kind, OWN: own}
     return {name: value for name, value in values.items() if value}
 
 

@@ -17,6 +17,8 @@ class TranscriptReply:
     thinking: str = ""
     time: datetime | None = None
     model: str = ""
+    own: JsonObject = field(default_factory=dict)
+    """What an export of Lethe says of it besides, such as its language."""
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,8 @@ class FeedbackService:
         feedback, message = await self._feedback_store.get(message_id, position), await self._session_store.message(message_id)
         if feedback is None or feedback.verdict is not ReplyRating.BAD:
             raise StorageError("This reply is no longer rated as bad.")
+        if (await self._session_store.session(message.session_id)).is_incognito:
+            raise StorageError("Nothing is stored about an incognito conversation.")
         short_reason = " ".join(reason.split())[:MAX_REASON_CHARACTERS]
         await self._drop_reasons(feedback.persona_id, message_id)
         await self._feedback_store.save_feedback(feedback.model_copy(update={"words": short_reason, "settled": False}))

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from lethe_app.domain.chat import Alternative, Message, Role
+from lethe_app.domain.chat import Alternative, DegradationKind, Message, Role
 from lethe_app.domain.model import LoadedModel, StopReason, Usage
-from lethe_app.domain.prompt import Prompt
-from lethe_app.domain.recall import TurnMemory
+from lethe_app.domain.prompt import Prompt, PromptPart
+from lethe_app.domain.recall import BlockReason, TurnMemory
 from lethe_app.errors import ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, PrefillProgress
@@ -223,6 +223,7 @@ class ReplyGenerator:
             yield PromptBuilt(prompt.receipt)
             if background is recalled and not (tools is not None and tools.rounds):
                 yield ReplyStarted(writer.message)
+            note_omissions(writer, prompt, background)
             call_detector = tools.create_call_detector() if tools is not None else None
             reply = ReplyParser(prompt, turn.participants.speaker.name, lead, call_detector)
             async with aclosing(self._stream_reply(turn, model, prompt, reply, writer)) as events:
@@ -231,7 +232,9 @@ class ReplyGenerator:
             if tools is not None and tools.has_pending_calls:
                 tools.set_partial_reply(reply.alternative(complete=False))
                 return
-            if not reply.is_only_echo:
+            if reply.is_only_echo:
+                writer.note_degradation(DegradationKind.MEMORIES_REPEATED)
+            else:
                 if reply.is_empty:
                     message = f"{model.file.name} returned an empty reply."
                     raise ModelError(message, "Regenerate the reply, or write another message.")
@@ -276,7 +279,19 @@ class ReplyGenerator:
         text = reply.alternative(complete=True).content
         receipt = await self._receipts.receipt_of(turn, model, prompt, text, reply.usage)
         is_cut = reply.usage is not None and reply.usage.reason is StopReason.LENGTH
-        await writer.store_alternative(reply.alternative(complete=reply.is_complete, is_cut=is_cut), receipt)
+        await writer.store_generated(reply.alternative(complete=reply.is_complete, is_cut=is_cut), receipt)
+
+
+def note_omissions(writer: ReplyWriter, prompt: Prompt, memory: TurnMemory) -> None:
+    """Record in the writer of a reply what its prompt and its recall had to leave out."""
+    lost = {share.part: sum(cut.lost for cut in share.cuts) for share in prompt.receipt.shares}
+    over_budget = sum(blocked.why is BlockReason.BUDGET for blocked in memory.blocked)
+    for degradation in memory.degradations:
+        writer.note_degradation(degradation.kind, **degradation.values)
+    if omitted := lost.get(PromptPart.MEMORIES, 0) + lost.get(PromptPart.WORLD, 0) + over_budget:
+        writer.note_degradation(DegradationKind.MEMORIES_OMITTED, count=omitted)
+    if cut := lost.get(PromptPart.HISTORY, 0):
+        writer.note_degradation(DegradationKind.HISTORY_CUT, count=cut)
 
 
 def create_reply(turn: TurnContext) -> Message:

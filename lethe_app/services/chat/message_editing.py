@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from lethe_app.domain.chat import Message
+from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import LetheError
 from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.sessions.languages import describe_text
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -32,7 +33,12 @@ class MessageEditing:
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the text of the displayed alternative. Raise StorageError."""
-        return await self._invalidate(await self._session_store.edit_message(message_id, text))
+        told = describe_text(Alternative(content=text))
+        message = await self._session_store.edit_message(
+            message_id, text, language=told.language, is_sensitive=told.is_sensitive
+        )
+        self._sessions.languages.note_stored(message)
+        return await self._invalidate(message)
 
     async def undo_edit(self, before: Message) -> Message:
         """Restore the displayed alternative of `before`, the message as it was before the edit; alternatives added since are

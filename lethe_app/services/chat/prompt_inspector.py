@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
@@ -65,6 +65,8 @@ class PromptInspection:
     """Text of the prompt; empty if it is no longer stored."""
     previous: tuple[PromptSpan, ...]
     """Prompt of the reply before, for comparison; empty if there is none or it is no longer stored."""
+    reply: Alternative = field(default_factory=Alternative)
+    """The reply on display."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,8 @@ class PromptInspector:
         if entry is None:
             return None
         spans = await self._receipts.spans(message.id, message.shown)
-        return PromptInspection(entry.receipt, entry.cost, spans, await self._load_previous_spans(message))
+        previous = await self._load_previous_spans(message)
+        return PromptInspection(entry.receipt, entry.cost, spans, previous, message.current)
 
     async def preview(self, draft: Persona) -> Preview:
         """Return the prompt of a new session with a draft, the tokens of each field, and its unknown macros.

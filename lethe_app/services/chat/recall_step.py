@@ -47,20 +47,23 @@ class RecallStep:
         question, rows = turn.user_message, turn.rows
         if question is None:
             return
-        if rows.turn_memory is not None:
+        if rows.turn_memory is not None and not rows.turn_memory.is_stripped:
             yield MemoriesRecalled(question.id, without_deleted(rows.turn_memory, rows.deleted_ids))
             return
         if rows.is_edited and (stale := _find_search_results_above(turn, question)):
             await self._session_store.delete_message(*stale)
             turn = turn.without_messages(stale)
             yield NotesDeleted(stale)
-        await self._set_reminders(turn.session.persona_id, question, is_edited=rows.is_edited)
+        if not turn.session.is_incognito:
+            await self._set_reminders(turn.session.persona_id, question, is_edited=rows.is_edited)
         outcome = await self._recall.recall(turn, model)
         if outcome.note is not None:
             yield NoteAdded(outcome.note, question.id)
         yield MemoriesRecalled(question.id, outcome.memory)
         if turn.before is not None and not rows.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
+        if turn.session.is_incognito:
+            return  # a search would leave the computer, and be logged
         async with aclosing(self._look_up(turn.session, turn.participants, question)) as events:
             async for event in events:
                 yield event

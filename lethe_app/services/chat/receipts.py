@@ -12,6 +12,7 @@ from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import CacheMiss, PrefillCost, Prompt, PromptSpan, ReceiptEntry
 from lethe_app.errors import LetheError
 from lethe_app.prompt.cache_cost import compute_cost, find_new_spans
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.receipts import Receipts
@@ -35,7 +36,8 @@ class EvaluatedTurn:
 class ReceiptService:
     """Make receipts of replies: the composition of the prompt, and its cost compared with the prompt before it."""
 
-    def __init__(self, receipts: Receipts, token_counts: TokenCountService) -> None:
+    def __init__(self, receipts: Receipts, token_counts: TokenCountService, preferences: Preferences) -> None:
+        self._preferences = preferences
         self._receipts = receipts
         self._token_counts = token_counts
         self._last_turns: OrderedDict[UUID, EvaluatedTurn] = OrderedDict()
@@ -62,7 +64,9 @@ class ReceiptService:
             while len(self._last_turns) > MAX_SESSIONS:
                 self._last_turns.popitem(last=False)
         entry = ReceiptEntry(prompt.receipt, cost)
-        return ReplyReceipt(entry, turn.session.persona_id, prompt.spans, turn.rows.deletions)
+        is_stored = self._preferences.current.keep_retrieved_context and not turn.session.is_incognito
+        spans = prompt.spans if is_stored else ()
+        return ReplyReceipt(entry, turn.session.persona_id, spans, turn.rows.deletions)
 
     async def forget_prompts(self, persona_id: str) -> None:
         """Delete the stored prompts of a persona, because the user changed messages they contain."""

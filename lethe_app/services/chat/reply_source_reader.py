@@ -151,7 +151,13 @@ class ReplySourceReader:
             )
         origin = (traces[0].origin if traces else None) or StatementOrigin(session.guid, session.name, session.added)
         return ReplyMemory(
-            recollection, SourceKind.CONVERSATION, session.guid, recollection.text, traces, origin, pinned=session.sticky
+            recollection,
+            SourceKind.CONVERSATION,
+            session.guid,
+            recollection.text or session.content,
+            traces,
+            origin,
+            pinned=session.sticky,
         )
 
     async def _fact(self, recollection: RecalledMemory) -> ExtractedFact | None:

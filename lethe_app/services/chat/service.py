@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, Message, Role
+from lethe_app.domain.chat import Alternative, DegradationKind, Message, MessageMode, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
@@ -60,7 +60,9 @@ class ChatService:
         """Note that the user looks at this session, so that the model may prefill its next prompt meanwhile."""
         self._prefill.follow_session(session_id)
 
-    async def send(self, session_id: UUID, text: str, speaker: str = "") -> AsyncGenerator[TurnEvent]:
+    async def send(
+        self, session_id: UUID, text: str, speaker: str = "", *, mode: MessageMode = MessageMode.TEXT
+    ) -> AsyncGenerator[TurnEvent]:
         """Store a message and generate the reply; with an empty text the persona speaks again.
 
         In a group there may be several replies in turn: those of `GroupService.plan_replies`, or only that of `speaker`.
@@ -74,7 +76,7 @@ class ChatService:
         elif turn.session.archived:
             turn = await self._load((await self._sessions.ensure_open(turn.session)).guid, adds_user_message=has_message)
         if has_message:
-            message = await self._sessions.add_user_message(turn, text)
+            message = await self._sessions.add_user_message(turn, text, mode)
             turn = turn.with_user_message(message)
             yield MessageStored(message)
         if turn.files.problem is not None:
@@ -151,6 +153,8 @@ class ChatService:
         await self._sessions.wait_until_archived(turn.session.persona_id)
         async with self._reply_lock:
             with self._priority.block_background():
+                if self._models.has_crashed:
+                    writer.note_degradation(DegradationKind.MODEL_RESTARTED)
                 model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name

@@ -40,9 +40,13 @@ class Erasure:
 
     async def erase_all(self) -> None:
         """Erase what everybody remembers, also personas that were deleted. Raise StorageError."""
-        names = {persona.unique_name for persona in await self._library.personas()}
-        await self.erase(sorted(names | (await self._records.persona_ids())))
+        await self.erase(await self.persona_ids())
         await self._records.erase_web_log()
+
+    async def persona_ids(self) -> list[str]:
+        """Return the ids of all personas, also of those that were deleted."""
+        names = {persona.unique_name for persona in await self._library.personas()}
+        return sorted(names | (await self._records.persona_ids()))
 
     async def erase(self, persona_ids: Sequence[str]) -> None:
         """Erase what these personas remember. Raise StorageError."""
@@ -50,6 +54,10 @@ class Erasure:
             await self._records.erase_persona(persona_id)
             await self._notebooks.erase_all(persona_id)
             await self._documents.remove_all(persona_id)
+        await self.finish(persona_ids)
+
+    async def finish(self, persona_ids: Sequence[str]) -> None:
+        """Remove what was erased of these personas from caches, the index, saved model states and the files of the database."""
         self._memory.drop_caches()
         await self._cache_state.clear()
         await self._indexing.index_all_pending()

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.services import mood
-from lethe_app.services.background import feedback
+from lethe_app.services.background import feedback, key_moments
 from lethe_app.services.background.task_api import STATE_SCOPE
 from lethe_app.services.memory import objections, proactive
 from lethe_app.services.memory.facts import FactService
@@ -73,7 +73,8 @@ class RecordTrash:
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Delete records permanently."""
-        await self._listing.erase(items)
+        for session in await self._listing.erase(items):
+            await self._session_editing.remake_parts(session)
         for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
             await self._facts.renew(persona_id)  # facts that the deleted ones had superseded are valid again
 
@@ -103,6 +104,7 @@ def app_state_keys(persona_id: str) -> PersonaStateKeys:
     return PersonaStateKeys(
         persona_scopes=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
+            key_moments.SCOPE,
             *(proactive.NOTES, feedback.SCOPE, reading_progress.SCOPE, goals.SCOPE, draft_chat.SCOPE),
         ),
         persona_scope_prefixes=(STATE_SCOPE,),

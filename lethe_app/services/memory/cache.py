@@ -86,6 +86,11 @@ class MemoryCache:
         if effects.deleted:
             self.forgotten.notify(effects.persona_id)
 
+    def refresh(self, persona_id: str, guids: Sequence[UUID]) -> None:
+        """Read these memories again on the next access, because storage has moved them to the trash or back."""
+        self._mark_stale(persona_id, guids)
+        self.forgotten.notify(persona_id)
+
     def reload(self) -> None:
         """Drop the cache; memories are read again on the next access."""
         self._changes += 1

@@ -87,7 +87,11 @@ class ObjectionService:
         return without_forgotten(removed, await self._turn_memories.deleted_among(origins))
 
     async def add_objection(self, persona_id: str, memory: UUID, user_message: Message) -> None:
-        """Object to a memory in the turn of the user's message `user_message`; regenerated replies do not get it."""
+        """Object to a memory in the turn of the user's message `user_message`; regenerated replies do not get it. Raise
+        StorageError in an incognito session, of which nothing is stored.
+        """
+        if (await self._session_store.session(user_message.session_id)).is_incognito:
+            raise StorageError("Nothing is stored about an incognito conversation.")
         await self.save_objection(persona_id, create_objection(memory, user_message.id, user_message.content, now()))
 
     async def save_objection(self, persona_id: str, objection: Objection) -> None:

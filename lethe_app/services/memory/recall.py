@@ -9,7 +9,7 @@ from uuid import UUID
 
 from lethe_app.brain.recall.session_notes import build_notes_block, update_notes
 from lethe_app.brain.text.utterance import to_utterances
-from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
@@ -73,7 +73,7 @@ class RecallService:
             return await self._recall(turn, model)
         except LetheError as error:
             log.warning("Nothing could be remembered in this turn: %s", error)
-            return RecallOutcome(TurnMemory())
+            return RecallOutcome(TurnMemory(degradations=[Degradation(kind=DegradationKind.RECALL_FAILED)]))
 
     async def _recall(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         if turn.rows.has_pending:
@@ -83,9 +83,14 @@ class RecallService:
         if not self._preferences.current.recalls_memories:
             context = replace(context, memories=context.memories.exclude({one.guid for one in context.memories}), sessions=())
         self._indexing.check_worlds(context.session_worlds.worlds)
-        if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
+        # An old reply is written anew: what is stored of the present does not count or change. Nor does it where a recall took
+        # place before, of which only the ids are stored.
+        is_incognito = turn.session.is_incognito  # nothing of it is stored or counts
+        if is_incognito or not turn.rows.is_newest or turn.rows.turn_memory is not None:
             memory = (await self._select(replace(context, states={}))).memory
-            await self._turn_memories.save_turn(question.id, memory)
+            memory = memory.model_copy(update={"degradations": degradations_of(context)})
+            if not is_incognito:
+                await self._turn_memories.save_turn(question.id, self._to_stored(memory))
             return RecallOutcome(memory)
         initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
         if initiative.prunable:
@@ -100,6 +105,10 @@ class RecallService:
             return result
         recalled = await self._untrusted_memories.quote_recalled(result.memory.recalled, context.memories.by_guid)
         return replace(result, memory=result.memory.model_copy(update={"recalled": recalled}))
+
+    def _to_stored(self, memory: TurnMemory) -> TurnMemory:
+        """Return what is stored of a recall."""
+        return memory if self._preferences.current.keep_retrieved_context else memory.without_texts()
 
     async def stored_recall(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
@@ -135,6 +144,7 @@ class RecallService:
                     "recalled": [*initiative.recalled, *result.memory.recalled],
                     "scratch": notes_block,
                     "mood": initiative.mood,
+                    "degradations": degradations_of(context),
                 }
             ),
             moment=context.moment,
@@ -145,9 +155,14 @@ class RecallService:
             states={**states, **changes.states, **changed_states(result.states, context.states)},
             app_state=changes.app_state,
         )
-        note = await self._turn_memories.save_effects(effects)
+        note = await self._turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
         self._memory_cache.apply_effects(effects)
         return RecallOutcome(effects.memory, note)
+
+
+def degradations_of(context: RecallContext) -> list[Degradation]:
+    """Return what the recall could not use."""
+    return [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if context.lacks_embedding else []
 
 
 def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:

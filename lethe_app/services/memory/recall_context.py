@@ -60,6 +60,8 @@ class RecallContext:
     app_state: Mapping[tuple[str, str], object] = field(default_factory=dict)
     notebooks: Sequence[Notebook] = ()
     embedding: TextEmbedding | None = None
+    lacks_embedding: bool = False
+    """True if there is something to compare with, but no embedding model that is ready."""
     announced: frozenset[UUID] = frozenset()
     """Memories that are in the history because the persona brought them up."""
 
@@ -186,7 +188,7 @@ class RecallContexts:
         if not comparable and not await self._memory_index.has_passages(owners):
             return context
         embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)
-        return replace(context, embedding=embedding)
+        return replace(context, embedding=embedding, lacks_embedding=embedding is None)
 
 
 def announced_lines(state: object) -> dict[UUID, UUID]:

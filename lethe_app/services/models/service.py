@@ -87,6 +87,11 @@ class ModelService:
             assert isinstance(self.state, ModelReady)
             return self.state.model
 
+    @property
+    def has_crashed(self) -> bool:
+        """Return whether the process of the model has ended unexpectedly, so that it has to be started again."""
+        return isinstance(self.state, ModelFailed) and isinstance(self.state.error, ModelCrashed)
+
     async def restart(self) -> None:
         """Load the same model again, for example after a crash or with other settings."""
         await self.load()

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks import splitting as parting
-from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry, NotebookLine
 from lethe_app.brain.notebooks.splitting import NotebookPiece
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
@@ -224,18 +224,37 @@ class NotebookService:
     async def delete_lines(self, persona_id: str, digests: Collection[str]) -> int:
         """Remove the lines with these digests, which the user wanted forgotten; return the number of removed lines."""
 
+        if not digests:
+            return 0
+        return await self._delete_lines(persona_id, lambda line: fingerprint_digest(line.text) in digests)
+
+    async def delete_day(self, persona_id: str, day: date) -> int:
+        """Remove the lines of a day, and the summaries of notebooks that were written then or on the day after; return the
+        number of removed lines.
+        """
+
+        def update_index() -> None:
+            recents = writing.parse_index(self._files.read_index(persona_id))
+            kept = [one for one in recents if not day <= one.when.astimezone().date() <= day + timedelta(days=1)]
+            if len(kept) < len(recents):
+                self._files.write_index(persona_id, writing.render_index(kept))
+
+        await self._database.run_outside_transaction(update_index)
+        return await self._delete_lines(persona_id, lambda line: line.day == day)
+
+    async def _delete_lines(self, persona_id: str, is_unwanted: Callable[[NotebookLine], bool]) -> int:
         def work() -> int:
             removed_count = 0
             for name, text in self._files.read_all(persona_id).texts.items():
                 notebook = self._parse(persona_id, name, text)
-                remaining = tuple(line for line in notebook.lines if fingerprint_digest(line.text) not in digests)
+                remaining = tuple(line for line in notebook.lines if not is_unwanted(line))
                 if len(remaining) < len(notebook.lines):
                     removed_count += len(notebook.lines) - len(remaining)
                     new_text = writing.render_notebook(replace(notebook, lines=remaining)).rstrip("\n") + "\n"
                     self._files.write(persona_id, name, partial(_replacement_text, new_text))
             return removed_count
 
-        deleted_count = await self._database.run_outside_transaction(work) if digests else 0
+        deleted_count = await self._database.run_outside_transaction(work)
         if deleted_count:
             await self._notify_removed(persona_id)
         return deleted_count

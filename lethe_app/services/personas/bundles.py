@@ -14,8 +14,8 @@ from pathlib import Path
 from lethe_app.domain.bundle import (
     ENDING,
     VERSION,
+    WITH_CARD_FIELDS,
     WITHOUT_A_MIND,
-    WITHOUT_CARD_FIELDS,
     WITHOUT_SESSIONS,
     Bundle,
     BundleCounts,
@@ -319,9 +319,9 @@ def _prepare_for_export(persona: Persona, scope: BundleScope) -> Persona:
 
 def _format_version(writer: BundleWriter, *, has_sessions: bool, has_mind: bool) -> int:
     """Return the oldest version of the format that has a place for everything written."""
-    if writer.has_card_fields:
+    if has_sessions:
         return VERSION
-    return WITHOUT_CARD_FIELDS if has_sessions else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND
+    return WITH_CARD_FIELDS if writer.has_card_fields else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND
 
 
 def _replace_target(draft: Path, target: Path) -> None:

@@ -39,14 +39,15 @@ class CacheState:
         return self._deletion_count
 
     def location_of(self, session: ChatSession, revision: int) -> StateLocation | None:
-        """Return the storage location of a session's KV cache state; None if the user disabled saving.
+        """Return the storage location of a session's KV cache state; None if the user disabled saving, or for an incognito
+        session.
 
         `revision` is the one before its prompt was built. If something is deleted meanwhile, the state may contain it and is
         not saved.
         """
         limit = self._preferences.current.kept_states * MEGABYTE
         name = of_persona(session.persona_id).removesuffix("-") + of_session(session.guid)
-        return StateLocation(self._folder, name, limit, revision) if limit else None
+        return StateLocation(self._folder, name, limit, revision) if limit and not session.is_incognito else None
 
     def forget_persona(self, persona_id: str) -> None:
         """Delete the states of a persona, because something that may be in any of them was deleted or changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -37,6 +37,10 @@ PER_PIECE = 2
 """Tokens that a piece of a section costs besides its text, as `prompt/builder.py` counts."""
 MAX_SUMMARIES = 64
 """Number of newest sessions whose summaries are candidates; sticky sessions are candidates in addition."""
+RECENT = timedelta(hours=24)
+"""Time before a session of which everything is told at its beginning, however briefly."""
+RECENT_SHARE = 0.6
+"""Share of the tokens for summaries that the sessions of that time may take together, the newest one not counted."""
 TOO_SHORT = 2
 """Number of messages up to which a session is not summarised."""
 
@@ -99,12 +103,14 @@ class PastSessions:
         return chosen[::-1]
 
     async def summaries(
-        self, sessions: Sequence[SessionSummary], participants: Participants, token_limit: int
+        self, sessions: Sequence[SessionSummary], participants: Participants, token_limit: int, began: datetime
     ) -> list[FrozenSection]:
-        """Return the summaries of as many sessions as fit into `token_limit` tokens, newest first.
+        """Return the summaries of as many sessions as fit into `token_limit` tokens, newest first, for one that began at
+        `began`.
 
         The newest session is always included, if necessary shortened to half of the room, because the current one continues
-        it. Sticky sessions follow, then the others. One that is too long is skipped, and shorter ones are still added.
+        it. The others of the last 24 hours follow, each shortened to its share of `RECENT_SHARE` of the room, then sticky
+        sessions, then the rest. One of these that is too long is skipped, and shorter ones are still added.
         """
         settings = self._preferences.current
         if not settings.session_memory_system:
@@ -113,17 +119,21 @@ class PastSessions:
         sections: list[FrozenSection] = []
         order = {summary.guid: index for index, summary in enumerate(sessions)}
         eligible = [summary for index, summary in enumerate(sessions) if index < MAX_SUMMARIES or summary.sticky]
-        for summary in sorted(eligible, key=lambda candidate: (order[candidate.guid] > 0, not candidate.sticky)):
+        recent = {summary.guid for summary in eligible[1:] if summary.last_activity >= began - RECENT}
+        share = int(RECENT_SHARE * remaining_tokens / len(recent)) if recent else 0
+        for summary in sorted(
+            eligible, key=lambda one: (order[one.guid] > 0, one.guid not in recent, not one.sticky, order[one.guid])
+        ):
             if remaining_tokens < MIN_CONTENT_TOKENS:
                 break
             record = await self._load_summarised(summary)
             if record is None:
                 continue
             text, tokens = await self._format_summary(record, summary.last_activity, participants)
-            if tokens > remaining_tokens and order[summary.guid] == 0:
-                text, tokens = await self._shorten_summary(
-                    record, summary.last_activity, participants, max(remaining_tokens // 2, MIN_CONTENT_TOKENS), tokens
-                )
+            room = min(share, remaining_tokens) if summary.guid in recent else remaining_tokens
+            if tokens > room and (order[summary.guid] == 0 or summary.guid in recent):
+                limit = max(room // 2 if order[summary.guid] == 0 else room, MIN_CONTENT_TOKENS)
+                text, tokens = await self._shorten_summary(record, summary.last_activity, participants, limit, tokens)
             if tokens <= remaining_tokens:
                 remaining_tokens -= tokens
                 sections.append(FrozenSection(guid=summary.guid, text=text))

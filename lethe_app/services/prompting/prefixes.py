@@ -176,7 +176,7 @@ class StablePrefixes:
             update={
                 "handling": self._preferences.current.session_handling,
                 "earlier": [guid for guid in earlier if guid in past_ids],
-                "summaries": await self._past.summaries(others, turn.participants, token_limit),
+                "summaries": await self._past.summaries(others, turn.participants, token_limit, session.added),
                 "facts": sections.exclude_contained(core),
                 "notebook": sections.notebook,
                 "lately": sections.lately,

@@ -1,15 +1,18 @@
-"""Timeline of the facts a persona knows about the user, by month and session, with export as Markdown."""
+"""Timeline of the facts a persona knows about the user, by month and session, and of the key moments of each month, with export
+as Markdown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.domain.memory import MemoryUnit
 from lethe_app.retrieval.query_terms import WORD
 
 
@@ -54,15 +57,26 @@ class TimelineMonth:
     year: int
     month: int
     conversations: tuple[TimelineConversation, ...]
+    moments: tuple[MemoryUnit, ...] = ()
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Facts of a persona, oldest first."""
+    """Facts and key moments of a persona, oldest first."""
 
     persona: str
     user: str
     items: tuple[TimelineItem, ...]
+    moments: tuple[MemoryUnit, ...] = ()
+
+    def with_moments(self, memories: Iterable[MemoryUnit]) -> Timeline:
+        """Return the timeline with the key moments among these memories."""
+        moments = sorted((memory for memory in memories if memory.is_key_moment), key=lambda memory: memory.added)
+        return replace(self, moments=tuple(moments))
+
+    def ordered_moments(self, *, newest_first: bool = True) -> tuple[MemoryUnit, ...]:
+        """Return the key moments in order of time."""
+        return self.moments[::-1] if newest_first else self.moments
 
     def pinned_items(self, *, include_others: bool) -> tuple[TimelineItem, ...]:
         """Return the pinned facts; without `include_others`, only those about the user."""
@@ -83,9 +97,14 @@ class Timeline:
         unpinned = [item for item in self.items if not item.fact.pinned and (include_others or item.about_user)]
         if newest_first:
             unpinned.reverse()
-        by_month = groupby(unpinned, key=lambda item: item.month)
+        by_month = {month: tuple(items) for month, items in groupby(unpinned, key=lambda item: item.month)}
+        moments: dict[tuple[int, int], list[MemoryUnit]] = {}
+        for moment in self.ordered_moments(newest_first=newest_first):
+            local = moment.added.astimezone()
+            moments.setdefault((local.year, local.month), []).append(moment)
         return tuple(
-            TimelineMonth(year, month, tuple(_group_by_session(month_items))) for (year, month), month_items in by_month
+            TimelineMonth(month[0], month[1], tuple(_group_by_session(by_month.get(month, ()))), tuple(moments.get(month, ())))
+            for month in sorted(by_month.keys() | moments.keys(), reverse=newest_first)
         )
 
 
@@ -106,6 +125,7 @@ class ExportHeadings:
 
     title: str
     pinned: str
+    moments: str
     month: Callable[[TimelineMonth], str]
     conversation: Callable[[TimelineConversation], str]
 
@@ -117,6 +137,8 @@ def format_markdown(timeline: Timeline, headings: ExportHeadings, *, include_oth
         parts.append("\n".join([f"## {headings.pinned}", "", *map(_format_item, pinned)]))
     for month in timeline.group_by_month(include_others=include_others, newest_first=False):
         parts.append(f"## {headings.month(month)}")
+        if month.moments:
+            parts.append("\n".join([f"### {headings.moments}", "", *map(_format_moment, month.moments)]))
         parts += [
             "\n".join([f"### {headings.conversation(conversation)}", "", *map(_format_item, conversation.items)])
             for conversation in month.conversations
@@ -126,6 +148,10 @@ def format_markdown(timeline: Timeline, headings: ExportHeadings, *, include_oth
 
 def _format_item(item: TimelineItem) -> str:
     return f"- {' '.join(item.fact.fact.split())} ({item.when:%Y-%m-%d})"
+
+
+def _format_moment(moment: MemoryUnit) -> str:
+    return f"- {' '.join(moment.content.split())} ({moment.added:%Y-%m-%d})"
 
 
 def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:

@@ -150,7 +150,8 @@ class ArchiveQueue:
     async def _queue_session(
         self, session_id: UUID, *, archive: bool, at_once: bool, parts: Sequence[SessionPart] = tuple(SessionPart)
     ) -> bool:
-        if not is_worth_archiving(await self._archiver.load_utterances(session_id)):
+        is_incognito = (await self._session_store.session(session_id)).is_incognito
+        if is_incognito or not is_worth_archiving(await self._archiver.load_utterances(session_id)):
             return False
         if at_once:
             self._urgent_sessions.append(session_id)

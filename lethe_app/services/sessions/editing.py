@@ -18,6 +18,7 @@ from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.sessions.languages import describe_text
 from lethe_app.services.sessions.service import SessionService, create_greeting
 from lethe_app.storage.chats.archive_jobs import ArchivePartUndo
 from lethe_app.storage.chats.session_list import SessionLines
@@ -116,6 +117,13 @@ class SessionEditing:
 
     # Messages
 
+    async def remake_parts(self, guid: UUID) -> None:
+        """Make the parts of a session again after messages of it were erased, if it was archived. What the user wrote
+        remains.
+        """
+        if (await self._session_store.session(guid)).archived:
+            await self._archive_queue.update(guid)
+
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
         """Insert a message by the user or the persona above another message, or at the end."""
         session = await self._session_store.session(guid)
@@ -128,9 +136,9 @@ class SessionEditing:
             speaker=speaker.unique_name,
             speaker_name=speaker.name,
             time=moment,
-            alternatives=[Alternative(content=text.strip(), created=moment)],
+            alternatives=[describe_text(Alternative(content=text.strip(), created=moment))],
         )
-        return await self.insert_message(message, above)
+        return await self.insert_message(self._session_store.redact(message), above)
 
     async def replace_greeting(self, before: Persona, after: Persona) -> None:
         """Replace the greeting of the persona's newest session after the persona was edited, if nobody has answered it yet.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Degradation, DegradationKind, Message, MessageMode, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.participants import Participants
+from lethe_app.services.sessions.languages import describe_text
 from lethe_app.storage.chats.replies import Replies, ReplyReceipt
 
 log = logging.getLogger(__name__)
@@ -34,8 +36,19 @@ class ReplyKind(Enum):
 class ReplyWriter:
     """Store one reply during generation. Nothing is stored before the first word."""
 
-    def __init__(self, replies: Replies, message: Message, kind: ReplyKind) -> None:
+    def __init__(
+        self,
+        replies: Replies,
+        message: Message,
+        kind: ReplyKind,
+        on_complete: Callable[[Message], None] = lambda _message: None,
+    ) -> None:
+        """Create the writer when the reply is requested; `on_complete` receives the message at the end of generation."""
         self._replies = replies
+        self._on_complete = on_complete
+        self._requested_at = time.monotonic()
+        self._first_text_at: float | None = None
+        self._degradations: list[Degradation] = []
         self.message = message
         """Message as it is stored, or as it will be."""
         self._kind = kind
@@ -53,10 +66,28 @@ class ReplyWriter:
         if self._kind is ReplyKind.REPLY:
             self.message = self.message.model_copy(update={"speaker_name": persona.name})
 
+    def note_degradation(self, kind: DegradationKind, **values: str | int) -> None:
+        """Record once that something was left out of the reply, or failed."""
+        degradation = Degradation(kind=kind, values=values)
+        if degradation not in self._degradations:
+            self._degradations.append(degradation)
+
     async def checkpoint(self, alternative: Alternative) -> None:
         """Store the alternative unless that was done less than `CHECKPOINT_SECONDS` ago."""
+        self._first_text_at = self._first_text_at or time.monotonic()
         if time.monotonic() - self._stored_at >= CHECKPOINT_SECONDS:
             await self.store_alternative(alternative)
+
+    async def store_generated(self, alternative: Alternative, receipt: ReplyReceipt | None) -> None:
+        """Store what was generated, with what its text tells, its latency, and what was left out."""
+        ended_at = time.monotonic()
+        measured = {
+            "first_token_ms": round(1000 * ((self._first_text_at or ended_at) - self._requested_at)),
+            "total_ms": round(1000 * (ended_at - self._requested_at)),
+            "degradations": list(self._degradations),
+        }
+        await self.store_alternative(describe_text(alternative).model_copy(update=measured), receipt)
+        self._on_complete(self.message)
 
     async def store_alternative(self, alternative: Alternative, receipt: ReplyReceipt | None = None) -> None:
         """Store the alternative; the last call also stores the receipt of its prompt.
@@ -80,12 +111,15 @@ class ReplyWriter:
         self._stored_at = time.monotonic()
 
 
-def create_user_message(session: ChatSession, participants: Participants, text: str) -> Message:
+def create_user_message(
+    session: ChatSession, participants: Participants, text: str, mode: MessageMode = MessageMode.TEXT
+) -> Message:
     """Return a message of the user, to be stored."""
     return Message(
         session_id=session.guid,
         role=Role.USER,
         speaker=participants.user.unique_name,
         speaker_name=participants.user.name,
-        alternatives=[Alternative(content=text)],
+        mode=mode,
+        alternatives=[describe_text(Alternative(content=text))],
     )

@@ -7,7 +7,17 @@ import random
 from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionPart, SessionSummary
+from lethe_app.brain.languages.requests import find_requested_language
+from lethe_app.domain.chat import (
+    Alternative,
+    ChatSession,
+    Message,
+    MessageMode,
+    MessageOutline,
+    Role,
+    SessionPart,
+    SessionSummary,
+)
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
@@ -16,6 +26,7 @@ from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.replies import Replies
@@ -34,8 +45,10 @@ class SessionService:
         session_timeout: SessionTimeout,
         fill_macros: FillMacros,
         changed: Listeners[str],
+        languages: MessageLanguages,
     ) -> None:
         """`fill_macros` looks up the values of macros."""
+        self.languages = languages
         self.changed = changed
         """Emits the persona whose list of sessions changed."""
         self._session_store = session_store
@@ -47,9 +60,9 @@ class SessionService:
         self._archive_tasks: dict[str, asyncio.Task[None]] = {}
         """Task by persona that archives the sessions before the newest one."""
 
-    async def list(self, persona_id: str) -> list[SessionSummary]:
+    async def list(self, persona_id: str, *, with_incognito: bool = False) -> list[SessionSummary]:
         """Return the persona's sessions, newest activity first."""
-        return await self._session_store.sessions(persona_id)
+        return await self._session_store.sessions(persona_id, with_incognito=with_incognito)
 
     async def resume(self, persona_id: str) -> ChatSession:
         """Return the newest session, or a new one if there is none."""
@@ -91,6 +104,14 @@ class SessionService:
             await asyncio.shield(task)
         return await self._session_store.session(session.guid)
 
+    async def start_incognito(self, persona_id: str) -> ChatSession:
+        """Begin an incognito session with the persona's greeting, if any. Its texts are kept in memory only, nothing is learnt
+        from it, and it ends with `delete` or with the program.
+        """
+        session = await self._begin(persona_id, is_incognito=True)
+        self.changed.notify(persona_id)
+        return session
+
     async def start_session(self, persona_id: str) -> ChatSession:
         """Begin a new session with the persona's greeting, if any. A session that nobody has answered yet is reused.
 
@@ -98,11 +119,18 @@ class SessionService:
         """
         if unanswered := await self._find_unanswered(persona_id):
             return unanswered
-        participants = await self._participants.load_for_persona(persona_id)
         await self.wait_until_archived(persona_id)
+        session = await self._begin(persona_id)
+        self._start_archiving(persona_id)
+        self.changed.notify(persona_id)
+        return session
+
+    async def _begin(self, persona_id: str, *, is_incognito: bool = False) -> ChatSession:
+        """Store a new session with the persona's greeting, if any."""
+        participants = await self._participants.load_for_persona(persona_id)
         previous = await self._previous_greeting(persona_id)
         session = await self._session_store.add_session(
-            ChatSession(persona_id=persona_id, user_id=participants.user.unique_name)
+            ChatSession(persona_id=persona_id, user_id=participants.user.unique_name, is_incognito=is_incognito)
         )
         macro_context = await self._fill_macros(
             participants.build_macro_context(session, session.added),
@@ -111,8 +139,6 @@ class SessionService:
         )
         if greeting := create_greeting(participants.persona, session, macro_context, previous):
             await self._session_store.add_message(greeting)
-        self._start_archiving(persona_id)
-        self.changed.notify(persona_id)
         return await self._session_store.session(session.guid)
 
     async def wait_until_archived(self, persona_id: str) -> None:
@@ -121,7 +147,8 @@ class SessionService:
             await asyncio.wait({task})
 
     async def close(self) -> None:
-        """Finish the archiving of ended sessions."""
+        """Finish the archiving of ended sessions and the detection of languages."""
+        await self.languages.finish()
         await asyncio.gather(*self._archive_tasks.values(), return_exceptions=True)
 
     def _start_archiving(self, persona_id: str) -> None:
@@ -151,19 +178,22 @@ class SessionService:
         self.changed.notify(session.persona_id)
         return new_session.guid
 
-    async def add_user_message(self, turn: TurnContext, text: str) -> Message:
-        """Store a message of the user at the end of a session, with its macros expanded."""
+    async def add_user_message(self, turn: TurnContext, text: str, mode: MessageMode = MessageMode.TEXT) -> Message:
+        """Store a message of the user at the end of a session, with its macros expanded, and the switches it makes."""
         session, participants = turn.session, turn.participants
         macro_context = await self._fill_macros(
             participants.build_macro_context(session, now()), MacroPosition(session, participants), [text]
         )
-        message = await self._session_store.add_message(create_user_message(session, participants, expand(text, macro_context)))
+        message = await self._session_store.add_message(
+            create_user_message(session, participants, expand(text, macro_context), mode), find_requested_language(text)
+        )
+        self.languages.note_stored(message)
         self.changed.notify(session.persona_id)
         return message
 
     def create_writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
         """Return a writer that stores a reply during generation."""
-        return ReplyWriter(self._replies, reply, kind)
+        return ReplyWriter(self._replies, reply, kind, self.languages.note_stored)
 
     async def _archive_open_sessions(self, persona_id: str) -> None:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""
@@ -185,7 +215,9 @@ class SessionService:
         return session if session.user_id == self._participants.default_user_id else None
 
     async def rename(self, guid: UUID, title: str) -> None:
-        """Set the title to the user's, which is never overwritten automatically."""
+        """Set the title to the user's, which is never overwritten automatically. An incognito session has none."""
+        if (await self._session_store.session(guid)).is_incognito:
+            return
         await self._archive_queue.write(guid, SessionPart.TITLE, title.strip())
 
     async def set_guests(self, guid: UUID, names: Sequence[str]) -> ChatSession:
@@ -230,8 +262,12 @@ class SessionService:
         self.changed.notify(session.persona_id)
 
     async def delete(self, guid: UUID) -> None:
-        """Move a session to the trash, and remove it from all prompts."""
+        """Move a session to the trash, and remove it from all prompts; an incognito one is gone at once."""
         session = await self._session_store.session(guid)
+        if session.is_incognito:
+            await self._session_store.erase_incognito(guid)
+            self.changed.notify(session.persona_id)
+            return
         await self._session_store.delete_session(guid)
         await self._archive_queue.renew(session.persona_id)
         self.changed.notify(session.persona_id)
@@ -275,6 +311,6 @@ def create_greeting(persona: Persona, session: ChatSession, macro_context: Macro
         speaker=persona.unique_name,
         speaker_name=persona.name,
         time=session.added,
-        alternatives=[Alternative(content=text, created=session.added) for text in greetings],
+        alternatives=[describe_text(Alternative(content=text, created=session.added)) for text in greetings],
         shown=random.choice(new or range(len(greetings))),  # noqa: S311 - nobody gains by guessing a greeting
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
-from lethe_app.domain.chat import Alternative, ChatSession
+from lethe_app.domain.chat import Alternative, ChatSession, DegradationKind
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
@@ -210,6 +210,8 @@ class ToolTurn:
             text = DECLINED_MESSAGE.format(user=self.user)
             return ToolResult(call=call, text=text, shown=f"did not {title}: you declined", outcome=CallOutcome.REFUSED)
         result = await self._execute_call(call, number)
+        if result.outcome is CallOutcome.FAILED:
+            self.writer.note_degradation(DegradationKind.TOOL_FAILED, tool=call.name)
         self.results = [*self.results, result]
         return result
 

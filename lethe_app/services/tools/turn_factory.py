@@ -56,14 +56,15 @@ class ToolTurnFactory:
         continued: Alternative | None,
         writer: ReplyWriter,
     ) -> ToolTurn | None:
-        """Return the tool state of one reply; None if the persona has no tools.
+        """Return the tool state of one reply; None if the persona has no tools, or in an incognito session, since tools store
+        what they do.
 
         A continued alternative uses no tools: its results are in the history already.
         """
         session, participants = turn.session, turn.participants
         names = (participants.persona.name, participants.user.name)
         tools = self._registry.tools_of(participants.persona)
-        if not tools:
+        if not tools or session.is_incognito:
             return None
         if continued is not None:
             return ToolTurn(session, writer, *names, partial_reply=continued, unavailable_tools=[tool.name for tool in tools])

@@ -19,11 +19,11 @@ from lethe_app.domain.bundle import (
     ForgottenFact,
     PersonaHistory,
 )
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import ChatSession, Message, SessionEvent
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import DatabaseDamaged
-from lethe_app.storage.chats import messages
+from lethe_app.storage.chats import messages, session_events
 from lethe_app.storage.chats.branches import nearest_undeleted
 from lethe_app.storage.chats.sessions import SELECT_SESSION
 from lethe_app.storage.database import Database
@@ -34,7 +34,10 @@ from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse
 WORLDS, SCRATCH, ORIGINAL = "worlds", "scratch", "original"
 """Keys of the session state that are valid in another home."""
 NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
-SESSIONS = "SELECT guid FROM sessions JOIN memories m USING (guid) WHERE m.persona_id = ? AND m.deleted_at IS NULL"
+SESSIONS = (
+    "SELECT guid FROM sessions JOIN memories m USING (guid)"
+    " WHERE m.persona_id = ? AND m.deleted_at IS NULL AND NOT is_incognito"
+)
 MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"  # noqa: S608 - names are ours
 COUNTS = {
     "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {NOT_DELETED}",  # noqa: S608 - names are ours
@@ -109,6 +112,9 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     session = parse_record(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
     ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
     stored_messages = messages.load(connection, [id_ for (id_,) in ids])
+    switches: dict[str, list[SessionEvent]] = {}
+    for event in session_events.load_events(connection, guid):
+        switches.setdefault(str(event.message_id), []).append(event)
     turns = dict(connection.execute(TURNS, (guid,)).fetchall())
     originals = dict(connection.execute(ORIGINALS, (guid,)).fetchall())
     parts = connection.execute(PARTS, (guid,))
@@ -119,8 +125,9 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
         original=_as_object(_state(connection, guid, ORIGINAL)),
         parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )
+    bundled = [_with_turn(message, turns.get(str(message.id)), originals.get(str(message.id))) for message in stored_messages]
     return BundledConversation(
-        record, [_with_turn(message, turns.get(str(message.id)), originals.get(str(message.id))) for message in stored_messages]
+        record, [message.model_copy(update={"switches": switches.get(str(message.id), [])}) for message in bundled]
     )
 
 

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
 from lethe_app.storage.bundles.export import ORIGINAL, SCRATCH, WORLDS
+from lethe_app.storage.chats.session_events import EVENT_COLUMNS
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS
@@ -107,7 +108,8 @@ def _store(
     persona_id, history = persona.persona_id, persona.history
     for memory in history.memories:
         # A path in a bundle belongs to another computer, or was chosen by a stranger.
-        overrides: dict[str, ColumnValue] = {"guid": ids.new_id(memory.guid), "path": ""}
+        sources = ids.replace_ids(json.dumps(memory.sources, ensure_ascii=False))
+        overrides: dict[str, ColumnValue] = {"guid": ids.new_id(memory.guid), "path": "", "sources": storable_text(sources)}
         insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), **overrides, "persona_id": persona_id})
     for fact in history.facts:
         fact_overrides: dict[str, ColumnValue] = {
@@ -188,6 +190,8 @@ def _store_message(
     for position, alternative in enumerate(message.alternatives):
         row = column_values(alternative, ALTERNATIVE_COLUMNS)
         insert(connection, "alternatives", {**row, "message_id": id_, "position": position, "length": len(str(row["content"]))})
+    for event in message.switches:
+        insert(connection, "session_events", {**column_values(event, EVENT_COLUMNS), "message_id": id_})
     if message.turn is not None:
         text = storable_text(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
         insert(connection, "turn_memories", {"message_id": id_, "value": text})

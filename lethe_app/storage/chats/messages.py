@@ -10,7 +10,7 @@ from datetime import datetime
 
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats import branches
+from lethe_app.storage.chats import branches, incognito
 from lethe_app.storage.row_mapping import (
     ALTERNATIVE_COLUMNS,
     MESSAGE_COLUMNS,
@@ -18,6 +18,7 @@ from lethe_app.storage.row_mapping import (
     column_values,
     insert,
     parse_record,
+    update,
     utc_text,
 )
 
@@ -81,8 +82,12 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
     """
     ids_json = json.dumps(ids)
     alternatives: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
+    private_texts = incognito.load_texts(connection, ids_json)
     for message_id, *values in connection.execute(ALTERNATIVES, (ids_json,)):
-        alternatives[message_id].append(dict(zip(ALTERNATIVE_COLUMNS, values, strict=True)))
+        alternative = dict(zip(ALTERNATIVE_COLUMNS, values, strict=True))
+        alternative["degradations"] = json.loads(str(alternative["degradations"]))
+        alternative |= private_texts.get((message_id, len(alternatives[message_id])), {})
+        alternatives[message_id].append(alternative)
     loaded = {}
     for *values, is_parent_deleted in connection.execute(MESSAGES, (ids_json,)):
         row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
@@ -171,7 +176,7 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
     """Add an alternative, display it and return its position."""
     session_id = session_of(connection, message_id)
     position = _count_alternatives(connection, message_id)
-    insert(connection, "alternatives", _alternative_row(message_id, position, alternative))
+    _insert_alternative(connection, message_id, position, alternative)
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
     connection.execute(RAISE_LAST_ACTIVITY, (utc_text(alternative.created), session_id))
     return position
@@ -179,13 +184,8 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
 
 def replace_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
     """Overwrite the alternative at a position. Raise StorageError if there is none."""
-    row = _alternative_row(message_id, position, alternative)
-    cursor = connection.execute(
-        "UPDATE alternatives SET content = :content, thinking = :thinking, length = :length, created = :created,"
-        " model = :model, complete = :complete, is_cut = :is_cut WHERE message_id = :message_id AND position = :position",
-        row,
-    )
-    if cursor.rowcount == 0:
+    row = incognito.keep_text(connection, _alternative_row(message_id, position, alternative))
+    if update(connection, "alternatives", "message_id, position", row) == 0:
         raise StorageError("This message no longer exists.", "It may have been deleted.")
 
 
@@ -200,6 +200,7 @@ def remove_alternative(connection: sqlite3.Connection, message_id: str, position
         raise StorageError("The only version of a message cannot be removed.", "Delete the message instead.")
     key = (message_id, position)
     connection.execute("DELETE FROM alternatives WHERE message_id = ? AND position = ?", key)
+    incognito.remove_text(connection, message_id, position, count)
     for later in range(position + 1, count):  # one by one, since two may not share a position even for a moment
         connection.execute(
             "UPDATE alternatives SET position = position - 1 WHERE message_id = ? AND position = ?", (message_id, later)
@@ -231,7 +232,11 @@ def _insert(connection: sqlite3.Connection, message: Message, position: Mapping[
     shown = min(message.shown, len(message.alternatives) - 1)
     insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **position, "shown": shown})
     for number, alternative in enumerate(message.alternatives):
-        insert(connection, "alternatives", _alternative_row(str(message.id), number, alternative))
+        _insert_alternative(connection, str(message.id), number, alternative)
+
+
+def _insert_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
+    insert(connection, "alternatives", incognito.keep_text(connection, _alternative_row(message_id, position, alternative)))
 
 
 def _alternative_row(message_id: str, position: int, alternative: Alternative) -> dict[str, ColumnValue]:

@@ -32,16 +32,17 @@ SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, 
     ''), coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
      WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
-    ''), s.guests
+    ''), s.guests, s.is_incognito
 FROM sessions s JOIN memories m USING (guid)
-WHERE {condition} AND (m.deleted_at IS NOT NULL) = :deleted
+WHERE {condition} AND (m.deleted_at IS NOT NULL) = :deleted AND (NOT s.is_incognito OR :incognito)
 ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :limit
 """
 IS_EARLIER = """
 s.guid IN (
     WITH older AS (
         SELECT e.guid, k.sticky, julianday(k.added) AS began FROM sessions e JOIN memories k USING (guid)
-        WHERE e.persona_id = :persona AND e.guid <> :guid AND k.deleted_at IS NULL AND began <= julianday(:moment)
+        WHERE e.persona_id = :persona AND e.guid <> :guid AND NOT e.is_incognito AND k.deleted_at IS NULL
+            AND began <= julianday(:moment)
             AND EXISTS (SELECT 1 FROM messages t
                         WHERE t.session_id = e.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user'))
     SELECT guid FROM older WHERE sticky
@@ -57,12 +58,13 @@ the second can use the index by persona.
 
 
 def list_sessions(
-    connection: sqlite3.Connection, persona_id: str | None, deleted: bool, limit: int | None
+    connection: sqlite3.Connection, persona_id: str | None, deleted: bool, limit: int | None, incognito: bool = False
 ) -> list[SessionSummary]:
     """Return sessions of one persona or of all, by last activity, newest first, at most `limit`; with `deleted` those in the
     trash.
     """
-    values = {"persona": persona_id, "deleted": deleted, "preview": PREVIEW_CHARACTERS, "limit": -1 if limit is None else limit}
+    options = {"persona": persona_id, "deleted": deleted, "incognito": incognito, "preview": PREVIEW_CHARACTERS}
+    values = options | {"limit": -1 if limit is None else limit}
     return [_summary(row) for row in connection.execute(SELECT_ALL if persona_id is None else SELECT_BY_PERSONA, values)]
 
 
@@ -75,18 +77,18 @@ def sessions_before(
     These are the `limit` newest ones and all sticky ones.
     """
     values = {"persona": persona_id, "guid": guid, "moment": moment, "recent": limit}
-    options = {"deleted": False, "preview": PREVIEW_CHARACTERS, "limit": -1}
+    options = {"deleted": False, "incognito": False, "preview": PREVIEW_CHARACTERS, "limit": -1}
     return [_summary(row) for row in connection.execute(SELECT_EARLIER, values | options)]
 
 
 def unarchived_sessions(connection: sqlite3.Connection) -> list[SessionSummary]:
     """Return the sessions of all personas that are not archived, newest activity first."""
-    values = {"deleted": False, "preview": 0, "limit": -1}
+    values = {"deleted": False, "incognito": False, "preview": 0, "limit": -1}
     return [_summary(row) for row in connection.execute(SELECT_UNARCHIVED, values)]
 
 
-def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) -> SessionSummary:
-    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words, guests = row
+def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str, int]) -> SessionSummary:
+    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words, guests, incognito = row
     try:
         return SessionSummary(
             UUID(guid),
@@ -100,6 +102,7 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) 
             " ".join(preview.split()),
             " ".join(first_words.split()),
             tuple(json.loads(guests)),
+            bool(incognito),
         )
     except (TypeError, ValueError) as error:
         raise DatabaseDamaged(
@@ -135,7 +138,7 @@ SELECT_LINES = """
 SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.message_count, s.relevance, s.is_roleplay,
     m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE {first_words} END
 FROM sessions s JOIN memories m USING (guid)
-WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2) AND m.deleted_at IS NULL
+WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2) AND m.deleted_at IS NULL AND NOT s.is_incognito
 ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
 """.format(first_words=FIRST_WORDS.format(length="?3", session="s.guid"))
 

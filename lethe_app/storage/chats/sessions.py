@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -13,7 +14,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutl
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
-from lethe_app.storage.chats import branches, messages, session_list
+from lethe_app.storage.chats import branches, incognito, messages, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import (
@@ -33,6 +34,11 @@ SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """  # noqa: S608 - names are ours
+SELECT_MOMENTS = """
+SELECT persona_id, guid FROM memories WHERE guid IN (SELECT moment FROM moment_sources WHERE message_id IN (
+    SELECT value FROM json_each(?1) UNION ALL SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?1))))
+"""
+"""Query: key moments of messages, or of all messages of sessions."""
 SELECT_RECALLABLE = """
 SELECT guid FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
@@ -44,9 +50,16 @@ class SessionStore:
     those for the trash.
     """
 
-    def __init__(self, database: Database, redact: Callable[[str], str] = lambda text: text) -> None:
-        """Create the store; `redact` returns what is stored of a text of the user."""
-        self._database, self._redact = database, redact
+    def __init__(
+        self,
+        database: Database,
+        redact: Callable[[str], str] = lambda text: text,
+        on_moments_changed: Callable[[str, list[UUID]], None] = lambda _persona_id, _moments: None,
+    ) -> None:
+        """Create the store. `redact` returns what is stored of a text of the user; `on_moments_changed` receives a persona and
+        its key moments that went to the trash or came back with their messages.
+        """
+        self._database, self._redact, self._on_moments_changed = database, redact, on_moments_changed
 
     # Sessions
 
@@ -89,6 +102,11 @@ class SessionStore:
 
         return await self._database.run(work)
 
+    async def erase_incognito(self, guid: UUID) -> None:
+        """Erase an incognito session for good, also from the files of the database."""
+        await self._database.run(lambda connection: incognito.erase(connection, str(guid)))
+        await self._database.scrub()
+
     async def set_leaf(self, session_id: UUID, message_id: UUID) -> None:
         """Display the branch that ends with this message; the next message follows it. Raise StorageError."""
 
@@ -104,12 +122,14 @@ class SessionStore:
         await self._database.run(work)
 
     async def sessions(
-        self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None
+        self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None, with_incognito: bool = False
     ) -> list[SessionSummary]:
         """Return sessions of one persona or of all, newest activity first, at most `limit`; with `deleted` those in the
-        trash.
+        trash. Incognito sessions are left out unless they are asked for.
         """
-        return await self._database.run(lambda connection: session_list.list_sessions(connection, persona_id, deleted, limit))
+        return await self._database.run(
+            lambda connection: session_list.list_sessions(connection, persona_id, deleted, limit, with_incognito)
+        )
 
     async def newest_session(self, persona_id: str) -> SessionSummary | None:
         """Return the persona's session with the latest activity, or None."""
@@ -137,17 +157,27 @@ class SessionStore:
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""
-        await self._database.run(lambda connection: trash.delete_session(connection, str(guid)))
+        await self._change_trash([guid], lambda connection: trash.delete_session(connection, str(guid)))
 
     async def restore_session(self, guid: UUID) -> None:
         """Restore a session from the trash. Raise StorageError if it is not there."""
-        await self._database.run(lambda connection: trash.restore_session(connection, str(guid)))
+        await self._change_trash([guid], lambda connection: trash.restore_session(connection, str(guid)))
 
     # Messages
 
-    async def add_message(self, message: Message) -> Message:
-        """Store a message after the tip of the displayed branch, or under its own `parent_id`. Raise StorageError."""
-        return (await self.add_messages([message]))[0]
+    async def add_message(self, message: Message, requested_language: str = "") -> Message:
+        """Store a message after the tip of the displayed branch, or under its own `parent_id`, with the switches it makes.
+
+        `requested_language` is the language that the user asks for in it. Raise StorageError.
+        """
+        redacted = self.redact(message)
+
+        def work(connection: sqlite3.Connection) -> Message:
+            stored = messages.add(connection, redacted)
+            session_events.note_switches(connection, stored, requested_language)
+            return stored
+
+        return await self._database.run(work)
 
     async def insert_above(self, message: Message, below: UUID) -> Message:
         """Insert a message directly above another one of its session. Raise StorageError if that is gone."""
@@ -155,10 +185,11 @@ class SessionStore:
 
     async def add_messages(self, new_messages: list[Message]) -> list[Message]:
         """Store messages, each after the one before; all or none."""
-        redacted = [self._redact_message(message) for message in new_messages]
+        redacted = [self.redact(message) for message in new_messages]
         return await self._database.run(lambda connection: [messages.add(connection, message) for message in redacted])
 
-    def _redact_message(self, message: Message) -> Message:
+    def redact(self, message: Message) -> Message:
+        """Return a message as it is stored: one of the user without identifying data, if the user wants that."""
         if message.role is not Role.USER:
             return message
         alternatives = [one.model_copy(update={"content": self._redact(one.content)}) for one in message.alternatives]
@@ -168,17 +199,16 @@ class SessionStore:
         """Return a message. Raise StorageError if it does not exist or is in the trash."""
         return await self._database.run(lambda connection: messages.load_message(connection, str(message_id)))
 
-    async def edit_message(self, message_id: UUID, content: str) -> Message:
-        """Change the text of the displayed alternative; the others remain."""
+    async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
+        """Change the text of the displayed alternative with what was detected in it; the others remain."""
         text = storable_text(self._redact(content))
-        return await self._update_message(
-            message_id,
-            lambda connection, id_: connection.execute(
-                "UPDATE alternatives SET content = ?, length = ?, is_cut = 0 WHERE message_id = ?"
-                " AND position = (SELECT shown FROM messages WHERE id = message_id)",
-                (text, len(text), id_),
-            ),
-        )
+        changes = {"content": text, "is_cut": False, "language": language, "is_sensitive": is_sensitive}
+
+        def change(connection: sqlite3.Connection, id_: str) -> None:
+            message = messages.load_message(connection, id_)
+            messages.replace_alternative(connection, id_, message.shown, message.current.model_copy(update=changes))
+
+        return await self._update_message(message_id, change)
 
     async def restore_shown(self, before: Message) -> Message:
         """Restore the text of the alternative displayed in `before`, and display it."""
@@ -208,11 +238,27 @@ class SessionStore:
 
     async def delete_message(self, *message_ids: UUID) -> None:
         """Move messages to the trash, all or none; their descendants remain on the branch."""
-        await self._database.run(lambda connection: trash.delete_messages(connection, [str(id_) for id_ in message_ids]))
+        ids = [str(id_) for id_ in message_ids]
+        await self._change_trash(message_ids, lambda connection: trash.delete_messages(connection, ids))
 
     async def restore_message(self, *message_ids: UUID) -> None:
         """Restore messages from the trash to their former positions, all or none."""
-        await self._database.run(lambda connection: trash.restore_messages(connection, [str(id_) for id_ in message_ids]))
+        ids = [str(id_) for id_ in message_ids]
+        await self._change_trash(message_ids, lambda connection: trash.restore_messages(connection, ids))
+
+    async def _change_trash(self, ids: Sequence[UUID], change: Callable[[sqlite3.Connection], None]) -> None:
+        """Move sessions or messages to the trash or back, and report the key moments that moved with them."""
+        ids_json = json.dumps([str(id_) for id_ in ids])
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            change(connection)
+            return connection.execute(SELECT_MOMENTS, (ids_json,)).fetchall()
+
+        moments: dict[str, list[UUID]] = {}
+        for persona_id, guid in await self._database.run(work):
+            moments.setdefault(persona_id, []).append(UUID(guid))
+        for persona_id, guids in moments.items():
+            self._on_moments_changed(persona_id, guids)
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
         """Erase the records that have been in the trash for more than `days`; return the number of records."""

@@ -130,6 +130,23 @@ class TurnMemories:
         ids_json = [str(guid) for guid in guids]
         return {UUID(guid) for guid in await self._database.run(lambda connection: _deleted_among(connection, ids_json))}
 
+    async def strip_texts(self) -> int:
+        """Remove the recalled texts from all stored turns, and all stored prompts; return the number of turns changed."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            rows = connection.execute("SELECT message_id, value FROM turn_memories").fetchall()
+            records = [(message_id, record) for message_id, value in rows if (record := _parse_row(value)) is not None]
+            changed = [
+                (record.model_copy(update={"memory": record.memory.without_texts()}).model_dump_json(), message_id)
+                for message_id, record in records
+                if not record.memory.is_stripped
+            ]
+            connection.executemany("UPDATE turn_memories SET value = ? WHERE message_id = ?", changed)
+            connection.execute("DELETE FROM kept_prompts")
+            return len(changed)
+
+        return await self._database.run(work)
+
     async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
         """Store the memories recalled for a message. Raise StorageError if the message is gone."""
         await self._database.run(lambda connection: _save(connection, message_id, memory))

@@ -14,7 +14,7 @@ from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.labels import ElidedLabel
+from lethe_app.ui.widgets.labels import ElidedLabel, build_badge
 
 
 class ChatPanel(QFrame):
@@ -105,6 +105,11 @@ class ChatHeader(QFrame):
         self.tagline_label = ElidedLabel()
         self.tagline_label.setProperty("quiet", True)
         self.tagline_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.incognito_label = build_badge(self.tr("Incognito"))
+        self.incognito_label.setToolTip(
+            self.tr("Nothing of this conversation is stored or learnt. It is gone when you close it or Lethe.")
+        )
+        self.incognito_label.hide()
         self.status = StatusLine()
         self.speech = SpeechButtons(theme)
         self._row = row = QHBoxLayout(self)
@@ -112,6 +117,7 @@ class ChatHeader(QFrame):
         row.setSpacing(SPACE_3)
         row.addWidget(self.sidebar_button)
         row.addWidget(self.name_label)
+        row.addWidget(self.incognito_label)
         row.addWidget(self.group_button)
         row.addWidget(self.tagline_label, 1)
         row.addWidget(self.status)

@@ -39,6 +39,7 @@ class Composer(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._drafts: dict[str, str] = {}
+        self._private_sessions: set[str] = set()
         self._session_id = ""
         self._is_replying = False
         self._addressee = self._replying_name = ""
@@ -108,10 +109,12 @@ class Composer(QWidget):
         self._next_speaker = name
         self._update_button_label()
 
-    def switch_session(self, session_id: str) -> None:
+    def switch_session(self, session_id: str, *, is_private: bool = False) -> None:
         """Store the current draft under its session and show the draft of `session`. Text that was written before any
-        session was open is appended to that draft.
+        session was open is appended to that draft. The draft of a private session is never listed.
         """
+        if is_private:
+            self._private_sessions.add(session_id)
         current_text, stored_draft = self.draft_field.toPlainText(), self._drafts.pop(session_id, "")
         if self._session_id:
             self._drafts[self._session_id] = current_text
@@ -123,7 +126,8 @@ class Composer(QWidget):
     def list_drafts(self) -> dict[str, str]:
         """Return the unsent drafts by session, without blank ones; the draft on display is last."""
         current_draft = {self._session_id: self.draft_field.toPlainText()} if self._session_id else {}
-        return {session: text for session, text in (self._drafts | current_draft).items() if text.strip()}
+        drafts = self._drafts | current_draft
+        return {session: text for session, text in drafts.items() if text.strip() and session not in self._private_sessions}
 
     def add_drafts(self, drafts: dict[str, str]) -> None:
         """Add the drafts of an earlier run; drafts of this run take precedence. Each is shown when its session is opened."""

@@ -1,17 +1,25 @@
-"""Command that erases conversations and memories for good, of one persona or of all."""
+"""Commands that erase for good: all conversations and memories, or those of a day, of one persona or of all."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QCheckBox, QRadioButton, QWidget
+from PySide6.QtCore import QDate, QLocale, QObject
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QRadioButton, QWidget
 
+from lethe_app.ui.core.formatting import format_message_count
+from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
+from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
     from pathlib import Path
 
+    from lethe_app.services.maintenance.days import Days
     from lethe_app.services.maintenance.erasure import Erasure
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
@@ -43,6 +51,71 @@ class ErasureDialog(QuestionDialog):
         self.cancel.setFocus()
 
 
+@dataclass(frozen=True)
+class DayChoice:
+    """Persona whose days may be erased."""
+
+    persona_id: str
+    """Empty for all personas."""
+    name: str
+    days: Mapping[date, int]
+    """Number of messages by day, newest first."""
+
+
+class DayErasureDialog(QuestionDialog):
+    """Question which day of whom is erased, and whether the backups go with it."""
+
+    def __init__(self, parent: QWidget, choices: Sequence[DayChoice], persona_id: str) -> None:
+        super().__init__(parent, self.tr("Delete a day?"), self.tr("Delete permanently"), danger=True)
+        self._choices = choices
+        self.add_paragraph(
+            self.tr(
+                "The messages of the day are deleted with what was made of them: summaries, facts, key moments, notes of "
+                "personas, notebook lines and records of replies. What you wrote elsewhere remains. This cannot be undone."
+            )
+        )
+        self.persona_box, self.day_box = NoWheelComboBox(), NoWheelComboBox()
+        table = QFormLayout()
+        table.setHorizontalSpacing(SPACE_4)
+        table.setVerticalSpacing(SPACE_2)
+        for title, box in ((self.tr("Persona"), self.persona_box), (self.tr("Day"), self.day_box)):
+            box.setAccessibleName(title)
+            table.addRow(title, box)
+        self.column.addLayout(table)
+        self.backup_box = QCheckBox(self.tr("Also delete the daily backups, which contain copies of everything"))
+        self.backup_box.setChecked(True)
+        self.column.addWidget(self.backup_box)
+        for choice in choices:
+            self.persona_box.addItem(choice.name, choice.persona_id)
+        self.persona_box.currentIndexChanged.connect(lambda _index: self._list_days())
+        self.persona_box.setCurrentIndex(max(self.persona_box.findData(persona_id), 0))
+        self._list_days()
+        self.cancel.setDefault(True)
+        self.cancel.setFocus()
+
+    @property
+    def persona_id(self) -> str:
+        """Return the id of the chosen persona; empty for all."""
+        return self._choices[self.persona_box.currentIndex()].persona_id
+
+    @property
+    def day(self) -> date | None:
+        """Return the chosen day; None if there is none."""
+        days = list(self._choices[self.persona_box.currentIndex()].days)
+        return days[self.day_box.currentIndex()] if days else None
+
+    def _list_days(self) -> None:
+        days = self._choices[self.persona_box.currentIndex()].days
+        self.day_box.clear()
+        for day, count in days.items():
+            text = QLocale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.LongFormat)
+            self.day_box.addItem(self.tr("{day}, {count}").format(day=text, count=format_message_count(count)))
+        if not days:
+            self.day_box.addItem(self.tr("No messages"))
+        self.day_box.setEnabled(bool(days))
+        self.primary.setEnabled(bool(days))
+
+
 class ErasureController(QObject):
     """Asks, erases, and opens a new conversation."""
 
@@ -50,6 +123,7 @@ class ErasureController(QObject):
         self,
         window: MainWindow,
         erasure: Erasure,
+        days: Days,
         database: Path,
         directory: PersonaDirectory,
         sessions: SessionController,
@@ -57,10 +131,34 @@ class ErasureController(QObject):
         tasks: TaskRunner,
     ) -> None:
         super().__init__(window)
-        self._window, self._erasure, self._database = window, erasure, database
+        self._window, self._erasure, self._days, self._database = window, erasure, days, database
         self._directory, self._sessions, self._replies, self._tasks = directory, sessions, replies, tasks
         actions: Actions = window.window_actions
-        actions.connect(erase_history=lambda: tasks.start_task(self._confirm_and_erase(), key="erase"))
+        actions.connect(
+            erase_history=lambda: tasks.start_task(self._confirm_and_erase(), key="erase"),
+            erase_day=lambda: tasks.start_task(self._confirm_and_erase_day(), key="erase"),
+        )
+
+    async def _confirm_and_erase_day(self) -> None:
+        session = self._sessions.current_session
+        choices = [
+            DayChoice(persona_id, persona.name, await self._days.count_messages(persona_id))
+            for persona_id, persona in self._directory.personas.items()
+        ]
+        choices.append(DayChoice("", self.tr("All personas"), await self._days.count_messages()))
+        dialog = DayErasureDialog(self._window, choices, session.persona_id if session is not None else "")
+        if not await run_dialog(dialog) or dialog.day is None:
+            return
+        with_backups = dialog.backup_box.isChecked()
+        await self._days.erase(dialog.day, dialog.persona_id)
+        if with_backups:
+            await self._erase_backups()
+        self._window.notifier.notify(self.tr("The day was deleted."))
+
+    async def _erase_backups(self) -> None:
+        from lethe_app.services.maintenance.erasure import erase_backups  # noqa: PLC0415 - rarely needed
+
+        await erase_backups(self._database)
 
     async def _confirm_and_erase(self) -> None:
         session = self._sessions.current_session
@@ -74,8 +172,6 @@ class ErasureController(QObject):
         await self._replies.stop_session_reply(session.guid)
         await (self._erasure.erase_all() if is_all else self._erasure.erase([session.persona_id]))
         if with_backups:
-            from lethe_app.services.maintenance.erasure import erase_backups  # noqa: PLC0415 - rarely needed
-
-            await erase_backups(self._database)
+            await self._erase_backups()
         await self._sessions.resume_persona(session.persona_id)
         self._window.notifier.notify(self.tr("Conversations and memories were deleted."))

@@ -153,6 +153,7 @@ class PageController(QObject):
         window = self._window
         slots: dict[str, Callable[[], object]] = {
             "new": lambda: self._sessions.start_session(""),
+            "incognito": lambda: self._sessions.start_incognito(""),
             "rename": self._rename_current_session,
             "search": window.go_to_search,
             "focus_sidebar": window.go_to_sidebar,

@@ -51,6 +51,7 @@ class SidebarController(QObject):
         sidebar.persona_chosen.connect(session_controller.choose_persona)
         sidebar.session_chosen.connect(session_controller.choose_session)
         sidebar.new_requested.connect(session_controller.start_session)
+        sidebar.incognito_requested.connect(session_controller.start_incognito)
         sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
 
     def close(self) -> None:
@@ -79,7 +80,7 @@ class SidebarController(QObject):
 
     async def refresh_sessions(self, persona_id: str) -> None:
         """Read the sessions of a persona again and show them."""
-        summaries = await self._sessions.list(persona_id)
+        summaries = await self._sessions.list(persona_id, with_incognito=True)
         ended = await self._session_timeout.find_ended_session(persona_id)
         # In a thread if there are many sessions, so that the window stays responsive.
         rows = await offload_if_large(
@@ -88,7 +89,8 @@ class SidebarController(QObject):
         self._sidebar.set_sessions(persona_id, rows)
 
     def _build_session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
-        title = format_session_title(summary.title or summary.first_words or summary.preview)
+        placeholder = self.tr("Incognito conversation") if summary.is_incognito else ""
+        title = format_session_title(summary.title or summary.first_words or summary.preview or placeholder)
         return SessionRow(
             str(summary.guid),
             summary.persona_id,
@@ -97,4 +99,5 @@ class SidebarController(QObject):
             summary.messages,
             guests=self._directory.find_names(summary.guests),
             is_ended=summary.guid == ended,
+            is_incognito=summary.is_incognito,
         )

@@ -219,6 +219,7 @@ class WindowController(QObject):
         self.erasure = ErasureController(
             window,
             services.erasure,
+            services.days,
             services.paths.database,
             self.directory,
             self.sessions,

@@ -28,6 +28,7 @@ class ActionSpec:
 
 ACTION_SPECS = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Action", "New conversation")), ("Ctrl+N",)),
+    ActionSpec("incognito", str(QT_TRANSLATE_NOOP("Action", "New incognito conversation")), ("Ctrl+Alt+I",)),
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
     ActionSpec("duplicate_persona", str(QT_TRANSLATE_NOOP("Action", "Duplicate persona")), ("Ctrl+Alt+N",)),
@@ -68,6 +69,7 @@ ACTION_SPECS = (
     ActionSpec(
         "erase_history", str(QT_TRANSLATE_NOOP("Action", "Delete conversations and memories…")), ("Ctrl+Alt+Shift+Del",)
     ),
+    ActionSpec("erase_day", str(QT_TRANSLATE_NOOP("Action", "Delete a day…")), ("Ctrl+Alt+Shift+D",)),
     ActionSpec("memories", str(QT_TRANSLATE_NOOP("Action", "Memories")), ("Ctrl+Shift+E",)),
     ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Action", "Rebuild memory index")), ("Ctrl+F5",)),
     ActionSpec("facts", str(QT_TRANSLATE_NOOP("Action", "Facts")), ("Ctrl+Shift+K",)),
@@ -124,7 +126,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Conversations")),
-        ("new", "rename", "delete", "conversations", "search", "find", "group", "who_answers"),
+        ("new", "incognito", "rename", "delete", "conversations", "search", "find", "group", "who_answers"),
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
@@ -154,6 +156,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "dreams",
             "objections",
             "rebuild_index",
+            "erase_day",
             "erase_history",
         ),
     ),
@@ -186,7 +189,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """Title and names of each group of actions, for the list of shortcuts."""
 
-RETURN_TO_SESSION = frozenset({"new", "rename", "search", "focus_sidebar", "focus_chat", "focus_composer"})
+RETURN_TO_SESSION = frozenset({"new", "incognito", "rename", "search", "focus_sidebar", "focus_chat", "focus_composer"})
 """Actions that return to the session first if they are used on a page."""
 SESSION_ONLY = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}

@@ -270,6 +270,7 @@ class PageRegistry:
             services.fact_extraction,
             services.facts,
             services.sessions,
+            services.memory,
         )
 
     def _create_mind_page(self) -> Page:

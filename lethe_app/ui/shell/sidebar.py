@@ -40,6 +40,7 @@ class Sidebar(QFrame):
     persona_chosen = Signal(str)
     session_chosen = Signal(str)
     new_requested = Signal(str)
+    incognito_requested = Signal(str)
     """Id of the persona; empty for the current one."""
     rename_requested = Signal(str, str)
     delete_requested = Signal(str)
@@ -235,6 +236,8 @@ class Sidebar(QFrame):
         elif isinstance(row, PersonaRow):
             title = self.tr("New conversation with {name}").format(name=row.name)
             menu.addAction(load_icon("plus", palette.muted), title, lambda: self.new_requested.emit(row.persona_id))
+            incognito_icon = load_icon("incognito", palette.muted)
+            menu.addAction(incognito_icon, action_title("incognito"), lambda: self.incognito_requested.emit(row.persona_id))
             menu.addAction(load_icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_requested.emit(row.persona_id))
             duplicate = partial(self.duplicate_requested.emit, row.persona_id)
             menu.addAction(load_icon("copy", palette.muted), self.tr("Duplicate"), duplicate)

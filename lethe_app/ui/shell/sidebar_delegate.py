@@ -16,6 +16,8 @@ AVATAR_SIZE = 32
 """Diameter of the avatar, in pixels."""
 ENDED_ICON_SIZE = 12
 """Size of the symbol of an ended session, in pixels."""
+INCOGNITO_ICON_SIZE = 16
+"""Size of the symbol of an incognito session, in pixels."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -92,7 +94,9 @@ class SidebarDelegate(QStyledItemDelegate):
         palette = self._theme.palette
         small = self._small_font(option.font)
         age_width = QFontMetrics(small).horizontalAdvance(age)
-        mark_width = ENDED_ICON_SIZE + SPACE_1 if row.is_ended else 0
+        mark_name = "incognito" if row.is_incognito else "moon" if row.is_ended else ""
+        mark_size = INCOGNITO_ICON_SIZE if row.is_incognito else ENDED_ICON_SIZE
+        mark_width = mark_size + SPACE_1 if mark_name else 0
         title_font = QFont(option.font)
         title_font.setWeight(QFont.Weight.Medium if row.is_open else QFont.Weight.Normal)
         left = area.left() + SPACE_6
@@ -105,14 +109,10 @@ class SidebarDelegate(QStyledItemDelegate):
         painter.setPen(QColor(palette.muted))
         age_rect = QRect(area.right() - SPACE_2 - age_width, area.top(), age_width + SPACE_1, area.height())
         painter.drawText(age_rect, Qt.AlignmentFlag.AlignVCenter, age)
-        if row.is_ended:
-            mark = QRect(
-                age_rect.left() - ENDED_ICON_SIZE - SPACE_1,
-                area.center().y() - ENDED_ICON_SIZE // 2,
-                ENDED_ICON_SIZE,
-                ENDED_ICON_SIZE,
-            )
-            load_icon("moon", palette.muted).paint(painter, mark)
+        if mark_name:
+            left, top = age_rect.left() - mark_size - SPACE_1, area.center().y() - mark_size // 2
+            colour = palette.water if row.is_incognito else palette.muted
+            load_icon(mark_name, colour).paint(painter, QRect(left, top, mark_size, mark_size))
 
     def _small_font(self, font: QFont) -> QFont:
         small = QFont(font)

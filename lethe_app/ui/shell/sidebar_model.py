@@ -44,6 +44,7 @@ class SessionRow:
     """Names of the participants other than the persona."""
     is_ended: bool = False
     """True if the session ended after inactivity, so that the next message begins a new one."""
+    is_incognito: bool = False
 
     @property
     def key(self) -> str:

@@ -47,6 +47,7 @@ class ChatView(TranscriptView):
     prompt_requested = Signal(UUID)
     read_requested = Signal(UUID)
     """Emitted with the id of a message that is to be read aloud."""
+    details_requested = Signal(UUID)
     rating_requested = Signal(UUID, str)
     """Emitted with id and rating, “good” or “bad”."""
 
@@ -66,6 +67,7 @@ class ChatView(TranscriptView):
             "continue": self.continue_requested,
             "memories": self.memories_requested,
             "prompt": self.prompt_requested,
+            "details": self.details_requested,
             "read": self.read_requested,
             "delete": self.delete_requested,
         }

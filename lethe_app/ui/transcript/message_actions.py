@@ -52,6 +52,7 @@ MESSAGE_ACTIONS = (
     MessageAction("continue", "Continue", "forward"),
     MessageAction("memories", "Memories used", "memory"),
     MessageAction("prompt", "Prompt inspector", "eye"),
+    MessageAction("details", "Message details", "info"),
     MessageAction("delete", "Delete message", "trash"),
 )
 """All actions, in the order of the menu."""
@@ -65,7 +66,7 @@ def available_actions(model: ChatModel, row: int) -> set[str]:
     memory_actions = {"memories"} if model.annotations_of(row).memory_count else set()
     if model.growing_row is not None:
         return {"copy"} | memory_actions  # while a reply is being written, nothing may change under it
-    names = {"copy", "edit", "delete"} | memory_actions
+    names = {"copy", "edit", "delete", "details"} | memory_actions
     if message.role in {Role.SYSTEM, Role.TOOL}:
         return names
     if message.content.strip():

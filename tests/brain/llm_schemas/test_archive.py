@@ -17,6 +17,7 @@ from lethe_app.brain.llm_schemas.archive import (
     KeywordsAnswer,
     LlmAnswer,
     LongSummaryAnswer,
+    MomentsAnswer,
     MoodChangeAnswer,
     RelevanceAnswer,
     RoleplayAnswer,
@@ -43,6 +44,7 @@ KINDS: dict[TaskKind, type[LlmAnswer]] = {
     TaskKind.SETTLE: FactRelationAnswer,
     TaskKind.MOOD: MoodChangeAnswer,
     TaskKind.RECAP: SummaryAnswer,
+    TaskKind.MOMENTS: MomentsAnswer,
 }
 
 

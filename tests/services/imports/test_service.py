@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.bundle import VERSION, BundleScope
+from lethe_app.domain.bundle import WITH_CARD_FIELDS, BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.interchange.cards import png
@@ -165,7 +165,7 @@ async def test_an_imported_card_is_shared_with_everything_it_had(services: AppSe
     await services.bundles.export(result.personas[0], BundleScope.PERSONA, target)
     bundle = await services.bundles.read_bundle(target)
 
-    assert bundle.manifest.version == VERSION
+    assert bundle.manifest.version == WITH_CARD_FIELDS
     original = await services.library.persona(result.personas[0])
     assert lost(original.model_dump(exclude={"unique_name", "avatar", "worlds"}), bundle.persona.model_dump()) == []
     (world,) = bundle.worlds.values()

@@ -64,6 +64,40 @@ async def test_a_conversation_leaves_nothing(services: AppServices, session: Cha
     assert await files_with(services) == []
 
 
+async def test_a_message_leaves_nothing_and_its_conversation_remains(services: AppServices, says: Callable[..., object]):
+    await says(*["“Aye.”"] * 20)
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "I am a carpenter in Porto.")
+    turn = await say(services, session, f"My sister collects {CANARY.title()}. I am allergic to {CANARY}.")
+    await say(services, session, FILLER)
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+    await services.indexing.index_all_pending()
+    other = await services.sessions.new(MIRA)
+    await say(services, other, "What do you know of my sister?")
+    await services.message_editing.delete(session.guid, turn.asked.id)
+
+    await erase(services, TrashKind.MESSAGE)
+
+    assert await files_with(services) == []
+    assert any("carpenter" in fact.fact for fact in await services.facts.facts_of(MIRA))
+    assert "Porto" in (await services.sessions.open(session.guid)).content
+
+
+async def test_an_objection_goes_with_the_message_at_which_it_was_made(services: AppServices, says: Callable[..., object]):
+    await says(*["“Aye.”"] * 20)
+    memory = await add_memory(services, keywords_main=["lamp"])
+    session = await services.sessions.new(MIRA)
+    turn = await say(services, session, f"Is the lamp made of {CANARY}?")
+    await services.objections.add_objection(MIRA, memory.guid, turn.asked)
+    await services.sessions.delete(session.guid)
+
+    await erase(services)
+
+    assert await files_with(services) == []
+    assert await services.objections.objections_of(MIRA) == []
+
+
 async def test_a_memory_leaves_nothing(services: AppServices, says: Callable[..., object]):
     memory = await add_memory(services, content=f"The {CANARY} is in the drawer.")
     await services.indexing.index_all_pending()

@@ -20,8 +20,19 @@ from hypothesis import strategies as st
 from lethe_app.app import build
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.bundle import WITHOUT_CARD_FIELDS, WITHOUT_SESSIONS, BundleCounts, BundleScope
-from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
+from lethe_app.domain.bundle import VERSION, WITHOUT_SESSIONS, BundleCounts, BundleScope
+from lethe_app.domain.chat import (
+    Alternative,
+    ChatSession,
+    Degradation,
+    DegradationKind,
+    Message,
+    MessageMode,
+    PartRecord,
+    PartState,
+    Role,
+    SessionPart,
+)
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -157,6 +168,31 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
     assert [one.text for one in thoughts[1].recalled] == ["He is allergic.", "It sulks."]
 
 
+async def test_messages_keep_their_data_and_sessions_their_switches(services: AppServices, tmp_path: Path):
+    conversation = ChatSession(persona_id=MIRA)
+    await services.core.session_store.add_session(conversation)
+    cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 2})
+    for language, mode in (("en", MessageMode.TEXT), ("de", MessageMode.VOICE)):
+        told = Alternative(content=language, language=language, is_sensitive=True, total_ms=7, degradations=[cut])
+        message = Message(session_id=conversation.guid, role=Role.USER, mode=mode, alternatives=[told])
+        await services.core.session_store.add_message(message)
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+
+    async with another(tmp_path / "away") as away:
+        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file), "Mira aboard")
+        (session,) = await away.sessions.list(received.persona.unique_name)
+        messages = await away.sessions.page(session.guid, 0, 9)
+        events = await away.sessions.languages.events_of(session.guid)
+
+    last = messages[1].current
+    assert (messages[1].mode, last.language, last.is_sensitive, last.total_ms) == (MessageMode.VOICE, "de", True, 7)
+    assert last.degradations == [cut]
+    assert [(event.message_id, event.before, event.after) for event in events] == [
+        (messages[1].id, "en", "de"),
+        (messages[1].id, "text", "voice"),
+    ]
+
+
 def without_paths(value: object) -> object:
     """A path of this computer means nothing on another."""
     return json.loads(json.dumps(value).replace("/etc/passwd", ""))
@@ -190,7 +226,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
         plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
         talks = {one.guid for one in await away.sessions.list(her)}
 
-    version = WITHOUT_CARD_FIELDS if scope is EVERYTHING else WITHOUT_SESSIONS
+    version = VERSION if scope is EVERYTHING else WITHOUT_SESSIONS
     assert (bundle.manifest.version, bundle.holds.notebooks) == (version, 2)
     assert her != MIRA
     assert "Ada Holm built it." in texts["The lighthouse"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import Degradation, DegradationKind, MessageMode, Role
 from lethe_app.errors import FileError
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import read_card
@@ -25,7 +25,7 @@ from tests.interchange.external_files import (
     v3_card,
     world_info,
 )
-from tests.services.turns import MIRA, say
+from tests.services.turns import MIRA, collect_turn, say
 
 
 async def imported(services: AppServices, file: Path, content: bytes) -> str:
@@ -117,6 +117,26 @@ async def test_our_own_conversations_are_written_without_hidden_messages(service
     assert [(line["is_user"], line["mes"]) for line in lines[1:]] == [(True, "Ready?"), (False, "“Aye.”")]
     messages = await services.sessions.page(session.guid, 0, 99)
     assert len(lines) == sum(message.role is not Role.TOOL and not message.hidden for message in messages)
+
+
+async def test_mode_language_latency_and_degradations_come_and_go_with_a_chat(services: AppServices, says, tmp_path: Path):
+    await says("“I see the harbour and the storm.”")
+    session = await services.sessions.new(MIRA)
+    await collect_turn(services.chat.send(session.guid, "What do you see on the horizon?", mode=MessageMode.VOICE))
+    cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 2})
+    _greeting, asked, reply = await services.sessions.page(session.guid, 0, 99)
+    changed = reply.current.model_copy(update={"degradations": [cut]})
+    await services.core.session_store.replace_alternative(reply.id, 0, changed)
+    await services.card_export.export_chat(MIRA, tmp_path / "Vera.jsonl")
+    text = (tmp_path / "Vera.jsonl").read_text(encoding="utf-8").replace("Mira", "Vera")
+    (tmp_path / "Vera.jsonl").write_text(text, encoding="utf-8")
+
+    result = await services.imports.run(await services.imports.read_plan([tmp_path / "Vera.jsonl"]))
+
+    (copy,) = await services.sessions.list(result.personas[0])
+    _greeting, asked_again, answered = await services.sessions.page(copy.guid, 0, 99)
+    assert (asked_again.mode, asked_again.current.language) == (MessageMode.VOICE, asked.current.language) == ("voice", "en")
+    assert (answered.current.total_ms, answered.current.degradations) == (changed.total_ms, [cut])
 
 
 async def test_a_card_without_a_png_or_of_another_ending_is_refused(services: AppServices, tmp_path: Path):

@@ -359,6 +359,23 @@ async def test_sticky_conversations_come_before_others_but_inside_the_room(servi
     assert len(reported) < 8
 
 
+async def test_everything_of_the_last_day_is_told_however_briefly(services: AppServices, tmp_path: Path):
+    told = "Then of something else, at length. " * 12
+    old = await over(services, "s0e", 4, 30, summary="They talked of s0e.")
+    await chats_of(services).change_session(old.guid, sticky=True)
+    recent = [await over(services, f"s{n}e", 4, 0.9 - n / 10, summary=f"They talked of s{n}e. {told}") for n in range(1, 6)]
+    present = await hold(services, *marked("here", 2))
+    await services.preferences.set(session_handling="current_only", session_reserved_tokens=300)
+    await load(services, tmp_path, 8192)
+
+    text = await prompt(services, present)
+
+    one, count = await frame(services, present), services.token_counts.count
+    assert [each.guid for each in one.summaries][:5] == [session.guid for session in reversed(recent)]
+    assert all(f"They talked of s{n}e." in text for n in range(1, 6))
+    assert sum(await count([each.text for each in one.summaries])) <= 300
+
+
 async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(services: AppServices, tmp_path: Path):
     await over(
         services, "old", 30, 3, words=20, summary="They talked of oldsum. " + "Then of something else, at length. " * 200

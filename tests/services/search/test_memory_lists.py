@@ -174,7 +174,11 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
     await services.core.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = ExportHeadings(
-        "Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda conversation: conversation.title or "Elsewhere"
+        "Known",
+        "Pinned",
+        "Moments",
+        lambda month: f"{month.month}/{month.year}",
+        lambda conversation: conversation.title or "Elsewhere",
     )
 
     text = format_markdown(await services.fact_lists.load_timeline(HER), headings, include_others=False)

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.chat import ChatSession, Degradation, DegradationKind, Message, Role
 from lethe_app.domain.tools import (
     CallOutcome,
     PermissionAnswer,
@@ -198,6 +198,8 @@ async def test_nobody_is_asked_about_what_cannot_be(services: AppServices, sessi
     outcome, asked = await answering(services, session, "Forget the moon.")
     assert not asked
     assert results(outcome)[0].outcome is CallOutcome.FAILED
+    failed = Degradation(kind=DegradationKind.TOOL_FAILED, values={"tool": "memory_delete"})
+    assert failed in outcome.reply.current.degradations
 
 
 async def test_what_is_allowed_is_done(services: AppServices, session: ChatSession, says: Says):

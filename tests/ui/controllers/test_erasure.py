@@ -8,7 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.ui.controllers.erasure import ErasureDialog
+from lethe_app.domain.clock import now
+from lethe_app.ui.controllers.erasure import DayErasureDialog, ErasureDialog
+from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -43,3 +45,41 @@ async def test_esc_erases_nothing(tmp_path: Path, echo_model):
 
         assert scene.session == before
         assert scene.toasts == []
+
+
+async def test_a_day_is_deleted_from_the_timeline(tmp_path: Path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        first = scene.session
+        QTest.keyClicks(scene.draft, "I am Tomas, and I keep bees.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        scene.window.window_actions["timeline"].trigger()
+        page = scene.page
+        assert isinstance(page, TimelinePage)
+
+        page.delete_day_button.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, DayErasureDialog)
+        assert (dialog.persona_id, dialog.day, dialog.backup_box.isChecked()) == ("mira", now().astimezone().date(), True)
+        assert dialog.day_box.currentText().endswith("3 messages")
+        dialog.accept()
+
+        await until(lambda: [toast.text for toast in scene.toasts] == ["The day was deleted."])
+        await until(lambda: scene.session is not None and scene.session.guid != first.guid)
+        assert await scene.services.core.database.run(
+            lambda connection: connection.execute(
+                "SELECT count(*) FROM messages WHERE session_id = ?", (str(first.guid),)
+            ).fetchone()
+        ) == (0,)
+
+
+async def test_without_messages_no_day_can_be_deleted(tmp_path: Path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await scene.services.days.erase(now().astimezone().date())
+        scene.window.window_actions["erase_day"].trigger()
+        dialog = await scene.dialog()
+
+        dialog.persona_box.setCurrentIndex(dialog.persona_box.findData("edmund"))
+
+        assert (dialog.day, dialog.primary.isEnabled()) == (None, False)
+        dialog.reject()

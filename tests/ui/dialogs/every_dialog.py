@@ -10,8 +10,9 @@ import json
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
+from uuid import UUID
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPixmap
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
 
 import lethe_app.ui
 from lethe_app.domain.bundle import Bundle, BundleCounts, BundleScope, Manifest
+from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.domain.memory import MemoryUnit
@@ -27,7 +29,7 @@ from lethe_app.errors import FileError
 from lethe_app.paths import Paths
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.services.personas.bundles import ExportPreview
-from lethe_app.ui.controllers.erasure import ErasureDialog
+from lethe_app.ui.controllers.erasure import DayChoice, DayErasureDialog, ErasureDialog
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
@@ -36,6 +38,7 @@ from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
 from lethe_app.ui.dialogs.group import GroupDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
+from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
@@ -58,6 +61,19 @@ MIRA = Persona(
 )
 HOLDS = BundleCounts(worlds=2, memories=31, facts=104, notebooks=3, conversations=17, messages=2417)
 REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
+
+
+def degraded_reply() -> Message:
+    """A reply of which everything there is to say is known."""
+    degradations = [
+        Degradation(
+            kind=kind, values={"count": 3, "tool": "web_search"} if "omitted" in kind or "cut" in kind else {"tool": "x"}
+        )
+        for kind in DegradationKind
+    ]
+    told = {"language": "de", "is_sensitive": True, "first_token_ms": 640, "total_ms": 12_400, "is_cut": True}
+    reply = Alternative(content=REPLY, model="SmolLM2 135M Instruct", degradations=degradations, **told)
+    return Message(session_id=UUID(int=1), role=Role.ASSISTANT, speaker_name="Mira", alternatives=[reply])
 
 
 def face_of(_persona: Persona) -> QPixmap:
@@ -108,6 +124,7 @@ DIALOGS: dict[str, Make] = {
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
     "insert": lambda window, _theme: InsertMessage(window, "Mira", "The message is inserted above the selected one."),
     "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),
+    "message details": lambda window, _theme: MessageDetailsDialog(window, degraded_reply()),
     "leaving": lambda window, _theme: UnsavedChangesDialog(window, "Mira"),
     "new fact": lambda window, _theme: NewFactDialog(window, "Mira"),
     "one of several": lambda window, _theme: MergeFactsDialog(window, FACTS),
@@ -125,6 +142,11 @@ DIALOGS: dict[str, Make] = {
     "nobody to ask": lambda window, _theme: GroupDialog(window, [], [MIRA], [], face_of),
     "keys": lambda window, _theme: ShortcutsDialog(window),
     "about": lambda window, _theme: AboutDialog(window),
+    "day erasure": lambda window, _theme: DayErasureDialog(
+        window,
+        [DayChoice("mira", "Mira", {date(2026, 3, 17): 212, date(2026, 3, 16): 1}), DayChoice("", "All personas", {})],
+        "mira",
+    ),
     "erasure": lambda window, _theme: ErasureDialog(window, "Mira"),
 }
 

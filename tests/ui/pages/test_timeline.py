@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
 from lethe_app.paths import Paths
 from lethe_app.ui.pages.timeline.list import TimelineRowKind
 from lethe_app.ui.pages.timeline.page import TimelinePage
@@ -50,6 +51,35 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
             )
         )
         yield scene, page
+
+
+async def test_key_moments_stand_in_their_month_with_a_mark_and_lead_to_their_message(tmp_path: Path, script: Path):
+    async with asked(tmp_path, script) as (scene, page):
+        sources = await scene.services.core.database.run(
+            lambda connection: connection.execute(
+                "SELECT id, session_id FROM messages WHERE role = 'user' ORDER BY time"
+            ).fetchall()
+        )
+        moment = MemoryUnit(
+            category=MemoryType.EVENT,
+            content="Tomas became a carpenter.",
+            added=MARCH,
+            sources=[f"message:{sources[0][0]}"],
+            made_by=KEY_MOMENTS,
+        )
+        await scene.services.core.memory_cache.save_memories("mira", moment)
+        await until(lambda: any(row.moment is not None for row in page.row_model.timeline_rows))
+
+        rows = page.row_model.timeline_rows
+        index = next(index for index, row in enumerate(rows) if row.moment is not None)
+        assert [row.text for row in rows[index - 2 : index + 1]] == ["March 2026", "Key moments", "Tomas became a carpenter."]
+        assert "### Key moments\n\n- Tomas became a carpenter. (2026-03-14)" in page.markdown
+        assert page.subtitle.accessibleName() == "Mira remembers 3 facts"
+        page.by_topic_chip.setChecked(True)
+        assert "Key moments" in [row.text for row in page.row_model.timeline_rows if row.kind is TimelineRowKind.MONTH]
+        page.by_topic_chip.setChecked(False)
+        page.fact_list.opened.emit(rows[index])
+        await until(lambda: scene.page is None and scene.session is not None and str(scene.session.guid) == sources[0][1])
 
 
 async def tell(scene: Scene) -> None:

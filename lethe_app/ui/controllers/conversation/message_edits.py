@@ -1,4 +1,4 @@
-"""Store edits of messages."""
+"""Store edits of messages, and show their details."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.chat import Message
+from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 
 if TYPE_CHECKING:
     from lethe_app.services.chat.message_editing import MessageEditing
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MessageEdits(QObject):
-    """Stores the edits made in the transcript, which can be undone."""
+    """Stores the edits made in the transcript, which can be undone, and opens the details of a message."""
 
     def __init__(
         self,
@@ -33,10 +35,15 @@ class MessageEdits(QObject):
         self._messages, self._undo = view.chat_model, undo
         self._sessions, self._message_editing, self._tasks = sessions, message_editing, tasks
         view.edited.connect(self.edit_message)
+        view.details_requested.connect(lambda message_id: tasks.start_task(self._show_details(message_id), key="details"))
+        self._window = view.window
 
     def edit_message(self, message_id: UUID, text: str) -> None:
         """Store another text of the alternative on display."""
         self._tasks.start_task(self._save_edit(message_id, text))
+
+    async def _show_details(self, message_id: UUID) -> None:
+        await run_dialog(MessageDetailsDialog(self._window(), await self._sessions.message(message_id)))
 
     async def _save_edit(self, message_id: UUID, text: str) -> None:
         original = await self._sessions.message(message_id)

@@ -53,6 +53,9 @@ class SessionDeletion(QObject):
         row = self._sidebar.model.find_session(str(guid))
         if row is None:
             return
+        if row.is_incognito:
+            await self._close_incognito(guid, row.persona_id)
+            return
         question = ConfirmDialog(
             self._sidebar.window(),
             self.tr("Delete this conversation?"),
@@ -75,6 +78,23 @@ class SessionDeletion(QObject):
             button=self.tr("Undo"),
             action=self._tasks.create_callback(self._restore_session, guid),
         )
+
+    async def _close_incognito(self, guid: UUID, persona_id: str) -> None:
+        question = ConfirmDialog(
+            self._sidebar.window(),
+            self.tr("Close the incognito conversation?"),
+            self.tr("Its messages are deleted permanently. Nothing of them was stored."),
+            self.tr("Close conversation"),
+            is_final=True,
+        )
+        if not await run_dialog(question):
+            return
+        await self._replies.stop_session_reply(guid)
+        await self._sessions.delete(guid)
+        current = self._session_controller.current_session
+        if current is not None and current.guid == guid:
+            await self._session_controller.resume_persona(persona_id)
+        self._notifier.notify(self.tr("The incognito conversation is gone."))
 
     async def _restore_session(self, guid: UUID) -> None:
         await self._sessions.restore(guid)

@@ -74,13 +74,17 @@ class SessionController(QObject):
         """Open a session by its GUID."""
         self._tasks.start_task(self.go_to_session(UUID(guid)), key="open")
 
-    def start_session(self, persona_id: str) -> None:
+    def start_incognito(self, persona_id: str) -> None:
+        """Start an incognito session; with an empty id with the persona of the session on display."""
+        self.start_session(persona_id, is_incognito=True)
+
+    def start_session(self, persona_id: str, *, is_incognito: bool = False) -> None:
         """Start a new session; with an empty id with the persona of the session on display."""
         chosen_persona_id = persona_id or (
             self._current_session.persona_id if self._current_session else next(iter(self._directory.personas), "")
         )
         if chosen_persona_id:
-            self._tasks.start_task(self._open_new_session(chosen_persona_id), key="open")
+            self._tasks.start_task(self._open_new_session(chosen_persona_id, is_incognito=is_incognito), key="open")
 
     async def open_last_session(self) -> None:
         """Open the session of the last time, or else the newest one of the last or the first persona."""
@@ -98,12 +102,13 @@ class SessionController(QObject):
         """Open the newest session of a persona and wait until it is on display."""
         await self.show_session(await self._sessions.resume(persona_id))
 
-    async def _open_new_session(self, persona_id: str) -> None:
+    async def _open_new_session(self, persona_id: str, *, is_incognito: bool = False) -> None:
         """Stop the reply on display, which the new session's first reply would have to wait for, and begin a new session."""
         if self._replies.is_busy and self._current_session is not None:
             await self._replies.stop_session_reply(self._current_session.guid)
             self.reply_stopped.emit()
-        await self.show_session(await self._sessions.start_session(persona_id))
+        start = self._sessions.start_incognito if is_incognito else self._sessions.start_session
+        await self.show_session(await start(persona_id))
 
     async def show_session(self, session: ChatSession) -> None:
         """Put `session` on display. One that is on display already is left as it is, at the reader's scroll position."""
@@ -115,13 +120,15 @@ class SessionController(QObject):
         outline = await self._sessions.outline(session.guid)
         self._current_session = session
         self._participants.show_participants(session.guid, participants)
-        self._chat.composer.switch_session(str(session.guid))
+        self._chat.composer.switch_session(str(session.guid), is_private=session.is_incognito)
+        self._chat.header.incognito_label.setVisible(session.is_incognito)
         self._replies.show_session(session, persona, outline)
         self.session_changed.emit(session)
         self._focus_composer()
         self._replies.read_ahead()
         self.session_opened.emit(persona)
-        await self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+        if not session.is_incognito:
+            await self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
     def _follow_started_session(self, session: ChatSession) -> None:
         """Follow the transcript to a session that the user's message has started and that is on display already."""

@@ -6,10 +6,12 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.config.options import PromptLayout
+from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import PartTokens, PrefillCost, Receipt
 from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
+from lethe_app.ui.core.labels.messages import format_degradations, format_language, format_latency
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.reason_labels import format_cache_miss, format_cut
 from lethe_app.ui.core.theme import PROSE_SIZE, Theme
@@ -76,7 +78,7 @@ class PromptSummary(QScrollArea):
         self.bar.show_receipt(receipt)
         self.rows.set_rows((share, receipt.prompt_tokens) for share in receipt.shares if share.tokens or share.cut_tokens)
         self._fit_sizes()
-        self._fill_notes(receipt, inspection.cost)
+        self._fill_notes(receipt, inspection.cost, inspection.reply)
 
     def _fit_sizes(self) -> None:
         """Adapt the width to the font size and the table's height to its rows: only the whole summary scrolls."""
@@ -88,10 +90,15 @@ class PromptSummary(QScrollArea):
         height = self.table.verticalHeader().defaultSectionSize() * len(self.rows.visible_rows)
         self.table.setFixedHeight(height + self.table.horizontalHeader().sizeHint().height() + SPACE_1)
 
-    def _fill_notes(self, receipt: Receipt, cost: PrefillCost | None) -> None:
+    def _fill_notes(self, receipt: Receipt, cost: PrefillCost | None, reply: Alternative) -> None:
         column = QVBoxLayout(self._notes)
         column.setContentsMargins(0, SPACE_3, 0, 0)
         column.setSpacing(SPACE_2)
+        if reply_lines := format_reply(reply):
+            column.addWidget(build_heading(self.tr("Reply")))
+            for line in reply_lines:
+                column.addWidget(create_selectable_label(line))
+            column.addSpacing(SPACE_2)
         column.addWidget(build_heading(self.tr("Prompt processing")))
         for words in format_cost(cost):
             column.addWidget(create_selectable_label(words))
@@ -124,6 +131,14 @@ def format_context(receipt: Receipt) -> str:
     """Return the size of the context and the tokens reserved for the reply."""
     text = tr("of a context of {context}; {reserve} reserved for the reply.")
     return text.format(context=abbreviate_tokens(receipt.context), reserve=QLocale().toString(receipt.reply_reserve))
+
+
+def format_reply(reply: Alternative) -> list[str]:
+    """Return the latency and language of a reply, and what was left out of it or failed, one sentence each."""
+    latency, language = format_latency(reply), format_language(reply.language) if reply.language else ""
+    lines = [f"{latency[0].upper()}{latency[1:]}."] if latency else []
+    lines += [tr("Language: {language}").format(language=language)] if language else []
+    return [*lines, *format_degradations(reply), *([tr("It contains identifying data.")] if reply.is_sensitive else [])]
 
 
 def format_cost(cost: PrefillCost | None) -> list[str]:

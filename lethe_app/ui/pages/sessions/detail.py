@@ -15,6 +15,7 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.labels.messages import format_switch
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
@@ -113,6 +114,8 @@ class SessionDetail(QStackedWidget):
         self._show_summary(session)
         self._show_authors()
         self.setCurrentWidget(self.tabs)
+        self._switch_card.setVisible(not is_other and bool(self.switches_label.text()))
+        self._context.tasks.start_task(self._load_switches(session.guid), key="session switches")
         self.notes.show_session(session.guid)
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
@@ -125,6 +128,13 @@ class SessionDetail(QStackedWidget):
         keywords = ", ".join(session.keywords_main)
         self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
         self.summary_keywords.setVisible(bool(keywords))
+
+    async def _load_switches(self, guid: UUID) -> None:
+        """Show the switches of mode and language in a session."""
+        events = await self._sessions.languages.events_of(guid)
+        if self.session is not None and self.session.guid == guid:
+            self.switches_label.setText("\n".join(map(format_switch, events)))
+            self._switch_card.setVisible(bool(events))
 
     def clear_session(self) -> None:
         self.session = None
@@ -222,7 +232,12 @@ class SessionDetail(QStackedWidget):
             self.form.add_title_widget(name, self._build_regenerate_button(part))
         self._sheet.add_widget(head)
         self._sheet.add_widget(self._summary_card)
+        self._switch_card, switch_column = create_card()
+        self.switches_label = create_text_label("")
+        switch_column.addWidget(build_heading(self.tr("Switches")))
+        switch_column.addWidget(self.switches_label)
         self._sheet.add_widget(self._form_card)
+        self._sheet.add_widget(self._switch_card)
         self._sheet.add_widget(self.notes)
         return self._sheet
 

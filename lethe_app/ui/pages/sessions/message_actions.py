@@ -12,6 +12,7 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
+from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
@@ -112,7 +113,8 @@ class SessionMessageActions(QObject):
         elif action == "open":
             self._context.open_session(session.guid, message)
         else:
-            open_dialog = self._ask_and_edit if action == "edit" else self._ask_and_delete
+            dialogs = {"edit": self._ask_and_edit, "details": self._show_details}
+            open_dialog = dialogs.get(action, self._ask_and_delete)
             self._context.tasks.start_task(self._load_and_ask(message, open_dialog), key=TASK_KEY)
 
     async def _load_and_ask(self, message_id: UUID, open_dialog: Callable[[Message], Awaitable[None]]) -> None:
@@ -124,6 +126,9 @@ class SessionMessageActions(QObject):
         dialog = InsertMessage(self._context.dialog_parent, self._persona_name(), above_text if above is not None else end_text)
         if await run_dialog(dialog):
             self._edits.insert_message(guid, dialog.entered_text, by_user=dialog.user_radio.isChecked(), above=above)
+
+    async def _show_details(self, message: Message) -> None:
+        await run_dialog(MessageDetailsDialog(self._context.dialog_parent, message))
 
     async def _ask_and_edit(self, message: Message) -> None:
         dialog = RewordMessage(self._context.dialog_parent, message.speaker_name or self.tr("unknown speaker"), message.content)

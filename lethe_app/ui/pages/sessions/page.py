@@ -58,6 +58,9 @@ class SessionPage(PersonaListPage):
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge_selected)
         self.merge_button.setToolTip(self.tr("Select two or more conversations to merge them in chronological order"))
+        self.delete_day_button = self.add_button(
+            self.tr("Delete a day…"), lambda: self._context.run_action("erase_day"), "trash"
+        )
         self.search = SearchField(self.theme, self.tr("Search titles and summaries"))
         self.chips = MarkChips()
         empty = self.tr("No conversations yet. They are listed here after the first message.")

@@ -17,7 +17,7 @@ from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 from lethe_app.ui.transcript.transcript_view import TranscriptView
 
-MESSAGE_ACTIONS = ("open", "edit", "split", "above", "below", "delete")
+MESSAGE_ACTIONS = ("open", "details", "edit", "split", "above", "below", "delete")
 
 
 class Transcript(TranscriptView):
@@ -103,6 +103,7 @@ class Transcript(TranscriptView):
         menu.addSeparator()
         titles = {
             "open": (self.tr("Go to message"), "forward"),
+            "details": (self.tr("Message details"), "info"),
             "edit": (self.tr("Edit message…"), "edit"),
             "split": (self.tr("Split conversation here"), "chevron-down"),
             "above": (self.tr("Insert message above"), "plus"),

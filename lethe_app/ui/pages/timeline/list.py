@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.search.timeline import TimelineItem
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -34,7 +35,7 @@ class TimelineRowKind(Enum):
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """Row of the list: a heading, the title of a conversation, or a fact."""
+    """Row of the list: a heading, the title of a conversation, a fact, or a key moment."""
 
     kind: TimelineRowKind
     text: str
@@ -42,6 +43,7 @@ class TimelineRow:
     """Date at the right end of the row."""
     item: TimelineItem | None = None
     session: UUID | None = None
+    moment: MemoryUnit | None = None
 
 
 class TimelineModel(QAbstractListModel):
@@ -152,7 +154,8 @@ class _Painter(QStyledItemDelegate):
         pixel_ratio = option.widget.devicePixelRatioF() if option.widget else 1.0
         top = text_rect.top() + (metrics.height() - MARK_SIZE) // 2
         is_pinned = row.item is not None and row.item.fact.pinned
-        mark = render_icon("pin" if is_pinned else "memory", palette.amber, MARK_SIZE, pixel_ratio)
+        icon_name = "star" if row.moment is not None else "pin" if is_pinned else "memory"
+        mark = render_icon(icon_name, palette.amber, MARK_SIZE, pixel_ratio)
         painter.drawPixmap(column.left(), top, mark)
         painter.setFont(font)
         painter.setPen(QColor(palette.text))

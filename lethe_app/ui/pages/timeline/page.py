@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from PySide6.QtWidgets import QApplication, QWidget
 
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import StorageError
 from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.timeline import (
     ExportHeadings,
@@ -43,11 +46,13 @@ class TimelinePage(PersonaListPage):
         fact_extraction: FactExtraction,
         fact_service: FactService,
         sessions: SessionService,
+        memory: MemoryService,
     ) -> None:
         super().__init__(
             context, QCoreApplication.translate("TimelinePage", "What do you remember about me?"), persona_selector
         )
         self._fact_lists, self._fact_extraction = fact_lists, fact_extraction
+        self._sessions, self._memory = sessions, memory
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
         self.row_model = TimelineModel(self)
@@ -55,6 +60,7 @@ class TimelinePage(PersonaListPage):
         self._unsubscribers += [
             fact_service.changed.add(self._reload_if_chosen),
             sessions.changed.add(self._reload_if_chosen),
+            memory.changed.add(self._reload_if_chosen),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.persona_selector.emit_chosen()
@@ -62,6 +68,9 @@ class TimelinePage(PersonaListPage):
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
         self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
+        self.delete_day_button = self.add_button(
+            self.tr("Delete a day…"), lambda: self._context.run_action("erase_day"), "trash"
+        )
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
         self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
         self.by_topic_chip = build_chip(self.tr("By topic"), self.tr("Group the facts by topic instead of by month"))
@@ -86,6 +95,7 @@ class TimelinePage(PersonaListPage):
     async def _reload(self) -> None:
         persona_id = self.persona_selector.persona_id
         timeline = await self._fact_lists.load_timeline(persona_id)
+        timeline = timeline.with_moments(await self._memory.memories(persona_id))
         absence = None if timeline.items else await self._fact_extraction.explain_absence(persona_id)
         self._timeline, self._absence = timeline, absence
         self._update_rows()
@@ -98,13 +108,14 @@ class TimelinePage(PersonaListPage):
     def _update_rows(self) -> None:
         name = self._timeline.persona
         self.row_model.fill(list(filter_rows(list(self._build_rows()), self.search.text())))
-        count = sum(row.kind is TimelineRowKind.LINE for row in self.row_model.timeline_rows)
+        count = sum(row.item is not None for row in self.row_model.timeline_rows)
         fact_count = format_count(count, self.tr("{n} fact"), self.tr("{n} facts"))
         self.subtitle.set_full_text(self.tr("{name} remembers {things}").format(name=name, things=fact_count) if count else "")
         self.include_others_chip.setEnabled(any(one.about_user for one in self._timeline.items))
+        has_rows = bool(self._timeline.items or self._timeline.moments)
         for button in (self.copy_button, self.save_button):
-            button.setEnabled(bool(self._timeline.items))
-        if self._timeline.items:
+            button.setEnabled(has_rows)
+        if has_rows:
             self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
         elif self._absence is not None:
             self.fact_list.empty_text = format_absence(self._absence)
@@ -116,6 +127,10 @@ class TimelinePage(PersonaListPage):
             yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
         newest_first = not self.oldest_first_chip.isChecked()
         if self.by_topic_chip.isChecked():
+            if self._timeline.moments:
+                yield TimelineRow(TimelineRowKind.MONTH, self.tr("Key moments"))
+                for moment in self._timeline.ordered_moments(newest_first=newest_first):
+                    yield _build_moment_row(moment, "d MMM yyyy")
             topics = self._timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
             for kind, items in topics.items():
                 yield TimelineRow(TimelineRowKind.MONTH, format_kind(kind))
@@ -123,6 +138,9 @@ class TimelinePage(PersonaListPage):
             return
         for month in self._timeline.group_by_month(include_others=includes_others, newest_first=newest_first):
             yield TimelineRow(TimelineRowKind.MONTH, _format_month(month))
+            if month.moments:
+                yield TimelineRow(TimelineRowKind.TALK, self.tr("Key moments"))
+                yield from map(_build_moment_row, month.moments)
             for conversation in month.conversations:
                 yield TimelineRow(TimelineRowKind.TALK, self._conversation_title(conversation), session=conversation.session)
                 yield from map(_build_fact_row, conversation.items)
@@ -143,21 +161,30 @@ class TimelinePage(PersonaListPage):
 
     async def _open_source(self, row: TimelineRow) -> None:
         """Open the message a fact was extracted from, or else its conversation."""
-        if row.item is None:
+        if row.moment is not None:
+            await self._open_moment(row.moment)
+        elif row.item is None:
             if row.session is not None:
                 self._context.open_session(row.session, None)
-            return
-        sources = await self._fact_lists.list_sources(row.item.fact)
-        if sources:
+        elif sources := await self._fact_lists.list_sources(row.item.fact):
             self._context.open_session(sources[0].session, sources[0].message)
         else:
             self._context.notifier.notify(self.tr("Added by you, or the conversation was deleted."))
+
+    async def _open_moment(self, moment: MemoryUnit) -> None:
+        """Open the first message in which a key moment was found."""
+        try:
+            message = await self._sessions.message(moment.source_messages[0])
+        except StorageError:
+            self._context.notifier.notify(self.tr("The conversation was deleted."))
+        else:
+            self._context.open_session(message.session_id, message.id)
 
     @property
     def markdown(self) -> str:
         """All facts as Markdown."""
         title = self.tr("What {name} remembers about me").format(name=self._timeline.persona)
-        headings = ExportHeadings(title, self.tr("Pinned"), _format_month, self._conversation_title)
+        headings = ExportHeadings(title, self.tr("Pinned"), self.tr("Key moments"), _format_month, self._conversation_title)
         return format_markdown(self._timeline, headings, include_others=self._includes_others)
 
     def copy_facts(self) -> None:
@@ -178,6 +205,12 @@ class TimelinePage(PersonaListPage):
 
 def _format_month(month: TimelineMonth) -> str:
     return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
+
+
+def _build_moment_row(moment: MemoryUnit, date_format: str = "d MMM") -> TimelineRow:
+    local = moment.added.astimezone()
+    day = QLocale().toString(QDate(local.year, local.month, local.day), date_format)
+    return TimelineRow(TimelineRowKind.LINE, " ".join(moment.content.split()), day, moment=moment)
 
 
 def _build_fact_row(item: TimelineItem, date_format: str = "d MMM") -> TimelineRow:

@@ -1,0 +1,1 @@
+"""Detection of the language of messages, and of requests for another language."""

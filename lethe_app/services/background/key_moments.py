@@ -1,0 +1,115 @@
+"""Key moments: what mattered in a day, kept as memories of the persona without a limit of time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import date
+
+from lethe_app.brain.llm_schemas.archive import MomentsAnswer
+from lethe_app.brain.summary.digest import KeyMoment, find_key_moments
+from lethe_app.brain.text.utterance import to_utterances
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
+from lethe_app.errors import FileError, ModelError
+from lethe_app.prompt.task_prompts import TaskKind
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.extraction.structured_output import StructuredOutput
+from lethe_app.services.library import Library
+from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.loop import BackgroundLoop
+from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.storage.chats.days import DayStore
+from lethe_app.storage.key_value import AppState
+
+SCOPE = "key moments"
+"""Scope of the app state with the days that were looked through, each with its number of messages, by persona."""
+CHECK_INTERVAL = 3600.0
+DAYS_PER_SAVE = 20
+"""Days after which the progress is stored; as many are looked through again if the program ends in between."""
+MAX_PER_DAY = 3
+MAX_CANDIDATES = 12
+"""Notes of a day among which a model chooses."""
+
+
+class KeyMoments:
+    """Background service that looks through every day that is over, once, and again if messages were added or deleted since."""
+
+    def __init__(
+        self,
+        days: DayStore,
+        memory_cache: MemoryCache,
+        library: Library,
+        app_state: AppState,
+        structured_output: StructuredOutput,
+        qualification: Qualification,
+        preferences: Preferences,
+        priority: BackgroundPriority,
+    ) -> None:
+        self._days, self._memory_cache, self._library, self._app_state = days, memory_cache, library, app_state
+        self._structured_output, self._qualification = structured_output, qualification
+        self._preferences, self._priority = preferences, priority
+        self.background = BackgroundLoop(self.look_through_days, CHECK_INTERVAL)
+
+    async def look_through_days(self) -> None:
+        """Find the key moments of all days before today."""
+        for persona in await self._library.personas():
+            await self.look_through_days_of(persona.unique_name)
+
+    async def look_through_days_of(self, persona_id: str, today: date | None = None) -> None:
+        """Find the key moments of one persona's days before `today`, by default the present day. Raise StorageError."""
+        settings, today = self._preferences.current, today or now().astimezone().date()
+        if not (settings.key_moments and settings.memory_enabled):
+            return
+        stored = await self._app_state.get(SCOPE, persona_id)
+        seen = dict(stored) if isinstance(stored, dict) else {}
+        counts = {day.isoformat(): count for day, count in (await self._days.count_messages(persona_id)).items()}
+        changed = [day for day, count in counts.items() if seen.get(day) != count and date.fromisoformat(day) < today]
+        for number, day in enumerate(changed, 1):
+            await self._priority.wait_for_turn_end()
+            await self._renew_day(persona_id, date.fromisoformat(day))
+            seen[day] = counts[day]
+            if number == len(changed) or not number % DAYS_PER_SAVE:  # years of imported days are no reason to write each time
+                await self._app_state.set(SCOPE, persona_id, {day: count for day, count in seen.items() if day in counts})
+
+    async def _renew_day(self, persona_id: str, day: date) -> None:
+        """Store the key moments of a day in place of those found before, unless the user edited these."""
+        lines = to_utterances(await self._days.messages_of(persona_id, day))
+        candidates = await asyncio.to_thread(find_key_moments, lines)
+        chosen = await self._choose(candidates[:MAX_CANDIDATES])
+        stored = [
+            memory
+            for memory in await self._memory_cache.memories_of(persona_id)
+            if memory.made_by == KEY_MOMENTS and memory.added.date() == day  # in the time zone of its message
+        ]
+        texts = {moment.text for moment in chosen}
+        await self._memory_cache.delete(persona_id, [memory.guid for memory in stored if memory.content not in texts])
+        known = {memory.content for memory in await self._memory_cache.memories_of(persona_id)}
+        new = [_build_memory(moment) for moment in chosen if moment.text not in known]
+        if new:
+            await self._memory_cache.save_memories(persona_id, *new)
+
+    async def _choose(self, candidates: Sequence[KeyMoment]) -> list[KeyMoment]:
+        """Return at most `MAX_PER_DAY` of the candidates: those that a qualified model chooses, else the most salient ones."""
+        verdict = self._qualification.verdict
+        if verdict is not None and verdict.may_write_summaries and len(candidates) > 1:
+            notes = "\n".join(f"{number}. {moment.text}" for number, moment in enumerate(candidates, 1))
+            try:
+                answer = await self._structured_output.ask(TaskKind.MOMENTS, MomentsAnswer, notes=notes)
+                return [candidates[index] for index in answer.indices(len(candidates))][:MAX_PER_DAY]
+            except (ModelError, FileError):
+                pass  # the most salient ones, as without a model
+        return list(candidates[:MAX_PER_DAY])
+
+
+def _build_memory(moment: KeyMoment) -> MemoryUnit:
+    return MemoryUnit(
+        category=MemoryType.EVENT,
+        content=moment.text,
+        added=moment.time,
+        last_trigger=moment.time,
+        protected=True,
+        sources=[f"message:{guid}" for guid in moment.sources],
+        made_by=KEY_MOMENTS,
+    )

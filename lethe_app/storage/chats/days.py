@@ -1,0 +1,54 @@
+"""Messages by calendar day, across the sessions of a persona. A message belongs to the day on which it was written, in the time
+zone of that moment.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import date
+from uuid import UUID
+
+from lethe_app.domain.chat import Message
+from lethe_app.storage.chats import messages
+from lethe_app.storage.database import Database
+
+VISIBLE = """
+FROM messages m JOIN sessions s ON s.guid = m.session_id JOIN memories u ON u.guid = s.guid
+WHERE s.persona_id = ? AND NOT s.is_incognito AND u.deleted_at IS NULL AND m.deleted_at IS NULL AND m.hidden = 0
+AND m.role IN ('user', 'assistant')
+"""
+COUNT_BY_DAY = f"SELECT substr(m.time, 1, 10), count(*) {VISIBLE} GROUP BY 1 ORDER BY 1"
+IDS_OF_DAY = f"SELECT m.id {VISIBLE} AND substr(m.time, 1, 10) = ? ORDER BY m.time, m.seq"
+
+SESSIONS_OF_DAY = f"SELECT DISTINCT s.guid {VISIBLE} AND substr(m.time, 1, 10) = ?"
+
+
+class DayStore:
+    """Reader of the messages of a day. Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def count_messages(self, persona_id: str) -> dict[date, int]:
+        """Return the number of visible messages by day, oldest first."""
+
+        def work(connection: sqlite3.Connection) -> dict[date, int]:
+            rows = connection.execute(COUNT_BY_DAY, (persona_id,)).fetchall()
+            return {date.fromisoformat(day): count for day, count in rows}
+
+        return await self._database.run(work)
+
+    async def sessions_of(self, persona_id: str, day: date) -> list[UUID]:
+        """Return the sessions with a visible message of a day."""
+        key = (persona_id, day.isoformat())
+        rows = await self._database.run(lambda connection: connection.execute(SESSIONS_OF_DAY, key).fetchall())
+        return [UUID(guid) for (guid,) in rows]
+
+    async def messages_of(self, persona_id: str, day: date) -> list[Message]:
+        """Return the visible messages of a day in the order of time."""
+
+        def work(connection: sqlite3.Connection) -> list[Message]:
+            ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
+            return messages.load(connection, ids)
+
+        return await self._database.run(work)

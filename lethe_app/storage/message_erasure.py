@@ -1,0 +1,184 @@
+"""Erasing of messages for good with everything derived from them: those of a calendar day of a persona, or single ones."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from lethe_app.domain.clock import now
+from lethe_app.storage import redaction, trash
+from lethe_app.storage.chats import messages
+from lethe_app.storage.chats.receipts import COUNT_DELETION
+from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
+from lethe_app.storage.database import Database
+from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR
+from lethe_app.storage.row_mapping import utc_text
+
+IDS_OF_DAY = """
+SELECT m.id, m.session_id FROM messages m JOIN sessions s ON s.guid = m.session_id
+WHERE s.persona_id = ? AND substr(m.time, 1, 10) = ?
+"""
+"""Query: all messages of a day, hidden ones and those in the trash included."""
+ALTERNATIVES_OF_DAY = """
+SELECT a.message_id, a.position, m.session_id FROM alternatives a JOIN messages m ON m.id = a.message_id
+JOIN sessions s ON s.guid = m.session_id
+WHERE s.persona_id = ? AND substr(a.created, 1, 10) = ? AND substr(m.time, 1, 10) <> ?
+ORDER BY a.message_id, a.position DESC
+"""
+"""Query: alternatives of that day of replies of other days."""
+BLANK_FIELDS = {
+    "title": "UPDATE memories SET name = '' WHERE guid = ?",
+    "summary": "UPDATE memories SET content = '' WHERE guid = ?",
+    "keywords": "UPDATE memories SET keywords_main = '[]' WHERE guid = ?",
+    "goals": "UPDATE sessions SET future_goals = '[]' WHERE guid = ?",
+}
+"""Statements that remove a part of a session that was made of its messages."""
+DELETE_DERIVED_MEMORIES = """
+DELETE FROM memories WHERE persona_id = ?1 AND category <> 'chat_session' AND made_by <> '' AND (
+    substr(added, 1, 10) = ?2
+    OR EXISTS (SELECT 1 FROM json_each(memories.sources) o WHERE o.value IN (SELECT value FROM json_each(?3))))
+"""
+"""Statement that deletes the memories that tasks and tools wrote on a day, or from these sources."""
+
+
+@dataclass(frozen=True)
+class ErasedDay:
+    """What was erased, and what has to be made again."""
+
+    messages: int
+    changed_sessions: tuple[UUID, ...]
+    """Sessions that go on without the messages of the day."""
+    erased_sessions: tuple[UUID, ...]
+    """Sessions that had no other messages."""
+
+
+class DayErasure:
+    """Erases days of a persona. Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def erase_day(self, persona_id: str, day: date) -> ErasedDay:
+        """Erase the messages of a day, the sessions that had no others, and what was derived: facts that are known from them
+        alone, memories of tasks and tools, key moments, summaries, recorded recalls, prompts, changes and runs.
+        """
+        return await self._database.run(lambda connection: _erase(connection, persona_id, day.isoformat()))
+
+
+def _erase(connection: sqlite3.Connection, persona_id: str, day: str) -> ErasedDay:
+    before = redaction.list_record_ids(connection)
+    rows = connection.execute(IDS_OF_DAY, (persona_id, day)).fetchall()
+    ids, sessions = [id_ for id_, _session in rows], dict.fromkeys(session for _id, session in rows)
+    for message_id, position, session in connection.execute(ALTERNATIVES_OF_DAY, (persona_id, day, day)).fetchall():
+        if connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0] > 1:
+            messages.remove_alternative(connection, message_id, position)
+            sessions[session] = None
+    _erase_facts(connection, persona_id, set(ids), day)
+    trash.erase_messages(connection, ids)
+    erased = [guid for guid in sessions if not _has_messages(connection, guid)]
+    changed = [guid for guid in sessions if guid not in erased]
+    marked = [(utc_text(now()), guid) for guid in erased]
+    connection.executemany("UPDATE memories SET deleted_at = coalesce(deleted_at, ?) WHERE guid = ?", marked)
+    trash.erase_memories(connection, erased)
+    sources = json.dumps([*(f"message:{id_}" for id_ in ids), *(f"session:{guid}" for guid in erased)])
+    connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, day, sources))
+    for guid in changed:
+        _blank_session(connection, guid)
+    _erase_records(connection, persona_id, day, [*ids, *sessions])
+    _blank_recalls(connection, set(sessions))
+    redaction.redact_purged(connection)
+    redaction.delete_changes(connection, before - redaction.list_record_ids(connection))
+    return ErasedDay(len(ids), tuple(map(UUID, changed)), tuple(map(UUID, erased)))
+
+
+def _has_messages(connection: sqlite3.Connection, session: str) -> bool:
+    return connection.execute("SELECT 1 FROM messages WHERE session_id = ? LIMIT 1", (session,)).fetchone() is not None
+
+
+def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUID]:
+    """Remove what was derived from messages that are about to be erased: facts that only they state, and what was made of their
+    sessions; return the sessions whose parts have to be made again. Incognito sessions have no traces.
+    """
+    query = "SELECT DISTINCT s.persona_id, s.guid FROM messages m JOIN sessions s ON s.guid = m.session_id WHERE m.id = ?"
+    sessions = {row: None for id_ in ids for row in connection.execute(query, (id_,)).fetchall()}
+    for persona_id in dict.fromkeys(persona for persona, _guid in sessions):
+        _erase_facts(connection, persona_id, set(ids))
+        _erase_states(connection, persona_id)
+    guids = [guid for _persona, guid in sessions]
+    for guid in guids:
+        _blank_session(connection, guid)
+    _blank_recalls(connection, set(guids))
+    return [UUID(guid) for guid in guids]
+
+
+def _erase_facts(connection: sqlite3.Connection, persona_id: str, ids: set[str], day: str = "") -> None:
+    """Erase the facts that only these messages state, and those without messages of a day; the others lose them as sources."""
+    query = "SELECT guid, source_messages, first_seen FROM facts WHERE persona_id = ? AND made_by <> 'user'"
+    for guid, value, first_seen in connection.execute(query, (persona_id,)).fetchall():
+        sources = json.loads(value)
+        remaining = [source for source in sources if source not in ids]
+        if (sources and not remaining) or (not sources and first_seen[:10] == day):
+            connection.execute(REPLACE_SUCCESSOR, {"guid": guid})
+            connection.execute("DELETE FROM facts WHERE guid = ?", (guid,))
+        elif len(remaining) < len(sources):
+            connection.execute("UPDATE facts SET source_messages = ? WHERE guid = ?", (json.dumps(remaining), guid))
+
+
+def _blank_session(connection: sqlite3.Connection, guid: str) -> None:
+    """Remove what was made of the messages of a session, except what the user wrote, and bring its row up to date."""
+    parts = dict(connection.execute("SELECT part, made_by FROM session_parts WHERE session_id = ?", (guid,)).fetchall())
+    for part, statement in BLANK_FIELDS.items():
+        if parts.get(part) != "user":
+            connection.execute(statement, (guid,))
+    connection.execute("DELETE FROM session_parts WHERE session_id = ? AND made_by <> 'user'", (guid,))
+    update_session_row(connection, guid)
+    queue_for_indexing(connection, guid)
+
+
+def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, ids: Sequence[str]) -> None:
+    """Erase what is recorded besides: states with summaries and notes, working memory, prompts, and what tasks did on that day
+    or with these records.
+    """
+    _erase_states(connection, persona_id)
+    connection.executemany("DELETE FROM workbench WHERE namespace = ?", [(f"session/{id_}",) for id_ in ids])
+    query = "SELECT id, summary || made, date(began, 'localtime') FROM task_runs WHERE persona_id = ?"
+    runs = connection.execute(query, (persona_id,)).fetchall()
+    stale = [id_ for id_, text, began in runs if began == day or any(other in text for other in ids)]
+    # Before the runs, whose deletion would clear the reference to them.
+    connection.executemany("DELETE FROM changes WHERE run_id = ?", [(id_,) for id_ in stale])
+    # The recorded change of a notebook contains its whole text.
+    later = "persona_id = ? AND what = 'notebook' AND date(at, 'localtime') >= ?"
+    connection.execute(f"DELETE FROM changes WHERE {later}", (persona_id, day))  # noqa: S608 - ours
+    connection.executemany("DELETE FROM task_runs WHERE id = ?", [(id_,) for id_ in stale])
+
+
+def _erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
+    """Erase the states of a persona's sessions that contain summaries and notes, and the stored prompts."""
+    of_persona = "session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)"
+    connection.execute(f"DELETE FROM session_state WHERE key IN ('frame', 'scratch') AND {of_persona}", (persona_id,))  # noqa: S608
+    connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
+    connection.execute(COUNT_DELETION, (persona_id,))
+
+
+def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:
+    """Remove the texts recalled from these sessions from the record of all turns, and the notes on them from their own."""
+    query = "SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?))"
+    own = {id_ for (id_,) in connection.execute(query, (json.dumps(sorted(sessions)),))}
+    for message_id, value in connection.execute(redaction.SELECT_TURNS).fetchall():
+        row: dict[str, Any] = json.loads(value)
+        memory = row.get("memory", {})
+        recalled = [one for one in memory.get("recalled", []) if one.get("memory") in sessions]
+        for one in recalled:
+            leads = [{**lead, "text": "", "words": []} for lead in one.get("leads", [])]
+            one |= {"title": "", "text": "", "because": [], "leads": leads}
+        if message_id in own and memory.get("scratch"):
+            memory["scratch"] = ""
+        elif not recalled:
+            continue
+        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (text, message_id))

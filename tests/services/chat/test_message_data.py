@@ -1,0 +1,151 @@
+"""Messages carry their mode and language, replies their latency and what was left out, sessions their switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.chat import ChatSession, DegradationKind, MessageMode, SessionEventKind, SwitchTrigger
+from lethe_app.errors import ModelCrashed
+from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, say
+
+ENGLISH, GERMAN = "What do you see on the horizon?", "Ich sehe das Schiff und du siehst es nicht."
+
+
+@pytest.fixture
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
+    await says(*["“I see the harbour and the storm.”"] * 9)
+    return await services.sessions.new(MIRA)
+
+
+async def speak(services: AppServices, session: ChatSession, text: str) -> TurnOutcome:
+    return await collect_turn(services.chat.send(session.guid, text, mode=MessageMode.VOICE))
+
+
+async def switches(services: AppServices, session: ChatSession) -> list[tuple[SessionEventKind, str, str, SwitchTrigger]]:
+    await services.sessions.languages.finish()
+    events = await services.sessions.languages.events_of(session.guid)
+    return [(event.kind, event.before, event.after, event.trigger) for event in events]
+
+
+async def test_a_message_carries_its_mode_and_its_language(services: AppServices, session: ChatSession):
+    await say(services, session, ENGLISH)
+    await speak(services, session, GERMAN)
+
+    stored = [message for message in await log(services, session) if not message.hidden][1:]
+
+    assert [message.mode for message in stored] == [MessageMode.TEXT, MessageMode.TEXT, MessageMode.VOICE, MessageMode.TEXT]
+    assert [message.current.language for message in stored] == ["en", "en", "de", "en"]
+
+
+async def test_switches_of_mode_and_language_are_recorded_with_their_message(services: AppServices, session: ChatSession):
+    await say(services, session, ENGLISH)
+    spoken = await speak(services, session, GERMAN)
+    await speak(services, session, "haha ok, Petrel")
+    await say(services, session, GERMAN)
+
+    events = await services.sessions.languages.events_of(session.guid)
+
+    assert await switches(services, session) == [
+        (SessionEventKind.LANGUAGE_SWITCH, "en", "de", SwitchTrigger.AUTO_DETECTED),
+        (SessionEventKind.MODE_SWITCH, "text", "voice", SwitchTrigger.USER_REQUEST),
+        (SessionEventKind.MODE_SWITCH, "voice", "text", SwitchTrigger.USER_REQUEST),
+    ]
+    assert [event.message_id for event in events[:2]] == [spoken.asked.id] * 2
+
+
+async def test_a_language_that_only_the_model_of_the_detector_knows_is_a_switch_too(
+    services: AppServices, session: ChatSession
+):
+    await say(services, session, ENGLISH)
+    await say(services, session, "Dziękuję bardzo za wszystko dzisiaj, do jutra.")
+
+    assert await switches(services, session) == [(SessionEventKind.LANGUAGE_SWITCH, "en", "pl", SwitchTrigger.AUTO_DETECTED)]
+    assert [message.current.language for message in await log(services, session)][3] == "pl"
+
+
+async def test_a_language_asked_for_stays_until_the_user_writes_in_another(services: AppServices, session: ChatSession):
+    for text in (ENGLISH, "Please speak French with me.", "And what do you think about the storm?", GERMAN):
+        await say(services, session, text)
+
+    assert await switches(services, session) == [
+        (SessionEventKind.LANGUAGE_SWITCH, "en", "fr", SwitchTrigger.USER_REQUEST),
+        (SessionEventKind.LANGUAGE_SWITCH, "fr", "de", SwitchTrigger.AUTO_DETECTED),
+    ]
+
+
+async def test_a_deleted_message_takes_its_switch_along(services: AppServices, session: ChatSession):
+    await say(services, session, ENGLISH)
+    spoken = await speak(services, session, ENGLISH)
+    await services.message_editing.delete(session.guid, spoken.asked.id)
+
+    assert await switches(services, session) == []
+
+
+async def test_an_edited_message_is_examined_again(services: AppServices, session: ChatSession):
+    turn = await say(services, session, "You can write to me at tomas@petrel.example whenever you want.")
+    assert turn.asked.current.is_sensitive
+
+    edited = await services.message_editing.edit(turn.asked.id, GERMAN)
+
+    assert (edited.current.language, edited.current.is_sensitive) == ("de", False)
+
+
+async def test_a_redacted_message_is_marked_as_sensitive(services: AppServices, session: ChatSession):
+    await services.preferences.set(redact_identifiers=True)
+
+    turn = await say(services, session, "You can write to me at tomas@petrel.example whenever you want.")
+
+    assert "[e-mail address]" in turn.asked.content
+    assert turn.asked.current.is_sensitive
+
+
+async def test_a_reply_carries_its_latency(services: AppServices, session: ChatSession, says: Callable[..., object]):
+    await says("one two three four", delay=0.02)
+
+    reply = (await say(services, session, ENGLISH)).reply.current
+
+    assert reply.first_token_ms is not None
+    assert reply.total_ms is not None
+    assert 0 <= reply.first_token_ms < reply.total_ms
+
+
+async def test_a_reply_of_a_model_that_was_started_again_says_so(
+    services: AppServices, session: ChatSession, says: Callable[..., object]
+):
+    await says("one two", crash_after=1)
+    for _attempt in range(2):
+        with pytest.raises(ModelCrashed):
+            await say(services, session, ENGLISH)
+
+    replies = [message.current for message in await log(services, session) if message.content == "one"]
+
+    assert [[one.kind for one in reply.degradations] for reply in replies] == [[], [DegradationKind.MODEL_RESTARTED]]
+
+
+async def test_a_reply_says_how_many_messages_its_prompt_had_to_leave_out(
+    services: AppServices, session: ChatSession, says: Callable[..., object]
+):
+    await services.preferences.set(turn_cap=2)
+    for _message in range(3):
+        await say(services, session, ENGLISH)
+
+    degradations = (await say(services, session, ENGLISH)).reply.current.degradations
+
+    cut = next(one for one in degradations if one.kind is DegradationKind.HISTORY_CUT)
+    assert cut.values == {"count": 5}  # the greeting, and two turns
+
+
+async def test_a_search_without_an_embedding_model_is_part_of_the_reply_and_of_its_alternatives(
+    services: AppServices, session: ChatSession
+):
+    await say(services, session, ENGLISH)
+    await services.indexing.index_all_pending()
+
+    reply = (await say(services, session, ENGLISH)).reply
+    other = (await collect_turn(services.chat.regenerate(session.guid, reply.id))).reply
+
+    assert [one.kind for one in reply.current.degradations] == [DegradationKind.NO_EMBEDDINGS]
+    assert other.current.degradations == reply.current.degradations
