@@ -272,9 +272,8 @@ class CoreServices:
 
     @cached_property
     def rolling_summary(self) -> RollingSummary:
-        return RollingSummary(
-            self.stable_prefixes, ConversationExtraction(self.structured_output), self.qualification, self.priority
-        )
+        model_services = (ConversationExtraction(self.structured_output), self.qualification)
+        return RollingSummary(self.stable_prefixes, *model_services, self.priority, self.preferences)
 
     @cached_property
     def sessions(self) -> SessionService:

@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 from lethe_app.config.background_settings import BackgroundSettings
 from lethe_app.config.form_field import SettingSection, distance_setting, setting
 from lethe_app.config.model_settings import ModelSettings
-from lethe_app.config.options import GroupTurns, ProseFont, SessionHandling, ThemeOption
+from lethe_app.config.options import GroupTurns, HistoryOverflow, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.privacy_settings import PrivacySettings
 
 
@@ -146,6 +146,21 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         ge=0,
         le=3650,
     )
+    history_overflow: HistoryOverflow = setting(
+        SettingSection.SESSIONS,
+        HistoryOverflow.SUMMARISE,
+        "Messages that no longer fit",
+        "Replace the oldest messages by a summary when a conversation outgrows the context, or leave them out.",
+        is_advanced=True,
+    )
+    summary_instructions: str = setting(
+        SettingSection.SESSIONS,
+        "",
+        "Summary instructions",
+        "Instructions to the model for the summary of messages that no longer fit; leave empty for the built-in ones.",
+        max_length=4000,
+        is_advanced=True,
+    )
     turn_cap: int = setting(
         SettingSection.SESSIONS,
         0,
@@ -160,8 +175,8 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         SettingSection.SESSIONS,
         0.65,
         "History kept after trimming",
-        "Share of its token budget that a conversation keeps when it outgrows it and the rest is summarised; at most 0.4"
-        " where everything kept has to be reprocessed.",
+        "Share of its token budget that a conversation keeps when it outgrows it, always with the last three messages; at most"
+        " 0.4 where everything kept has to be reprocessed.",
         ge=0.1,
         le=0.95,
         is_advanced=True,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -60,6 +60,11 @@ class TaskPrompt:
     def placeholders(self) -> set[str]:
         """Return the names of the placeholders."""
         return set(_PLACEHOLDER.findall(self.instructions + self.frame))
+
+    def with_instructions(self, instructions: str) -> TaskPrompt:
+        """Return the prompt with the user's instructions, in which braces are text; without any it stays as it is."""
+        text = _PLACEHOLDER.sub(r"\1", instructions).strip()
+        return replace(self, instructions=text) if text else self
 
     def build_turns(self, material: Mapping[str, str]) -> list[PromptTurn]:
         """Return the conversation whose next reply is the answer. `material` must fill every placeholder; braces in it are

@@ -15,7 +15,7 @@ from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import NotePlacement, Prompt, PromptNote, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
-from lethe_app.prompt.budget import REREAD_TARGET
+from lethe_app.prompt.budget import PROTECTED_MESSAGES, REREAD_TARGET
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.tool_calls import with_tools
 from lethe_app.prompt.macros import MacroContext, expand
@@ -156,7 +156,8 @@ class PromptAssembler:
                 request,
                 continue_last=is_continued,
                 reply_reserve=request.reply_reserve + spare,
-                summarised_messages=await self._count_left_messages(turn, prefix),
+                left_messages=await self._count_left_messages(turn, prefix),
+                is_summarised=bool(prefix.rolling),
             )
             prompt = await build_prompt(request, self._token_counts.count)
             dropped = prompt.receipt.dropped_messages
@@ -288,9 +289,9 @@ class PromptAssembler:
         user_indexes = [
             index for index, message in enumerate(messages) if message.session_id == session.guid and message.role is Role.USER
         ]
-        if not settings.turn_cap or len(user_indexes) <= settings.turn_cap:
+        if not settings.turn_cap or len(user_indexes) <= settings.turn_cap or len(messages) < PROTECTED_MESSAGES:
             return 0
-        return user_indexes[-max(1, int(settings.turn_cap * settings.history_target))]
+        return min(user_indexes[-max(1, int(settings.turn_cap * settings.history_target))], len(messages) - PROTECTED_MESSAGES)
 
 
 def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:

@@ -18,6 +18,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, Sessi
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.prompt import CutReason, PromptPart
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.conversation import ConversationExtraction
@@ -442,6 +443,7 @@ async def recapping(services: AppServices) -> RollingSummary:
         ConversationExtraction(services.core.structured_output),
         services.qualification,
         services.core.priority,
+        services.preferences,
     )
 
 
@@ -511,3 +513,83 @@ async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_c
     await keeper.close()
 
     assert (await frame(services, present)).recap == words
+
+
+async def test_truncated_messages_are_left_out_and_the_prefix_stays_between_cuts(services: AppServices, tmp_path: Path):
+    await services.preferences.set(history_overflow="truncate")
+    await load(services, tmp_path, 1024)
+    present = await hold(services, "My secret word is xylophone.", *marked("here", 60)[1:])
+    text = await prompt(services, present)
+    starts = {(await frame(services, present)).first}
+    for turn in range(20):
+        await hold(services, *marked("here", 61 + turn)[60 + turn :], session=present)
+        await prompt(services, present)
+        starts.add((await frame(services, present)).first)
+
+    one = await frame(services, present)
+
+    assert one.first is not None
+    assert one.rolling == ""
+    assert "Earlier in this conversation" not in text
+    assert "xylophone" not in text
+    assert verbatim(text, "here")[-1] == 59
+    assert len(starts) <= 5, "a cut makes room for several turns at once"
+
+
+async def test_truncation_is_reported_as_such_and_a_summary_as_a_summary(services: AppServices, tmp_path: Path):
+    await load(services, tmp_path, 1024)
+    present = await hold(services, *marked("here", 60))
+    kinds = []
+    for choice in ("summarise", "truncate", "summarise"):
+        await services.preferences.set(history_overflow=choice)
+        await prompt(services, present)
+        turn = await services.core.turn_loader.load(present.guid, loaded(services))
+        built = await services.core.prompt_assembler.build(turn, loaded(services))
+        kinds += [cut.kind for share in built.receipt.shares for cut in share.cuts if share.part is PromptPart.HISTORY]
+        assert ("Earlier in this conversation" in built.text) is (choice == "summarise")
+
+    assert kinds == [CutReason.SUMMARISED, CutReason.TRUNCATED, CutReason.SUMMARISED]
+
+
+@pytest.mark.parametrize("turn_cap", [0, 1, 10])
+async def test_the_last_three_messages_stay_whatever_is_cut(services: AppServices, tmp_path: Path, turn_cap: int):
+    await services.preferences.set(turn_cap=turn_cap, history_target=0.1, history_overflow="truncate")
+    present = await hold(services, *marked("here", 60, 4))
+    await load(services, tmp_path, 1024)
+
+    here = verbatim(await prompt(services, present), "here")
+
+    assert here[-2:] == [58, 59], "beside the message that is about to be written"
+
+
+async def test_the_users_instructions_replace_those_for_the_rolling_summary(services: AppServices, script: Path):
+    await services.preferences.set(max_reply=64, context=4096, summary_instructions="Write a {logbook} in rhyme.")
+    await trusted(services, script, context=4096, answers=[{"paragraphs": ["Tomas likes much, and such."]}])
+    task = services.core.structured_output.load_prompt("recap")
+    keeper = await recapping(services)
+    present = await hold(services, *marked("here", 200))
+    await prompt(services, present)
+
+    await keeper.finish()
+    await keeper.close()
+
+    assert (await frame(services, present)).recap == "Tomas likes much, and such."
+    own = task.with_instructions(services.preferences.current.summary_instructions)
+    assert own.instructions == "Write a logbook in rhyme."
+    assert (own.frame, own.examples) == (task.frame, task.examples)
+    assert task.with_instructions("  ") == task
+
+
+async def test_with_truncation_no_model_is_asked_for_a_summary(services: AppServices, script: Path):
+    await services.preferences.set(max_reply=64, context=4096, history_overflow="truncate")
+    await trusted(services, script, context=4096, answers=[{"paragraphs": ["Tomas likes much."]}])
+    keeper = await recapping(services)
+    present = await hold(services, *marked("here", 200))
+    await prompt(services, present)
+
+    await keeper.finish()
+    await keeper.close()
+
+    one = await frame(services, present)
+    assert one.first is not None
+    assert (one.recap, one.rolling) == ("", "")

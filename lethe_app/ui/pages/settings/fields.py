@@ -21,7 +21,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import IconButton
-from lethe_app.ui.widgets.fields import FieldSpec, build_field_spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
@@ -29,6 +29,8 @@ Choices = Mapping[str, Sequence[tuple[Any, str]]]
 CHOSEN_AT_FIRST_START = frozenset({"user_persona", "model_path"})
 """Settings that every user has chosen, so that they are not marked as changed."""
 
+LONG_TEXTS = frozenset({"summary_instructions"})
+"""Settings whose text may have several lines."""
 SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
 
@@ -46,6 +48,8 @@ def is_advanced(name: str) -> bool:
 def build_spec(name: str, choices: Choices) -> FieldSpec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
     spec = build_field_spec(Settings, name, choices.get(name) or fixed_choices(name, Settings.model_fields[name]))
+    if name in LONG_TEXTS:
+        return replace(spec, kind=FieldKind.TEXT_AREA, lines=2, max_lines=8)
     return replace(spec, secret=name in SECRET_SETTINGS)
 
 
