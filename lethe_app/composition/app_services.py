@@ -36,6 +36,7 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.memory.working_memory import WorkingMemory
 from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
@@ -67,7 +68,6 @@ from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn_factory import ToolTurnFactory
-from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.services.worlds.service import WorldService

@@ -34,6 +34,7 @@ from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.retention import Retention
+from lethe_app.services.memory.working_memory import WorkingMemory
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.reading_progress import ReadingProgress
@@ -54,7 +55,6 @@ from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.plugins import find_tool_sets
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn_factory import ToolTurnFactory
-from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
@@ -129,6 +129,7 @@ class BackgroundServices:
             app_state=core.app_state,
             preferences=core.preferences,
             untrusted_memories=core.untrusted_memories,
+            working_memory=self.working_memory,
         )
 
     @cached_property

@@ -47,6 +47,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v9_cut_replies.sql"),
     partial(run_script, "v10_originals.sql"),
     partial(run_script, "v11_documents.sql"),
+    partial(run_script, "v13_memory.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

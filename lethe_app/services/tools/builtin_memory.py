@@ -21,11 +21,10 @@ from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.memory.working_memory import FROM_WEB, WorkingMemory
 from lethe_app.services.personas.reminders import Reminders, build_reminder
 from lethe_app.services.personas.week import Week
 from lethe_app.services.tools.builtin_small import NoArguments, format_date
-from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.truncation import truncate_to_sentences
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import SessionStore
@@ -199,10 +198,10 @@ class MemoryTools:
         )
 
     async def _build_sources(self, context: ToolContext) -> list[str]:
-        """Return the message as source; while web pages are in working memory their addresses too, because the text may stem
-        from them.
+        """Return the message as source; while web pages are in working memory, in that of tasks as well, their addresses too,
+        because the text may stem from them.
         """
-        entries = await self.working_memory.entries_of(session_namespace(context.session_id))
+        entries = await self.working_memory.entries_below(context.persona_id, "")
         return [
             source_of(context),
             *dict.fromkeys(tag for entry in entries if entry.category == FROM_WEB for tag in entry.tags),

@@ -65,15 +65,18 @@ class MemoryStore:
         return await self._database.run(work)
 
     async def filings_of(self, persona_id: str) -> list[MemoryFiling]:
-        """Return category and tags of the memories that have any; no other column is read."""
+        """Return category, tags and metadata of the memories that have any; no other column is read."""
         query = (
-            "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
-            " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
+            "SELECT guid, filed_under, tags, metadata FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
+            " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]' OR metadata <> '{}')"
         )
 
         def work(connection: sqlite3.Connection) -> list[MemoryFiling]:
             rows = connection.execute(query, (persona_id,))
-            return [MemoryFiling(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
+            return [
+                MemoryFiling(guid, filed_under, json.loads(tags), json.loads(metadata))
+                for guid, filed_under, tags, metadata in rows
+            ]
 
         return await self._database.run(work)
 

@@ -494,3 +494,16 @@ async def test_all_that_a_turn_leaves_behind_is_one_transaction(services: AppSer
     found = {name: [number for number, text in enumerate(transactions) if trace in text] for name, trace in traces.items()}
     assert found == dict.fromkeys(traces, found["the record"])
     assert len(found["the record"]) == 1
+
+
+async def test_a_memory_that_needs_permission_says_so_in_the_prompt(services: AppServices, session: ChatSession):
+    asks = {"requires_user_permission": "true"}
+    await add_memory(services, "Pay the harbour dues with the card.", keywords_main=["dues"], metadata=asks)
+    await add_memory(services, "The harbour office opens at nine.", keywords_main=["office"], metadata={"origin": "a sign"})
+
+    outcome = await say(services, session, "Are the dues paid at the office?")
+    prompt = await prompt_of(services, session, outcome)
+
+    assert "Ask before acting on this: Pay the harbour dues" in prompt
+    assert prompt.count("Ask before acting") == 1
+    assert "a sign" not in prompt
