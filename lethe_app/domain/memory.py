@@ -169,6 +169,13 @@ class MemoryUnit(BaseModel):
         """Return whether it contains untrusted text, which enters a prompt only through `prompt/untrusted_text`."""
         return self.category is MemoryType.WEB_SEARCH or any("://" in source for source in self.sources)
 
+    def is_filed(self, category: str = "", tags: Iterable[str] = ()) -> bool:
+        """Return whether it is in a category or one of its subcategories, and has all of these tags; case does not matter."""
+        path, wanted = self.filed_under.casefold(), category.strip().strip("/").casefold()
+        own_tags = {tag.casefold() for tag in self.tags}
+        in_category = not wanted or path == wanted or path.startswith(f"{wanted}/")
+        return in_category and all(tag.strip().lstrip("#").casefold() in own_tags for tag in tags)
+
     def is_due(self, moment: datetime) -> bool:
         """Return whether `moment` lies between its `added` and its `end_time`."""
         return self.added <= moment and (self.end_time is None or moment < self.end_time)

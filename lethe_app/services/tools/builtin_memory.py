@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
 from uuid import UUID
@@ -19,7 +19,7 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
-from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.memory.lookup import MAX_RESULTS, MemoryLookup
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.memory.working_memory import FROM_WEB, WorkingMemory
 from lethe_app.services.personas.reminders import Reminders, build_reminder
@@ -32,6 +32,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 MADE_BY_TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
 MAX_CERTAIN_RESULTS, MAX_UNCERTAIN_RESULTS = 8, 3
+NOTHING_FILED = "Nothing is filed there. Searched everywhere instead:"
 UNSURE_HEADING = "No certain match. The closest results, which may be unrelated:"
 MAX_SAVED_CHARACTERS, MAX_LISTED_CHARACTERS = 2000, 280
 """Characters of a memory that is saved, and of one that is listed."""
@@ -52,12 +53,17 @@ class MemorySaveArguments(BaseModel):
     content: str = Field(min_length=3, description="One or two whole sentences with names instead of “I” and “you”.")
     title: str = Field(default="", description="A few words.")
     filed_under: str = Field(default="", description="A category such as preferences/food, if one fits.")
+    tags: list[str] = Field(default_factory=list, max_length=10, description="A few single words, if any fit.")
 
 
 class SearchArguments(BaseModel):
     """Arguments of `memory_search`."""
 
     words: str = Field(min_length=1, description="What it is about, in a few words.")
+    category: str = Field(
+        default="", description="Only from this category and those below it, as memory_categories lists them."
+    )
+    tags: list[str] = Field(default_factory=list, description="Only what has all of these tags.")
 
 
 class MemoryByDateArguments(BaseModel):
@@ -143,6 +149,7 @@ class MemoryTools:
             name=" ".join(arguments.title.split())[:60],
             content=truncate_to_sentences(arguments.content.strip(), MAX_SAVED_CHARACTERS),
             filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
+            tags=list(dict.fromkeys(word for tag in arguments.tags if (word := tag.strip().lstrip("#")[:40]))),
             made_by=MADE_BY_TOOL,
             sources=await self._build_sources(context),
         )
@@ -150,6 +157,8 @@ class MemoryTools:
         return ToolOutput(f"Saved: {stored.record.content}", "saved a memory")
 
     async def search(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
+        if arguments.category.strip("/ ") or any(tag.strip() for tag in arguments.tags):
+            return await self._search_filed(context, arguments)
         reliable = await self._search_memories(context, arguments.words, only_sure=True)
         found = reliable or await self._search_memories(context, arguments.words, only_sure=False)
         own_memories = {memory.guid: memory for memory in await self.memory.memories(context.persona_id)}
@@ -164,6 +173,27 @@ class MemoryTools:
             return ToolOutput("\n".join([UNSURE_HEADING, *lines]), "searched memories: nothing reliable found")
         shown = f"searched memories: {len(lines)} found" if lines else "searched memories: nothing found"
         return ToolOutput("\n".join(lines) or "Nothing of the kind is remembered.", shown)
+
+    async def _search_filed(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
+        """Search the memories of a category or with tags, best match first. Where there are none, everything is searched,
+        because a model may guess a category.
+        """
+        tags = [tag for tag in arguments.tags if tag.strip()]
+        filed = [
+            memory
+            for memory in await self.memory.memories(context.persona_id)
+            if memory.enabled and memory.is_due(now()) and memory.is_filed(arguments.category, tags)
+        ]
+        if not filed:
+            found = await self.search(context, SearchArguments(words=arguments.words))
+            return replace(found, text=f"{NOTHING_FILED}\n{found.text}")
+        hits = await self.memory_lookup.search(context.persona_id, arguments.words, MAX_RESULTS)
+        ranks = {hit.memory: rank for rank, hit in enumerate(hits)}
+        best = sorted(filed, key=lambda memory: ranks.get(memory.guid, MAX_RESULTS))[:MAX_CERTAIN_RESULTS]
+        lines = [f"- [{str(memory.guid)[:8]}] {await self._format_memory(memory)}" for memory in best]
+        if len(filed) > len(best):
+            lines.append(f"(and {len(filed) - len(best)} more)")
+        return ToolOutput("\n".join(lines), f"searched memories: {len(best)} found")
 
     async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[RecalledMemory]:
         """Search without the present session, which is in the prompt anyway."""

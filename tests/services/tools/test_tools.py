@@ -571,3 +571,51 @@ async def test_a_persona_with_background_tasks_can_read_what_they_found(services
         names.append(services.tool_registry.set_names_of(await services.library.persona(MIRA)))
 
     assert names == [["dice"], ["dice", "bench"]]
+
+
+async def test_a_search_is_limited_to_a_category_and_those_below_it_and_to_tags(services: AppServices, session: ChatSession):
+    for content, category, tags in (
+        ("Tomas likes rye bread.", "preferences/food", ["bread"]),
+        ("Tomas likes lentil soup.", "preferences/food", ["Soup", "lentils"]),
+        ("Tomas likes long letters.", "preferences", []),
+        ("Rye grows behind the mill.", "preferences-of-others", ["bread"]),
+    ):
+        await add_memory(services, content, name="", filed_under=category, tags=tags)
+    switched_off = await add_memory(services, "Tomas likes old bread.", name="", filed_under="preferences", enabled=False)
+    tools = {tool.name: tool for one in services.tool_registry.sets if one.name == "memory" for tool in one.tools}
+    context = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
+
+    async def search(words: str, **filters: object) -> list[str]:
+        arguments = tools["memory_search"].arguments.model_validate({"words": words, **filters})
+        return [line.partition("] ")[2] for line in (await tools["memory_search"].run(context, arguments)).text.splitlines()]
+
+    assert (await search("rye bread", category="Preferences/"))[0] == "Tomas likes rye bread."
+    assert set(await search("rye", category="preferences")) == {
+        "Tomas likes rye bread.",
+        "Tomas likes lentil soup.",
+        "Tomas likes long letters.",
+    }
+    assert await search("rye", tags=["#soup", "lentils"]) == ["Tomas likes lentil soup."]
+    assert set(await search("rye", tags=["bread"])) == {"Tomas likes rye bread.", "Rye grows behind the mill."}
+    assert await search("rye", category="preferences/food", tags=["bread"]) == ["Tomas likes rye bread."]
+    elsewhere = await search("lentil soup", category="weather")
+    assert "Tomas likes lentil soup." in elsewhere
+    assert switched_off.content not in await search("bread", category="preferences")
+    categories = (await tools["memory_categories"].run(context, tools["memory_categories"].arguments())).text
+    assert "- preferences/food: 2" in categories
+
+
+@pytest.mark.usefixtures("trusted")
+async def test_a_model_names_category_and_tags_when_it_saves_and_the_search_finds_it_by_them(
+    services: AppServices, session: ChatSession, says: Says
+):
+    saving = call("memory_save", content="Tomas hates fennel.", filed_under="Preferences/Food", tags=["fennel", "#vegetables"])
+    searching = call("memory_search", words="dislikes", category="preferences", tags=["vegetables"])
+    await says(saving, "Noted.", searching, "Fennel.", template=HERMES)
+
+    await say(services, session, "Remember that I hate fennel.")
+    outcome = await say(services, session, "What vegetable do I hate?")
+
+    (memory,) = await services.memory.memories(MIRA)
+    assert (memory.filed_under, memory.tags) == ("preferences/food", ["fennel", "vegetables"])
+    assert results(outcome)[0].text.endswith("Tomas hates fennel.")
