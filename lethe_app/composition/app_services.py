@@ -11,6 +11,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.archive_budget import ArchiveBudget
 from lethe_app.services.background.dreams import Dreams
+from lethe_app.services.background.enrichment import MemoryEnrichment
 from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.runner import BackgroundRunner
@@ -151,6 +152,7 @@ class AppServices:
     background_runner: BackgroundRunner
     activity_log: ActivityLog
     dreams: Dreams
+    enrichment: MemoryEnrichment
     feedback: FeedbackService
     idleness: Idleness
     mind: MindServices
@@ -184,6 +186,7 @@ class AppServices:
         self.retention.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
+        self.enrichment.background.start(ARCHIVE_AFTER)
         self.mind.mood_reader.background.start(ARCHIVE_AFTER)
         self.mind.reminders.background.start(REMIND_AFTER)
         self.mind.notebook_writer.background.start(ARCHIVE_AFTER)

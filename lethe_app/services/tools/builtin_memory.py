@@ -12,6 +12,7 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, Field
 
 from lethe_app.brain.dates.future import is_recurring
+from lethe_app.brain.dreams.enrichment import ENRICHMENT_KEY, PENDING
 from lethe_app.dates.words import MONTH
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -151,6 +152,7 @@ class MemoryTools:
             filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
             tags=list(dict.fromkeys(word for tag in arguments.tags if (word := tag.strip().lstrip("#")[:40]))),
             made_by=MADE_BY_TOOL,
+            metadata={ENRICHMENT_KEY: PENDING},
             sources=await self._build_sources(context),
         )
         stored = await self.memory.memorize(context.persona_id, memory)
