@@ -191,7 +191,7 @@ class CoreServices:
 
     @cached_property
     def prompt_assembler(self) -> PromptAssembler:
-        stores = (self.library, self.preferences, self.token_counts, self.fill_macros)
+        stores = (self.library, self.preferences, self.token_counts, self.fill_macros, self.task_prompts.folders)
         return PromptAssembler(self.session_store, self.stable_prefixes, self.formats, *stores)
 
     @cached_property

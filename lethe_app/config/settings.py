@@ -239,6 +239,23 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         le=50,
         is_advanced=True,
     )
+    accumulated_memories: int = setting(
+        SettingSection.MEMORY,
+        3,
+        "Recalled memories kept",
+        "Number of recalled memories that stay in the prompt for the rest of the conversation, or until a notebook about its"
+        " subject replaces them; 0 = none.",
+        ge=0,
+        le=20,
+        is_advanced=True,
+    )
+    memory_explained: bool = setting(
+        SettingSection.MEMORY,
+        True,
+        "Explain memory",
+        "Add a short note to the prompt that tells models of a billion parameters and more what is remembered.",
+        is_advanced=True,
+    )
     fact_retrieval: bool = setting(
         SettingSection.MEMORY, True, "Learn facts", "Learn facts from conversations and recall memories by them."
     )

@@ -94,6 +94,11 @@ class TaskPrompts:
         self._user_prompts: dict[str, tuple[int, TaskPrompt | None]] = {}
         """User prompt by task, with the modification time of its file in nanoseconds; None for an unusable file."""
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Return the folders of prompt files, the user's first."""
+        return (self._folder,) if self._user_folder is None else (self._user_folder, self._folder)
+
     def load_prompt(self, task: str) -> TaskPrompt:
         """Return the prompt of a task, which is the name of its file. Raise FileError if the shipped file is missing or
         malformed.

@@ -131,7 +131,7 @@ class StablePrefixes:
             cut_sessions = {message.session_id for message in dropped_messages}
             return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in cut_sessions])
         rolling = await self._summarise(session.guid, prefix.first, first_kept.id, prefix.summaries_before, model)
-        cut_prefix = prefix.model_copy(update={"first": first_kept.id, "rolling": rolling})
+        cut_prefix = prefix.model_copy(update={"first": first_kept.id, "rolling": rolling, "explains_memory": True})
         new_prefix = await self._make(turn, model, cut_prefix, [], previous_first=prefix.first)
         self.cuts.notify(session.guid)
         return new_prefix
@@ -207,10 +207,10 @@ class StablePrefixes:
         max_messages = max(model.context // MIN_MESSAGE_TOKENS, 1)
         outline = await self._session_store.outline(session.guid) if session.leaf_id else []
         if len(outline) <= max_messages:
-            return StablePrefix(context=model.context)
+            return StablePrefix(context=model.context, explains_memory=True)
         first = outline[-max_messages].id
         rolling = await self._summarise(session.guid, None, first, "", model)
-        return StablePrefix(context=model.context, first=first, rolling=rolling)
+        return StablePrefix(context=model.context, first=first, rolling=rolling, explains_memory=True)
 
     async def _choose_full_sessions(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
         if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:

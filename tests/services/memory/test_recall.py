@@ -507,3 +507,43 @@ async def test_a_memory_that_needs_permission_says_so_in_the_prompt(services: Ap
     assert "Ask before acting on this: Pay the harbour dues" in prompt
     assert prompt.count("Ask before acting") == 1
     assert "a sign" not in prompt
+
+
+async def test_recalled_memories_accumulate_once_each_and_the_newest_stay(services: AppServices, session: ChatSession):
+    await services.preferences.set(accumulated_memories=2)
+    words = ("lantern", "anchor", "compass")
+    kept = {word: await add_memory(services, f"The {word} is in the attic.", name="", keywords_main=[word]) for word in words}
+
+    turns = {}
+    for message in ("Where is the lantern?", "Thanks.", "And the lantern again?", "The anchor?", "The compass?", "Good night."):
+        outcome = await say(services, session, message)
+        recalled = [one for one in outcome.memory.recalled if one.memory in {memory.guid for memory in kept.values()}]
+        assert len({one.memory for one in recalled}) == len(recalled), "none is there twice"
+        found = {one.text.split()[1]: one.way.value for one in recalled}
+        turns[message] = found
+    prompt = await prompt_of(services, session, outcome)
+
+    assert turns["Thanks."] == {"lantern": "active"}
+    assert turns["And the lantern again?"] == {"lantern": "keyword"}
+    assert turns["The anchor?"] == {"anchor": "keyword", "lantern": "active"}
+    assert turns["The compass?"] == {"compass": "keyword", "anchor": "active", "lantern": "active"}
+    assert turns["Good night."] == {"compass": "active", "anchor": "active"}
+    assert prompt.count("The anchor is in the attic.") == 1
+    assert prompt.index("The anchor is in the attic.") > prompt.index("The compass?"), "beside what changes with every turn"
+    assert (await load_memory(services, kept["lantern"])).trigger_count == 2, "staying is not counted as a recall"
+
+
+async def test_what_was_forgotten_or_switched_off_does_not_stay(services: AppServices, session: ChatSession):
+    lantern = await add_memory(services, "The lantern is in the attic.", name="", keywords_main=["lantern"])
+    anchor = await add_memory(services, "The anchor is in the attic.", name="", keywords_main=["anchor"])
+    await say(services, session, "Where are the lantern and the anchor?")
+
+    await services.memory.forget_memory(lantern.guid)
+    after = guids((await say(services, session, "Thanks.")).memory)
+    await services.preferences.set(accumulated_memories=0)
+    await say(services, session, "Good.")
+    last = guids((await say(services, session, "Good night.")).memory)
+
+    assert lantern.guid not in after
+    assert anchor.guid in after
+    assert anchor.guid not in last

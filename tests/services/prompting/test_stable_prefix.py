@@ -593,3 +593,74 @@ async def test_with_truncation_no_model_is_asked_for_a_summary(services: AppServ
     one = await frame(services, present)
     assert one.first is not None
     assert (one.recap, one.rolling) == ("", "")
+
+
+NOTE = "is remembered beyond this conversation"
+
+
+async def load_large(services: AppServices, folder: Path, **script: object) -> None:
+    path = folder / "large.json"
+    path.write_text(json.dumps({"context": 4096, **script}), encoding="utf-8")
+    await services.preferences.set(max_reply=64, context=4096)
+    await services.models.load(path)
+
+
+async def test_memory_is_explained_above_all_that_is_known_and_the_same_in_every_turn(services: AppServices, tmp_path: Path):
+    present = await hold(services, *marked("here", 2))
+    await load_large(services, tmp_path)
+
+    before = await prompt(services, present)
+    await hold(services, *marked("here", 4)[2:], session=present)
+    after = await prompt(services, present)
+
+    assert "What Tomas says is remembered beyond this conversation" in before
+    assert before.index(NOTE) < before.index("herex0x")
+    assert "{{user}}" not in before
+    assert after.startswith(before[: before.rindex("herex1x")])
+
+
+async def test_memory_is_not_explained_where_it_is_off_or_the_model_or_its_context_is_small(
+    services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path, 1024)
+    small_context = await prompt(services, present)
+    await load_large(services, tmp_path)
+    shown = {}
+    for change in ({"memory_explained": False}, {"memory_explained": True, "memory_enabled": False}, {"memory_enabled": True}):
+        await services.preferences.set(**change)
+        shown[str(change)] = NOTE in await prompt(services, present)
+    monkeypatch.setattr("lethe_app.services.prompting.assembler.is_small", lambda _model: True)
+
+    assert NOTE not in small_context
+    assert list(shown.values()) == [False, False, True]
+    assert NOTE not in await prompt(services, present)
+
+
+async def test_a_session_of_an_older_version_keeps_its_prompt_until_its_history_is_cut(services: AppServices, tmp_path: Path):
+    present = await hold(services, *marked("here", 2))
+    await load_large(services, tmp_path)
+    await prompt(services, present)
+    old = await frame(services, present)
+    stored = old.model_dump(mode="json", exclude={"explains_memory"})
+    await services.core.session_state.set(present.guid, "frame", stored)
+
+    unchanged = await prompt(services, present)
+    await hold(services, *marked("here", 260)[2:], session=present)
+    cut = await prompt(services, present)
+
+    assert NOTE not in unchanged
+    assert NOTE in cut
+    assert (await frame(services, present)).first is not None
+
+
+async def test_the_users_own_explanation_of_memory_replaces_ours(services: AppServices, tmp_path: Path):
+    services.paths.own_prompts.mkdir(parents=True, exist_ok=True)
+    (services.paths.own_prompts / "memory_note.md").write_text("{{user}} is never forgotten.", encoding="utf-8")
+    present = await hold(services, *marked("here", 2))
+    await load_large(services, tmp_path)
+
+    text = await prompt(services, present)
+
+    assert "Tomas is never forgotten." in text
+    assert NOTE not in text
