@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from lethe_app.brain.dates.future import is_recurring
 from lethe_app.brain.dreams.enrichment import ENRICHMENT_KEY, PENDING
+from lethe_app.brain.recall.session_notes import set_note
 from lethe_app.dates.words import MONTH
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -73,6 +74,13 @@ class MemoryByDateArguments(BaseModel):
     day: str = Field(description="A day as 2026-03-14, or a month as 2026-03.")
 
 
+class SessionNoteArguments(BaseModel):
+    """Arguments of `memory_note`."""
+
+    key: str = Field(min_length=1, max_length=60, description="A short name such as current_quest.")
+    value: str = Field(default="", max_length=200, description="A few words; empty removes the key.")
+
+
 class MemoryDeleteArguments(BaseModel):
     """Arguments of `memory_delete`."""
 
@@ -130,6 +138,9 @@ class MemoryTools:
             Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.",
                  MemoryDeleteArguments, self.delete, asks=True, changes=True, about=self.describe_delete,
                  hint=r"\bforget (?:that|about|what)|\bdelete (?:the|that|your) memor"),
+            Tool("memory_note", "note a fact of this conversation",
+                 "Keep a named fact that matters only in this conversation, such as a quest or a score.",
+                 SessionNoteArguments, self.note, changes=True),
             Tool("memory_categories", "list memory categories", "The categories under which memories are filed.",
                  NoArguments, self.list_categories),
             Tool("memory_remind", "set a reminder", "Mention something to the user at a later day or hour.",
@@ -267,6 +278,13 @@ class MemoryTools:
         if len(matches) != 1:
             raise LetheError("There is no such memory." if not matches else "Several memories are called that.")
         return matches[0]
+
+    async def note(self, context: ToolContext, arguments: SessionNoteArguments) -> ToolOutput:
+        notes = await self.memory_lookup.load_notes(context.session_id)
+        await self.memory_lookup.write_notes(context.session_id, set_note(notes, arguments.key, arguments.value))
+        if not arguments.value.strip():
+            return ToolOutput(f"Removed: {arguments.key}", f"removed the note “{arguments.key}”")
+        return ToolOutput(f"Noted: {arguments.key} = {arguments.value}", f"noted “{arguments.key}”")
 
     async def list_categories(self, context: ToolContext, _arguments: NoArguments) -> ToolOutput:
         memories = await self.memory.memories(context.persona_id)

@@ -619,3 +619,27 @@ async def test_a_model_names_category_and_tags_when_it_saves_and_the_search_find
     (memory,) = await services.memory.memories(MIRA)
     assert (memory.filed_under, memory.tags) == ("preferences/food", ["fennel", "vegetables"])
     assert results(outcome)[0].text.endswith("Tomas hates fennel.")
+
+
+@pytest.mark.usefixtures("trusted")
+async def test_a_named_fact_of_the_session_is_in_the_next_prompt_replaced_and_removed(
+    services: AppServices, session: ChatSession, says: Says
+):
+    def note(value: str) -> str:
+        return call("memory_note", key="current quest", value=value)
+
+    await says(
+        note("find the artifact"), "Aye.", note("sail home, at last"), "Home.", note(""), "Done.", "Ha.", template=HERMES
+    )
+    blocks = []
+    for message in ("We seek the artifact.", "We have it.", "We are home.", "Ha!"):
+        blocks.append((await say(services, session, message)).memory.scratch)
+
+    assert blocks == [
+        "",
+        "Known facts about this session: current quest=find the artifact.",
+        "Known facts about this session: current quest=sail home at last.",
+        "",
+    ]
+    other = await services.sessions.new(MIRA)
+    assert await services.memory_lookup.load_notes(other.guid) == {}
