@@ -175,8 +175,8 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
         SettingSection.SESSIONS,
         0.65,
         "History kept after trimming",
-        "Share of its token budget that a conversation keeps when it outgrows it, always with the last three messages; at most"
-        " 0.4 where everything kept has to be reprocessed.",
+        "Share of its token budget that a conversation keeps when it outgrows it, with the last three messages unless these are"
+        " half of it; at most 0.4 where everything kept has to be reprocessed.",
         ge=0.1,
         le=0.95,
         is_advanced=True,

@@ -40,7 +40,9 @@ REREAD_TARGET = 0.4
 often.
 """
 PROTECTED_MESSAGES = 3
-"""Number of newest messages that a cut leaves if they fit, the new message included."""
+"""Number of newest messages that a cut leaves if there is room for as much again, the new message included. With less room the
+next turn would cut again, and every turn would evaluate the history anew.
+"""
 MESSAGE_SHARE = 1 / 12
 """Share of the context that the new message is expected to need; only a longer one takes space from the system prompt."""
 _MIN_USED_SHARE = 0.5
@@ -113,7 +115,7 @@ def cut_history(history: Sequence[int], available: int, previous_cut: int, targe
     target = int(max(available, 0) * target_share)
     if kept > available or (cut > 0 and kept < target * _MIN_USED_SHARE):
         protected = history[-(PROTECTED_MESSAGES - 1) :]
-        most = len(history) - len(protected) if sum(protected) <= available else len(history)
+        most = len(history) - len(protected) if 2 * sum(protected) <= available else len(history)
         return min(_find_cut(history, target), most)
     return cut
 
