@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from lethe_app.agents.task import TaskResult
-from lethe_app.brain.dreams.enrichment import MemoryEntry, enrich_by_answer, enrich_by_rules, is_pending, without_mark
+from lethe_app.brain.dreams.enrichment import (
+    ENRICHMENT_KEY,
+    PENDING,
+    MemoryEntry,
+    enrich_by_answer,
+    enrich_by_rules,
+    is_pending,
+    without_mark,
+)
 from lethe_app.brain.llm_schemas.memories import EnrichmentAnswer
 from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.brain.summary.digest import build_digest
@@ -49,9 +57,7 @@ class MemoryEnrichment:
     ) -> None:
         self._services, self._participants, self._qualification = services, participants, qualification
         self._subjects, self._activity_log, self._priority = subjects, activity_log, priority
-        self._is_initialized = False
-        self._waiting: dict[str, None] = {}
-        self._unsubscribe = services.memory.changed.add(self._on_memories_changed)
+        self._unsubscribe = services.memory.changed.add(lambda _persona_id: self.background.wake())
         self.background = BackgroundLoop(self.enrich_all, CHECK_INTERVAL)
 
     async def close(self) -> None:
@@ -60,29 +66,26 @@ class MemoryEnrichment:
         await self.background.close()
 
     async def enrich_all(self) -> None:
-        """Enrich the marked memories of all personas whose memories changed; on the first call, of every persona."""
-        if not self._is_initialized:
-            self._is_initialized = True
-            self._waiting |= dict.fromkeys(persona.unique_name for persona in await self._services.library.personas())
-        while self._waiting:
-            persona_id = next(iter(self._waiting))
-            del self._waiting[persona_id]
+        """Enrich all marked memories, persona by persona."""
+        if not self._services.preferences.current.memory_enabled:
+            return
+        marked = await self._services.memory.memories_with_metadata(ENRICHMENT_KEY, PENDING)
+        by_persona: dict[str, list[MemoryUnit]] = {}
+        for persona_id, memory in marked:
+            if is_pending(memory):
+                by_persona.setdefault(persona_id, []).append(memory)
+        for persona_id, pending in by_persona.items():
             await self._priority.wait_for_turn_end()
             try:
-                await self.enrich_persona(persona_id)
+                await self._enrich_persona(persona_id, pending)
             except FileError:
                 continue  # the persona cannot be read; that is shown where the persona is shown
             except LetheError:
-                self._waiting[persona_id] = None
                 break  # the disk or the model; the next round tries again
 
-    async def enrich_persona(self, persona_id: str) -> None:
-        """Enrich the marked memories of one persona, in one run."""
-        pending = [memory for memory in await self._services.memory.memories(persona_id) if is_pending(memory)]
-        if not pending or not self._services.preferences.current.memory_enabled:
-            return
+    async def _enrich_persona(self, persona_id: str, pending: Sequence[MemoryUnit]) -> None:
         participants = await self._participants.load_for_persona(persona_id)
-        action = partial(self._enrich, participants, pending[::-1])
+        action = partial(self._enrich, participants, pending)
         await self._activity_log.run_action(ENRICHMENT, (persona_id, participants.persona.name), action)
 
     async def _enrich(self, participants: Participants, pending: Sequence[MemoryUnit], entry: ActivityEntry) -> TaskResult:
@@ -141,10 +144,6 @@ class MemoryEnrichment:
     async def _list_categories(self, api: TaskApi) -> str:
         categories = dict.fromkeys(memory.filed_under for memory in await api.list_memories() if memory.filed_under)
         return ", ".join(list(categories)[:MAX_CATEGORIES]) or "(none yet)"
-
-    def _on_memories_changed(self, persona_id: str) -> None:
-        self._waiting[persona_id] = None
-        self.background.wake()
 
 
 def _build_result(filed: int, added: int) -> TaskResult:

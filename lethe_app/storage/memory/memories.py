@@ -80,6 +80,19 @@ class MemoryStore:
 
         return await self._database.run(work)
 
+    async def memories_with_metadata(self, name: str, value: str) -> list[tuple[str, MemoryUnit]]:
+        """Return the memories of all personas that have this value in their metadata, oldest first, with the persona's id."""
+        query = (
+            f"SELECT persona_id, {', '.join(MEMORY_COLUMNS)} FROM memories INDEXED BY memories_metadata"  # noqa: S608 - names are ours
+            " WHERE category <> 'chat_session' AND deleted_at IS NULL AND metadata <> '{}'"
+            " AND json_extract(metadata, '$.' || json_quote(?)) = ? ORDER BY rowid"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
+            return [(persona_id, _memory(tuple(row))) for persona_id, *row in connection.execute(query, (name, value))]
+
+        return await self._database.run(work)
+
     async def owner_of(self, guid: UUID) -> str:
         """Return the id of the persona the memory belongs to. Raise StorageError."""
 

@@ -3,6 +3,7 @@ UPDATE memories SET metadata = '{"source": "inferred"}'
     WHERE made_by = 'dream' AND (filed_under = 'user-preferences/inferred' OR filed_under LIKE 'anti-patterns/%');
 UPDATE memories SET metadata = json_set(metadata, '$.requires_user_permission', 'true') WHERE needs_permission;
 ALTER TABLE memories DROP COLUMN needs_permission;
+CREATE INDEX memories_metadata ON memories (persona_id) WHERE metadata <> '{}';
 
 CREATE TABLE working_memory (                       -- entries that expire after some minutes
     persona_id TEXT NOT NULL,
