@@ -183,6 +183,7 @@ async def _store_finding(
         sources=merged_pages.addresses,
     )
     stored = await context.memorize(memory)
+    await context.save_finding(_remove_braces(topic.topic), merged_pages.content, merged_pages.addresses)
     note_start = (
         f"{context.persona.name} has looked up “{_remove_braces(topic.topic)}” on the internet meanwhile, and read about it at "
     )

@@ -180,6 +180,11 @@ class TaskContext(TaskView, Protocol):
     async def leave_note(self, info: str, uid: str = "") -> None:
         """Store one sentence for the user's return. It replaces a waiting note of the same `uid` (default: the task's name)."""
 
+    async def save_finding(self, key: str, text: str, addresses: Sequence[str] = ()) -> None:
+        """Store a text in working memory under `task/<name of the task>`, where replies can read it for a day. `addresses` are
+        the web pages it comes from; it is then only ever quoted.
+        """
+
     async def edit_persona(self, **fields: object) -> None:
         """Change the personal thoughts (`self_edit_field`) or the week (`schedule`, `schedule_prefix`). Raise ChangeRefused
         for other fields.

@@ -11,6 +11,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.archive_budget import ArchiveBudget
 from lethe_app.services.background.dreams import Dreams
+from lethe_app.services.background.enrichment import MemoryEnrichment
 from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodReader
@@ -38,6 +39,7 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.memory.working_memory import WorkingMemory
 from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
@@ -70,7 +72,6 @@ from lethe_app.services.speech.session_speech import SessionSpeech
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn_factory import ToolTurnFactory
-from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.services.worlds.service import WorldService
@@ -156,6 +157,7 @@ class AppServices:
     background_runner: BackgroundRunner
     activity_log: ActivityLog
     dreams: Dreams
+    enrichment: MemoryEnrichment
     feedback: FeedbackService
     idleness: Idleness
     mind: MindServices
@@ -194,6 +196,7 @@ class AppServices:
         self.mind.key_moments.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
+        self.enrichment.background.start(ARCHIVE_AFTER)
         self.mind.mood_reader.background.start(ARCHIVE_AFTER)
         self.mind.reminders.background.start(REMIND_AFTER)
         self.mind.notebook_writer.background.start(ARCHIVE_AFTER)

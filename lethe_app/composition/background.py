@@ -13,12 +13,13 @@ from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.agents.task import AgentTask, TaskRequirement
 from lethe_app.agents.web_reading import WebReader
-from lethe_app.brain.notebooks.subjects import load_subjects
+from lethe_app.brain.notebooks.subjects import SubjectStems, load_subjects
 from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
+from lethe_app.services.background.enrichment import MemoryEnrichment
 from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodInference, MoodReader
@@ -36,6 +37,7 @@ from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.maintenance.days import Days
 from lethe_app.services.maintenance.erasure import Erasure
 from lethe_app.services.maintenance.retention import Retention
+from lethe_app.services.memory.working_memory import WorkingMemory
 from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.reading_progress import ReadingProgress
@@ -56,7 +58,6 @@ from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.plugins import find_tool_sets
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn_factory import ToolTurnFactory
-from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
@@ -146,6 +147,7 @@ class BackgroundServices:
             app_state=core.app_state,
             preferences=core.preferences,
             untrusted_memories=core.untrusted_memories,
+            working_memory=self.working_memory,
         )
 
     @cached_property
@@ -262,9 +264,8 @@ class BackgroundServices:
     @cached_property
     def notebook_filer(self) -> NotebookFiler:
         core = self.core
-        subjects = load_subjects([core.paths.resources / "subjects", core.paths.home / "subjects"])
         model_services = (core.structured_output, core.qualification)
-        return NotebookFiler(core.notebooks, core.notebook_selector, subjects, *model_services, core.preferences)
+        return NotebookFiler(core.notebooks, core.notebook_selector, self.subjects, *model_services, core.preferences)
 
     @cached_property
     def conclusion_writer(self) -> ConclusionWriter:
@@ -281,6 +282,17 @@ class BackgroundServices:
         background_services = (self.notebook_undo, core.activity_log, core.library, core.preferences, core.priority)
         persona_changes = (core.sessions_changed, core.facts.changed)
         return NotebookWriter(self.conclusion_writer, progress, *background_services, persona_changes)
+
+    @cached_property
+    def subjects(self) -> SubjectStems:
+        paths = self.core.paths
+        return load_subjects([paths.resources / "subjects", paths.home / "subjects"])
+
+    @cached_property
+    def enrichment(self) -> MemoryEnrichment:
+        core = self.core
+        services = (core.qualification, self.subjects, core.activity_log, core.priority)
+        return MemoryEnrichment(self.task_services, core.participants, *services)
 
     @cached_property
     def working_memory(self) -> WorkingMemory:

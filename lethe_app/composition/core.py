@@ -192,7 +192,7 @@ class CoreServices:
 
     @cached_property
     def prompt_assembler(self) -> PromptAssembler:
-        stores = (self.library, self.preferences, self.token_counts, self.fill_macros)
+        stores = (self.library, self.preferences, self.token_counts, self.fill_macros, self.task_prompts.folders)
         return PromptAssembler(self.session_store, self.stable_prefixes, self.formats, *stores)
 
     @cached_property
@@ -273,9 +273,8 @@ class CoreServices:
 
     @cached_property
     def rolling_summary(self) -> RollingSummary:
-        return RollingSummary(
-            self.stable_prefixes, ConversationExtraction(self.structured_output), self.qualification, self.priority
-        )
+        model_services = (ConversationExtraction(self.structured_output), self.qualification)
+        return RollingSummary(self.stable_prefixes, *model_services, self.priority, self.preferences)
 
     @cached_property
     def sessions(self) -> SessionService:

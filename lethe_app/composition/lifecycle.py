@@ -87,6 +87,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         background_runner=background.background_runner,
         activity_log=core.activity_log,
         dreams=background.dreams,
+        enrichment=background.enrichment,
         feedback=background.feedback,
         idleness=background.idleness,
         mind=background.mind,
@@ -107,6 +108,7 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
         background.mind.notebook_selector.background.close,
     )
     return (
+        background.enrichment.close,
         background.working_memory.background.close,
         *mind,
         background.background_runner.close,

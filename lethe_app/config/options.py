@@ -32,6 +32,15 @@ class SessionHandling(StrEnum):
     CURRENT_ONLY = "current_only"
 
 
+class HistoryOverflow(StrEnum):
+    """What becomes of messages that no longer fit into the prompt."""
+
+    SUMMARISE = "summarise"
+    """A summary replaces them."""
+    TRUNCATE = "truncate"
+    """They are left out."""
+
+
 class RoleplayGoals(StrEnum):
     """Whether goals may be derived from a roleplay session."""
 

@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 from lethe_app.config.background_settings import BackgroundSettings
 from lethe_app.config.form_field import SettingSection, distance_setting, setting
 from lethe_app.config.model_settings import ModelSettings
-from lethe_app.config.options import GroupTurns, ProseFont, SessionHandling, ThemeOption
+from lethe_app.config.options import GroupTurns, HistoryOverflow, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.privacy_settings import PrivacySettings
 from lethe_app.config.speech_settings import SpeechSettings
 
@@ -149,6 +149,21 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         le=3650,
         unit="days",
     )
+    history_overflow: HistoryOverflow = setting(
+        SettingSection.SESSIONS,
+        HistoryOverflow.SUMMARISE,
+        "Messages that no longer fit",
+        "Replace the oldest messages by a summary when a conversation outgrows the context, or leave them out.",
+        is_advanced=True,
+    )
+    summary_instructions: str = setting(
+        SettingSection.SESSIONS,
+        "",
+        "Summary instructions",
+        "Instructions to the model for the summary of messages that no longer fit; leave empty for the built-in ones.",
+        max_length=4000,
+        is_advanced=True,
+    )
     turn_cap: int = setting(
         SettingSection.SESSIONS,
         0,
@@ -163,8 +178,8 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         SettingSection.SESSIONS,
         0.65,
         "History kept after trimming",
-        "Share of its token budget that a conversation keeps when it outgrows it and the rest is summarised; at most 0.4"
-        " where everything kept has to be reprocessed.",
+        "Share of its token budget that a conversation keeps when it outgrows it, with the last three messages unless these are"
+        " half of it; at most 0.4 where everything kept has to be reprocessed.",
         ge=0.1,
         le=0.95,
         is_advanced=True,
@@ -225,6 +240,23 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         "Number of important memories recalled when a conversation begins.",
         ge=0,
         le=50,
+        is_advanced=True,
+    )
+    accumulated_memories: int = setting(
+        SettingSection.MEMORY,
+        3,
+        "Recalled memories kept",
+        "Number of recalled memories that stay in the prompt for the rest of the conversation, or until a notebook about its"
+        " subject replaces them; 0 = none.",
+        ge=0,
+        le=20,
+        is_advanced=True,
+    )
+    memory_explained: bool = setting(
+        SettingSection.MEMORY,
+        True,
+        "Explain memory",
+        "Add a short note to the prompt that tells models of a billion parameters and more what is remembered.",
         is_advanced=True,
     )
     fact_retrieval: bool = setting(

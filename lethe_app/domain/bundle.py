@@ -32,8 +32,11 @@ messages carry their mode and language, and replies their latency and degradatio
 CARD_FIELDS = frozenset(
     {"personality", "nickname", "group_greetings", "post_history_instructions", "talkativeness", "original", "assets"}
     | {"depth_prompt", "depth_prompt_depth", "depth_prompt_role", "creator", "character_version", "creator_notes"}
+    | {"metadata"}
 )
-"""Fields of version 4, which are written only where they are not at their defaults."""
+"""Fields of version 4 (those of character cards, and metadata), which are written only where they are not at their
+defaults.
+"""
 
 
 class BundleScope(StrEnum):

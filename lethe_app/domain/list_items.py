@@ -17,11 +17,12 @@ NEVER = float("inf")
 
 
 class MemoryFiling(NamedTuple):
-    """Category path and tags of one memory."""
+    """Category path, tags and metadata of one memory."""
 
     guid: str
     filed_under: str
     tags: list[str]
+    metadata: dict[str, str]
 
 
 class MemoryLine(NamedTuple):
@@ -50,13 +51,14 @@ class MemoryLine(NamedTuple):
     def from_memory(cls, memory: MemoryUnit) -> MemoryLine:
         """Return the row of a memory."""
         words = (*memory.keywords_main, *memory.keywords_secondary, memory.filed_under, *memory.tags)
+        metadata = [text for pair in memory.metadata.items() for text in pair]
         return cls(
             str(memory.guid),
             memory.category,
             memory.insertion,
             memory.name,
             beginning(memory.content),
-            search_text(memory.name, memory.content, memory.reason, *words),
+            search_text(memory.name, memory.content, memory.reason, *words, *metadata),
             memory.priority,
             memory.added.timestamp(),
             memory.last_trigger.timestamp(),

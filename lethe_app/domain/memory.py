@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.clock import now
@@ -69,6 +69,17 @@ class WordLink(StrEnum):
     """A main keyword and none of the secondary ones."""
     NOT_ALL = "not_all"
     """A main keyword, unless every secondary one matches too."""
+
+
+SOURCE_KEY, INFERRED_SOURCE = "source", "inferred"
+"""Metadata of what was concluded from conversations and not stated."""
+PERMISSION_KEY, TRUE = "requires_user_permission", "true"
+"""Metadata of what a persona must ask about before acting on it."""
+
+
+def inferred_metadata(*, needs_permission: bool) -> dict[str, str]:
+    """Return the metadata of an inferred preference."""
+    return {SOURCE_KEY: INFERRED_SOURCE, **({PERMISSION_KEY: TRUE} if needs_permission else {})}
 
 
 _TAG_PLACEHOLDER = "Type a word, press Enter"
@@ -135,8 +146,26 @@ class MemoryUnit(BaseModel):
     """Name of the task or tool that wrote it, such as `journal`; empty for the user. Only the user changes what the user
     wrote.
     """
-    needs_permission: bool = form_field(False, "Ask before acting on it")
-    """True for an inferred preference about money, safety or secrets: the persona must ask before acting on it."""
+    metadata: dict[str, str] = form_field(
+        {}, "Metadata", "Names and values of your own, and those of the task that wrote the memory.", max_length=100
+    )
+    """Further properties by name; `SOURCE_KEY` and `PERMISSION_KEY` have a meaning of their own."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _convert_permission(cls, values: object) -> object:
+        """Move the field of older records into the metadata."""
+        if not isinstance(values, dict) or "needs_permission" not in values:
+            return values
+        others = {name: value for name, value in values.items() if name != "needs_permission"}
+        if values["needs_permission"]:
+            others["metadata"] = {**(others.get("metadata") or {}), PERMISSION_KEY: TRUE}
+        return others
+
+    @property
+    def needs_permission(self) -> bool:
+        """True for an inferred preference about money, safety or secrets: the persona must ask before acting on it."""
+        return self.metadata.get(PERMISSION_KEY) == TRUE
 
     @property
     def source_messages(self) -> list[UUID]:
@@ -153,6 +182,21 @@ class MemoryUnit(BaseModel):
         """Return whether it contains untrusted text, which enters a prompt only through `prompt/untrusted_text`."""
         return self.category is MemoryType.WEB_SEARCH or any("://" in source for source in self.sources)
 
+    def is_filed(self, category: str = "", tags: Iterable[str] = ()) -> bool:
+        """Return whether it is in a category or one of its subcategories, and has all of these tags; case does not matter."""
+        path, wanted = self.filed_under.casefold(), category.strip().strip("/").casefold()
+        own_tags = {tag.casefold() for tag in self.tags}
+        in_category = not wanted or path == wanted or path.startswith(f"{wanted}/")
+        return in_category and all(tag.strip().lstrip("#").casefold() in own_tags for tag in tags)
+
     def is_due(self, moment: datetime) -> bool:
         """Return whether `moment` lies between its `added` and its `end_time`."""
         return self.added <= moment and (self.end_time is None or moment < self.end_time)
+
+
+def merge_metadata(memories: Iterable[MemoryUnit]) -> dict[str, str]:
+    """Return the metadata of several memories that become one: the first value of each name, and any need of permission."""
+    merged: dict[str, str] = {}
+    for memory in memories:
+        merged = {**memory.metadata, **merged, **({PERMISSION_KEY: TRUE} if memory.needs_permission else {})}
+    return merged

@@ -54,6 +54,8 @@ class CutReason(StrEnum):
     """The oldest messages have no space."""
     SUMMARISED = "summarised"
     """Messages were cut from the history, and a summary replaces them."""
+    TRUNCATED = "truncated"
+    """Messages were cut from the history, and nothing replaces them."""
 
 
 @dataclass(frozen=True)

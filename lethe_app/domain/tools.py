@@ -166,6 +166,7 @@ class WorkingMemoryEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    persona_id: str
     namespace: str
     """Two segments: `session/<guid>` or `task/<name>`."""
     key: str
@@ -174,6 +175,11 @@ class WorkingMemoryEntry(BaseModel):
     tags: list[str] = Field(default_factory=list)
     stored: AwareDatetime = Field(default_factory=now)
     expires: AwareDatetime
+
+    @property
+    def path(self) -> str:
+        """Return the full path: namespace and key."""
+        return f"{self.namespace}/{self.key}"
 
 
 def _plain(field: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -26,11 +26,12 @@ from lethe_app.domain.bundle import (
     PersonaHistory,
     PersonaRecords,
 )
+from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.old_reasons import convert_memory
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.worldinfo import World
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError
 from lethe_app.interchange import bundle_archive as archive
 from lethe_app.interchange import images
@@ -269,8 +270,8 @@ class BundleWriter:
     def _encode_records(self, records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
         for record in records:
             values = record.model_dump(mode="json", exclude={"unique_name"} if isinstance(record, Persona | World) else None)
-            for one in (values, *(values.get("entries") or ())):
-                self.has_card_fields |= _drop_unused_card_fields(one, type(record))
+            for one, kind in _list_parts(values, type(record)):
+                self.has_card_fields |= _drop_unused_card_fields(one, kind)
             yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
 
 
@@ -295,6 +296,13 @@ def _find_out_of_range(record: BaseModel) -> str:
             if isinstance(one, datetime) and not 1 < one.year < 9999:
                 return name
     return ""
+
+
+def _list_parts(values: dict[str, Any], kind: type[BaseModel]) -> list[tuple[dict[str, Any], type[BaseModel]]]:
+    """Return the values of a record and of the records in it that may have card fields, with their types."""
+    entries = [(entry, WorldEntry) for entry in values.get("entries") or ()] if kind is World else []
+    sessions = [(values["session"], ChatSession)] if kind is BundledSession else []
+    return [(values, kind), *entries, *sessions]
 
 
 def _drop_unused_card_fields(values: dict[str, object], kind: type[BaseModel]) -> bool:

@@ -39,6 +39,10 @@ REREAD_TARGET = 0.4
 """Upper limit of that share if the kept history must be evaluated again after a cut: the wait is shorter and comes less
 often.
 """
+PROTECTED_MESSAGES = 3
+"""Number of newest messages that a cut leaves if there is room for as much again, the new message included. With less room the
+next turn would cut again, and every turn would evaluate the history anew.
+"""
 MESSAGE_SHARE = 1 / 12
 """Share of the context that the new message is expected to need; only a longer one takes space from the system prompt."""
 _MIN_USED_SHARE = 0.5
@@ -110,7 +114,9 @@ def cut_history(history: Sequence[int], available: int, previous_cut: int, targe
     # Far below the limit: cutting one message a turn would change the prompt near its start in every turn.
     target = int(max(available, 0) * target_share)
     if kept > available or (cut > 0 and kept < target * _MIN_USED_SHARE):
-        return _find_cut(history, target)
+        protected = history[-(PROTECTED_MESSAGES - 1) :]
+        most = len(history) - len(protected) if 2 * sum(protected) <= available else len(history)
+        return min(_find_cut(history, target), most)
     return cut
 
 

@@ -63,8 +63,10 @@ class PromptRequest:
     """Share of the available history space that is kept when the history is cut."""
     previous_cut: int = 0
     """`dropped_messages` of the session's previous receipt."""
-    summarised_messages: int = 0
-    """Number of messages that were cut before and are covered by a summary."""
+    left_messages: int = 0
+    """Number of messages that were cut before."""
+    is_summarised: bool = True
+    """True if a summary covers them."""
     group: Sequence[Persona] = ()
     """All personas of a group in fixed order; the memory is the first one's."""
     thinking: bool = True
@@ -308,7 +310,8 @@ def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetP
                 if other is not part:
                     shares += [PartTokens(other, tokens), PartTokens(part, -tokens)]
     cut = budget_plan.cut
-    note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.summarised_messages)
+    request = draft.request
+    note = describe_history_cuts(cut, len(draft.cuttable_history), request.left_messages, summarised=request.is_summarised)
     shares.append(PartTokens(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
     shares.append(PartTokens(PromptPart.MESSAGE, sum(counts.tail)))
     return shares

@@ -55,10 +55,11 @@ def describe_cuts(part: PromptPart, total: int, budget_plan: BudgetPlan) -> tupl
     return (PromptCut(CutReason.CAPPED, dropped, total, CAPS[part], dropped - over_cap),)
 
 
-def describe_history_cuts(cut: int, messages: int, summarised_messages: int) -> tuple[PromptCut, ...]:
+def describe_history_cuts(cut: int, messages: int, left_messages: int, *, summarised: bool) -> tuple[PromptCut, ...]:
     """Return which messages are not in the prompt verbatim, and why."""
     oldest = (PromptCut(CutReason.OLDEST, cut, messages),) if cut else ()
-    return (*oldest, PromptCut(CutReason.SUMMARISED, summarised_messages)) if summarised_messages else oldest
+    kind = CutReason.SUMMARISED if summarised else CutReason.TRUNCATED
+    return (*oldest, PromptCut(kind, left_messages)) if left_messages else oldest
 
 
 def _balance_shares(lines: Sequence[PartTokens], unassigned: int) -> list[PartTokens]:

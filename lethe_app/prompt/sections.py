@@ -35,8 +35,8 @@ class StableAdditions:
     summaries: Sequence[str] = ()
     """Summaries of previous sessions, newest first; the prompt lists them oldest first."""
     facts: Sequence[str] = ()
-    tools: str = ""
-    """Instructions for tools; empty if there are none."""
+    instructions: Sequence[str] = ()
+    """Instructions about memory and tools, which are not part of the preset."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,10 @@ def compile_system(
     running = _running_sections(prompt, macro_context)
     unnamed = [name for name in ("charbio", "userbio") if name not in included_macros]
     bios = [PromptSection(_PART_BY_MACRO[name], text) for name in unnamed if (text := _expand_macro(name, macro_context))]
-    tools = [PromptSection(PromptPart.SYSTEM, text)] if (text := expand(extras.tools, macro_context).strip()) else []
+    expanded = (expand(text, macro_context).strip() for text in extras.instructions)
+    instructions = [PromptSection(PromptPart.SYSTEM, text) for text in expanded if text]
     return CompiledSystemPrompt(
-        tuple(running), (*bios, *tools, *_titled_sections(preset, persona, macro_context, extras, included_macros))
+        tuple(running), (*bios, *instructions, *_titled_sections(preset, persona, macro_context, extras, included_macros))
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -63,6 +63,11 @@ class TaskPrompt:
         """Return the names of the placeholders."""
         return set(_PLACEHOLDER.findall(self.instructions + self.frame))
 
+    def with_instructions(self, instructions: str) -> TaskPrompt:
+        """Return the prompt with the user's instructions, in which braces are text; without any it stays as it is."""
+        text = _PLACEHOLDER.sub(r"\1", instructions).strip()
+        return replace(self, instructions=text) if text else self
+
     def build_turns(self, material: Mapping[str, str]) -> list[PromptTurn]:
         """Return the conversation whose next reply is the answer. `material` must fill every placeholder; braces in it are
         left alone.
@@ -90,6 +95,11 @@ class TaskPrompts:
         self._shipped_prompts: dict[str, TaskPrompt] = {}
         self._user_prompts: dict[str, tuple[int, TaskPrompt | None]] = {}
         """User prompt by task, with the modification time of its file in nanoseconds; None for an unusable file."""
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Return the folders of prompt files, the user's first."""
+        return (self._folder,) if self._user_folder is None else (self._user_folder, self._folder)
 
     def load_prompt(self, task: str) -> TaskPrompt:
         """Return the prompt of a task, which is the name of its file. Raise FileError if the shipped file is missing or

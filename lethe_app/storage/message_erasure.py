@@ -145,7 +145,9 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     or with these records.
     """
     _erase_states(connection, persona_id)
-    connection.executemany("DELETE FROM workbench WHERE namespace = ?", [(f"session/{id_}",) for id_ in ids])
+    connection.executemany("DELETE FROM working_memory WHERE namespace = ?", [(f"session/{id_}",) for id_ in ids])
+    query = "DELETE FROM working_memory WHERE persona_id = ? AND date(stored, 'localtime') = ?"
+    connection.execute(query, (persona_id, day))
     query = "SELECT id, summary || made, date(began, 'localtime') FROM task_runs WHERE persona_id = ?"
     runs = connection.execute(query, (persona_id,)).fetchall()
     stale = [id_ for id_, text, began in runs if began == day or any(other in text for other in ids)]

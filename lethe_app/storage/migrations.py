@@ -48,6 +48,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v10_originals.sql"),
     partial(run_script, "v11_documents.sql"),
     partial(run_script, "v12_message_data.sql"),
+    partial(run_script, "v13_memory.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -35,7 +35,7 @@ MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
 SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in MEMORY_COLUMNS and name != "leaf_id")
 MESSAGE_COLUMNS = tuple(name for name in Message.model_fields if name != "alternatives")
 ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
-JSON_LIST_COLUMNS = frozenset(
+JSON_COLUMNS = frozenset(
     {
         "guests",
         "keywords_main",
@@ -46,9 +46,10 @@ JSON_LIST_COLUMNS = frozenset(
         "source_memories",
         "source_messages",
         "degradations",
+        "metadata",
     }
 )
-"""Columns that contain a JSON list."""
+"""Columns that contain JSON: a list, or an object."""
 UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
 """Columns whose times are converted to UTC, because queries compare them as text; the others keep their time zone."""
 MAX_QUERY_PARAMETERS = 500
@@ -117,8 +118,8 @@ def parse_row(model: type[Model], columns: Iterable[str], row: Iterable[object])
 def parse_record(model: type[Model], values: Mapping[str, object]) -> Model:
     """Build a record from column values, by column. Raise DatabaseDamaged if they are invalid."""
     try:
-        lists = {name: json.loads(str(values[name])) for name in JSON_LIST_COLUMNS.intersection(values)}
-        return model.model_validate({**values, **lists})
+        parsed = {name: json.loads(str(values[name])) for name in JSON_COLUMNS.intersection(values)}
+        return model.model_validate({**values, **parsed})
     except (ValidationError, json.JSONDecodeError) as error:
         raise DatabaseDamaged(
             f"The database contains an unreadable {model.__name__} ({_describe_first_error(error)}).",
@@ -131,7 +132,7 @@ def _to_column_value(value: object) -> ColumnValue:
         return value  # SQLite keeps true and false as 1 and 0
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, list):
+    if isinstance(value, list | dict):
         return storable_text(json.dumps(value, ensure_ascii=False, default=_to_json_value))
     assert isinstance(value, str | UUID), f"no column can hold a {type(value).__name__}"
     return storable_text(str(value))

@@ -70,11 +70,8 @@ WITH RECURSIVE up (id, parent_id) AS (
     WHERE m.hidden = 1 AND m.deleted_at IS NOT NULL)
 SELECT id FROM up
 """
-PERSONA_TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
+PERSONA_TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts", "working_memory")
 """Tables whose rows name their persona in `persona_id`."""
-DELETE_WORKING_MEMORY = (
-    "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
-)
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,6 @@ class TrashListing:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `keys`."""
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(DELETE_WORKING_MEMORY, (persona_id,))  # before the conversations, by which they are known
             for table in PERSONA_TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
             for scope in keys.persona_scopes:

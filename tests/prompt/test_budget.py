@@ -154,3 +154,9 @@ def test_cutting_again_changes_nothing(history: list[int], cut: int, room: int):
 
     assert cut_history(history, room, once) == once
     assert sum(history[once:]) <= max(room, 0)
+
+
+def test_a_cut_leaves_the_newest_messages_unless_the_next_turn_would_cut_again():
+    assert cut_history([50] * 8 + [40, 60], 300, 0, 0.1) == 8, "three with the new message"
+    assert cut_history([50] * 8 + [90, 110], 300, 0, 0.1) == 10, "two of them are more than half of the room"
+    assert cut_history([50] * 10, 300, 0, 0.6) == 7

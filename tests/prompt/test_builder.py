@@ -160,7 +160,7 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
 
 
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
-    prompt = await build_prompt(request(conversation(5), summarised_messages=120), Count())
+    prompt = await build_prompt(request(conversation(5), left_messages=120), Count())
 
     (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
     assert cuts == (PromptCut(CutReason.SUMMARISED, 120),)

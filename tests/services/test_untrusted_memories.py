@@ -18,9 +18,8 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.domain.tools import ToolContext
 from lethe_app.prompt.untrusted_text import strip_quotes
+from lethe_app.services.memory.working_memory import FROM_WEB, session_namespace
 from lethe_app.services.tools.builtin_memory import MemoryByDateArguments, MemorySaveArguments, SearchArguments
-from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import session_namespace
 from lethe_app.services.truncation import MAX_HIDDEN_MESSAGE_CHARACTERS, truncate_hidden_message
 from lethe_app.services.untrusted_memories import MAX_QUOTE_CHARACTERS
 from tests.services.tasks import Scripted, employ
@@ -214,7 +213,7 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
 ):
     if pages:
         bench = session_namespace(session.guid)
-        await services.working_memory.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
+        await services.working_memory.save_entry(MIRA, bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
     tools = next(one for one in services.tool_registry.sets if one.name == "memory").tools
     save = next(tool for tool in tools if tool.name == "memory_save")
     await save.run(

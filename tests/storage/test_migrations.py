@@ -25,11 +25,14 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.key_value import SessionState, TokenCounts
+from lethe_app.storage.memory.memories import MemoryStore
+from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 from lethe_app.storage.migrations import MIGRATIONS, migrate, schema_version
 from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
 from lethe_app.storage.trash_listing import TrashListing
 from tests.storage.scenes import is_word_index_consistent, store_passages
 
+MEMORY_METADATA = next(one for one in MIGRATIONS if isinstance(one, partial) and one.args == ("v13_memory.sql",))
 FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
 SESSION, IN_TRASH = (UUID(f"11111111-1111-4111-8111-{number:012x}") for number in (1, 2))
 
@@ -110,7 +113,7 @@ async def test_a_database_of_version_1_opens_with_every_field_of_a_session(old: 
         "tags": [],
         "sources": [],
         "made_by": "",
-        "needs_permission": False,
+        "metadata": {},
         "guests": [],
         "persona_id": "mara-venn",
         "user_id": "ich",
@@ -287,3 +290,45 @@ def test_there_is_a_column_for_every_field(old: Path):
         assert set(SESSION_COLUMNS) <= columns(connection, "sessions")
         assert set(MESSAGE_COLUMNS) <= columns(connection, "messages")
         assert set(ALTERNATIVE_COLUMNS) <= columns(connection, "alternatives")
+
+
+async def test_the_permission_of_a_memory_becomes_metadata_and_working_memory_gets_its_persona(old: Path):
+    memories = {
+        "made by the user": ("", "", 1),
+        "inferred": ("dream", "user-preferences/inferred", 0),
+        "inferred, of money": ("dream", "user-preferences/inferred", 1),
+        "to avoid": ("dream", "anti-patterns/style", 0),
+        "merged": ("dream", "family", 0),
+    }
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[: MIGRATIONS.index(MEMORY_METADATA)])
+        copied = [name for name in MEMORY_COLUMNS if name not in {"guid", "category", "metadata"}]
+        for number, (content, values) in enumerate(memories.items()):
+            guid = f"22222222-2222-4222-8222-{number:012x}"
+            connection.execute(
+                f"INSERT INTO memories (guid, category, persona_id, {', '.join(copied)})"
+                f" SELECT ?, 'general', persona_id, {', '.join(copied)} FROM memories WHERE guid = ?",
+                (guid, str(SESSION)),
+            )
+            connection.execute(
+                "UPDATE memories SET content = ?, made_by = ?, filed_under = ?, needs_permission = ? WHERE guid = ?",
+                (content, *values, guid),
+            )
+        later = "2999-01-01T00:00:00.000000+00:00"
+        for namespace in (f"session/{SESSION}", "session/gone"):
+            connection.execute("INSERT INTO workbench VALUES (?, 'page', 'A page.', '', '[]', ?, ?)", (namespace, later, later))
+
+    database = await Database.open(old)
+    found = {one.content: one.metadata for one in await MemoryStore(database).memories_of("mara-venn")}
+    entries = await WorkingMemoryRows(database).entries_below("mara-venn", "", datetime(2026, 5, 9, tzinfo=UTC))
+    await database.close()
+
+    permission, source = {"requires_user_permission": "true"}, {"source": "inferred"}
+    assert found == {
+        "made by the user": permission,
+        "inferred": source,
+        "inferred, of money": source | permission,
+        "to avoid": source,
+        "merged": {},
+    }
+    assert [(entry.namespace, entry.value) for entry in entries] == [(f"session/{SESSION}", "A page.")]

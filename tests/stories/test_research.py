@@ -114,6 +114,7 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
         clock.go_on(hours=9)
         run = await newest(services)
         (memory,) = await research_of(services)
+        (finding,) = await services.working_memory.entries_below(MIRA, "task")
         outcome = await say(services, conversation, "I am back.")
         prompt = await prompt_of(services, await services.sessions.open(outcome.asked.session_id), outcome)
         left = await services.web_gate.list_requests()
@@ -126,6 +127,8 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     assert "Ada Holm" in memory.content
     assert memory.content.endswith("Read at 127.0.0.1.")
     assert memory.end_time is not None
+    assert finding.path == "task/active_research/The lighthouse of Brenn"
+    assert (finding.value, finding.category, finding.tags) == (memory.content, "web", memory.sources)
     assert outcome.note is not None
     reported = "Mira has looked up “The lighthouse of Brenn” on the internet meanwhile, and read about it at 127.0.0.1."
     assert reported in outcome.note.content

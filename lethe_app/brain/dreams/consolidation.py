@@ -23,7 +23,7 @@ from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, record_text, union_of
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, merge_metadata
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 from lethe_app.retrieval.query_terms import WORD
 
@@ -199,7 +199,7 @@ def merge_memories(
         tags=_remove_duplicates([*(tag for one in sources for tag in one.tags), *tags]),
         sources=_remove_duplicates(address for one in sources for address in one.sources),
         made_by=DREAM,
-        needs_permission=any(one.needs_permission for one in sources),
+        metadata=merge_metadata(sources),
     )
 
 

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from lethe_app.brain.dreams.consolidation import DREAM, INFERRED
 from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStrength
-from lethe_app.brain.dreams.preferences import ASK_FIRST, CorrectionRemark, find_remarks, is_sensitive
+from lethe_app.brain.dreams.preferences import CorrectionRemark, find_remarks, is_sensitive
 from lethe_app.brain.fact_guard.faithfulness import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import INFER, RATINGS_TAG, ChangedRecords
-from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.memory import MemoryUnit, inferred_metadata
 
 MIN_DISLIKED_REPLIES = int(CorrectionStrength.CASUAL)
 """Minimum number of disliked replies that share a pattern: a thumb without explanation weighs as much as a casual remark."""
@@ -69,15 +69,14 @@ def infer_dislike(
     ):
         return None
     content = f"{user} seems not to like it when {name} {behaviour}."
-    is_risky = is_sensitive(content)
     memory = MemoryUnit(
-        content=f"{content} {ASK_FIRST}" if is_risky else content,
+        content=content,
         priority=1,
         filed_under=INFERRED,
         tags=["inferred", RATINGS_TAG],
         sources=[f"message:{one.message}" for one in matching_replies],
         made_by=DREAM,
-        needs_permission=is_risky,
+        metadata=inferred_metadata(needs_permission=is_sensitive(content)),
         added=moment,
         last_trigger=moment,
     )

@@ -13,14 +13,12 @@ from lethe_app.brain.dreams.consolidation import ANTI_PATTERNS, DREAM, INFERRED
 from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Correction, CorrectionStrength, find_corrections, is_alike
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
-from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.memory import MemoryUnit, inferred_metadata
 
 STRONG_TAG = "strong"
 """Tag of an anti-pattern that must never occur again."""
 MAX_STRONG_PATTERNS = 2
 """Maximum number of anti-patterns with the tag `STRONG_TAG` that are in every prompt."""
-ASK_FIRST = "Ask before acting on this."
-"""Sentence appended to memories that concern safety, secrets or money."""
 _SENSITIVE = re.compile(
     r"\b(?:passwords?|passphrases?|pin|credentials?|log ?ins?|tokens?|keys?|secrets?|2fa|security|secure|safety|encrypt\w*|"
     r"bank\w*|money|pay\w*|paid|spend\w*|spent|buy\w*|bought|purchas\w*|price\w*|cost\w*|budget\w*|invest\w*|stocks?|shares?|crypto\w*|"
@@ -175,13 +173,13 @@ def _build_change(
 ) -> RecordedChange:
     persona_id, run_id, moment = provenance
     memory = MemoryUnit(
-        content=f"{content} {ASK_FIRST}" if is_sensitive(content) else content,
+        content=content,
         priority=4 - group.strongest.strength,
         filed_under=filed_under,
         tags=list(tags),
         sources=[f"message:{one.message}" for one in group.distinct_remarks],
         made_by=DREAM,
-        needs_permission=is_sensitive(content),
+        metadata=inferred_metadata(needs_permission=is_sensitive(content)),
         added=moment,
         last_trigger=moment,
     )

@@ -22,7 +22,7 @@ from lethe_app.brain.fact_rules.statements import SpeakerStatement, StatementCol
 from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 from lethe_app.brain.people.introductions import find_implied_facts, find_own_name
 from lethe_app.brain.people.known_people import KnownPeople
-from lethe_app.brain.question_answers import completion, everyday
+from lethe_app.brain.question_answers import completion, everyday, observations
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import extract_sentences
@@ -228,6 +228,7 @@ def _extract_from_line(
         statements.insert(0, answer_statement)
     if not answer_statement and line.role is Role.USER:
         statements += _complete_answers(collection, lines, index, statements)
+        statements += _confirm_observation(collection, lines, index)
     return statements
 
 
@@ -245,6 +246,18 @@ def _complete_answers(
                 words <= set(split_words(fold(statement.text))) or (key and statement.key == key) for statement in statements
             ):
                 yield completed
+
+
+def _confirm_observation(collection: StatementCollection, lines: Sequence[Utterance], index: int) -> Iterator[SpeakerStatement]:
+    """Yield what another speaker observed about the user and the user confirms, as a statement of the user."""
+    observation = observations.read_observation(lines, index)
+    if observation is None:
+        return
+    for clause in extract_clauses(observation.sentence):
+        found = list(_extract_from_clause(collection, clause, lines[index], observation.message_id))
+        if not found and observation.is_habit:
+            found = list(_build_statements(clause, DurabilityRule(_BIRTHDAY, ""), lines[index], observation.message_id))
+        yield from found
 
 
 def _extract_from_message(

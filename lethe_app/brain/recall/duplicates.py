@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.vocabulary.normalize import normalize_text
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, merge_metadata
 
 DUPLICATE_DISTANCE = 0.07
 """Cosine distance below which two memories of one type are duplicates. Found with one embedding model; calibrate it for
@@ -94,6 +94,7 @@ def merge_memory(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
             "keywords_secondary": _union(old.keywords_secondary, new.keywords_secondary),
             "filed_under": new.filed_under or old.filed_under,
             "tags": _union(old.tags, new.tags),
+            "metadata": merge_metadata((new, old)),
         }
     )
 

@@ -17,6 +17,10 @@ _EVENT = re.compile(r"<(?=\s*/?\s*SystemEvent)", re.IGNORECASE)
 """Start of a tag that would look like a hidden line of the program."""
 
 
+ASK_FIRST = "Ask before acting on this"
+"""Beginning of a memory that the persona must not act on unasked, so that a text that is cut short keeps it."""
+
+
 class TitleStyle(Enum):
     """Form of the memory's name in the prompt."""
 
@@ -67,6 +71,8 @@ def format_memory(
     """
     date_suffix = f" ({_format_days(memory, ended_at, zone)})" if form.dated else ""
     content = one_line(memory.content) if form.one_line else "\n".join(map(one_line, memory.content.strip().splitlines()))
+    if memory.needs_permission and ASK_FIRST not in content:
+        content = f"{ASK_FIRST}: {content}"
     reason = f"Why it matters: {one_line(memory.reason)}" if form.reasoned and memory.reason.strip() else ""
     text = _add_title(one_line(memory.name), date_suffix, content, form.title)
     return "\n".join(filter(None, (text, reason)))

@@ -121,6 +121,13 @@ def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[s
     return _newest_values(values)
 
 
+def set_note(known: Mapping[str, str], key: str, value: str) -> dict[str, str]:
+    """Return `known` with a value set by hand, the newest last; an empty value removes the key."""
+    name, cleaned = clean_value(key), clean_value(value)
+    values = {known_key: known_value for known_key, known_value in known.items() if known_key != name}
+    return _newest_values({**values, name: cleaned} if name and cleaned else values)
+
+
 def _newest_values(values: Mapping[str, str]) -> dict[str, str]:
     return dict(list(values.items())[-MAX_VALUES:])
 
@@ -145,12 +152,12 @@ def _values_of_clause(clause: str) -> Iterator[tuple[str, str]]:
     """Yield keys and values of one clause."""
     if (quest := _QUEST.match(clause)) and not _EMPTY.search(quest["value"]):
         verb = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
-        yield QUEST, _clean_value(verb + quest["value"])
+        yield QUEST, clean_value(verb + quest["value"])
     if mood := _MOOD.match(clause):
         yield "mood", mood["value"].lower()
     for pattern, key in _EVENTS:
         if (event := pattern.match(clause)) and _TIME.search(event["value"]):
-            yield key.format(what=event["what"].lower().replace("’", "'")), _clean_value(event["value"])
+            yield key.format(what=event["what"].lower().replace("’", "'")), clean_value(event["value"])
     rule = find_matching_rule(clause)
     if not rule:
         return
@@ -158,11 +165,11 @@ def _values_of_clause(clause: str) -> Iterator[tuple[str, str]]:
         if found := pattern.match(clause):
             groups = found.groupdict()
             value = groups.get("value") or groups.get("other") or ""
-            yield key.format(what=(groups.get("what") or "").lower()), _clean_value(value)
+            yield key.format(what=(groups.get("what") or "").lower()), clean_value(value)
     if rule.key == "job" and normalize_clause(clause).startswith("i am") and (found := _JOB.match(clause)):
-        yield "job", _clean_value(found["value"])
+        yield "job", clean_value(found["value"])
 
 
-def _clean_value(value: str) -> str:
+def clean_value(value: str) -> str:
     """Return the value on one line, without the characters that delimit values in the block."""
     return re.sub(r"[=,\s]+", " ", value).strip(" .!;:'\"")[:MAX_VALUE_LENGTH]

@@ -45,8 +45,10 @@ ARCHIVE = BackgroundWork("archive", "Archiving", counts=False, is_shown=False, c
 RESEARCH = BackgroundWork("deep_research", "Deep research")
 NOTEBOOKS = BackgroundWork("notebooks", "Notebooks")
 MOODS = BackgroundWork("moods", "Moods")
-WORK_BY_NAME = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS)}
-UPKEEP = frozenset(one.name for one in (ARCHIVE, NOTEBOOKS, MOODS))
+ENRICHMENT = BackgroundWork("enrichment", "Filing of memories")
+"""Category, tags and keywords of what a tool saved."""
+WORK_BY_NAME = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS, ENRICHMENT)}
+UPKEEP = frozenset(one.name for one in (ARCHIVE, NOTEBOOKS, MOODS, ENRICHMENT))
 """Names of the work that is done for every persona, also for those without background activity."""
 NOT_COUNTED = frozenset(one.name for one in WORK_BY_NAME.values() if not one.counts)
 

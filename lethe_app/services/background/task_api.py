@@ -31,6 +31,7 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.proactive import ProactiveMemory
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.memory.working_memory import FROM_WEB, MAX_LIFETIME, WorkingMemory, task_namespace
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.untrusted_memories import UntrustedMemories
@@ -43,6 +44,8 @@ STATE_SCOPE = "task "
 """Prefix of the app state's scope for the state of a task, followed by its name; the key is the persona id."""
 WRITABLE_FIELDS = frozenset({"self_edit_field", "schedule", "schedule_prefix"})
 """Fields of a persona that a task may write."""
+FINDING = "finding"
+"""Category of what a task stored in working memory."""
 EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA = "edit", "forget", "rewrite"
 """Kinds of changes made through the context: a memory edited, a memory moved to the trash, the persona's file edited."""
 
@@ -62,6 +65,7 @@ class TaskServices:
     app_state: AppState
     preferences: Preferences
     untrusted_memories: UntrustedMemories
+    working_memory: WorkingMemory
 
 
 class StoredTaskView:
@@ -208,6 +212,13 @@ class TaskApi(StoredTaskView):
         note = UserReturnInsert(id=uuid4(), uid=uid or self._task, info=info)
         await self._recorder.add_result(ProducedRecord(kind=ProducedKind.NOTE, id=str(note.id), title=info))
         await self._services.proactive.add_note(self._persona_id, note)
+
+    async def save_finding(self, key: str, text: str, addresses: Sequence[str] = ()) -> None:
+        self._check_running()
+        category, namespace = FROM_WEB if addresses else FINDING, task_namespace(self._task)
+        await self._services.working_memory.save_entry(
+            self._persona_id, namespace, key, text, lifetime=MAX_LIFETIME, category=category, tags=addresses
+        )
 
     async def edit_persona(self, **fields: object) -> None:
         self._check_running()

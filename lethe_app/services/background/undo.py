@@ -50,6 +50,7 @@ class ChangeUndo:
                 await self._services.proactive.drop_note(run.persona_id, UUID(made.id))
             elif made.kind in self._result_undoers:
                 await self._result_undoers[made.kind](run, made)
+        await self._services.working_memory.delete_run(run)
         await self._task_runs.save_run(run.model_copy(update={"undone": True}))
         return True
 

@@ -91,15 +91,16 @@ class ConversationExtraction:
                 return False
         return bool(lines)
 
-    async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
-        """Return the rolling summary, extended by lines that leave the context window."""
+    async def recap(self, so_far: str, lines: Sequence[Utterance], instructions: str = "") -> str:
+        """Return the rolling summary, extended by lines that leave the context window; `instructions` are the user's."""
+        task = self._structured_output.load_prompt(TaskKind.RECAP).with_instructions(instructions)
         (recap_tokens,) = await self._structured_output.count([so_far])
         reserved_tokens = max(recap_tokens, SummaryAnswer.max_tokens)
         for part in await self._structured_output.split_to_fit(
-            TaskKind.RECAP, SummaryAnswer, lines, reserved_tokens=reserved_tokens, length=SHORT_LENGTH
+            task, SummaryAnswer, lines, reserved_tokens=reserved_tokens, length=SHORT_LENGTH
         ):
             values = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
-            so_far = (await self._structured_output.ask(TaskKind.RECAP, SummaryAnswer, **values)).text
+            so_far = (await self._structured_output.ask(task, SummaryAnswer, **values)).text
         return so_far
 
     async def _ask_about_session(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:

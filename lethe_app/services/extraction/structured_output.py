@@ -123,7 +123,7 @@ class StructuredOutput:
     async def free_tokens(self, task: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
         """Return the number of tokens that the placeholders not given in `values` may take together. Raise ModelError."""
         model = self._require_model()
-        empty_values = dict.fromkeys(self._load_prompt(task).placeholders, "")
+        empty_values = dict.fromkeys(self.load_prompt(task).placeholders, "")
         (prompt_tokens,) = await self._count([await self._render_prompt(model, task, empty_values | values)])
         return min(model.options.background_context, model.context) - prompt_tokens - answer.max_tokens - MARGIN
 
@@ -162,7 +162,7 @@ class StructuredOutput:
             try:
                 return answer.parse(text)
             except ValueError as error:
-                LOG.info("task prompt %s, try %d: %s", self._load_prompt(task).name, tries + 1, type(error).__name__)
+                LOG.info("task prompt %s, try %d: %s", self.load_prompt(task).name, tries + 1, type(error).__name__)
                 tries += 1
                 if tries == len(TEMPERATURES):
                     raise AnswerUnusable(f"The model gave no usable {format_class_name(answer)}.") from error
@@ -191,7 +191,8 @@ class StructuredOutput:
         while self._is_busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
             await asyncio.sleep(POLL_INTERVAL)
 
-    def _load_prompt(self, task: str | TaskPrompt) -> TaskPrompt:
+    def load_prompt(self, task: str | TaskPrompt) -> TaskPrompt:
+        """Return a task prompt; the user's own instead of the shipped one. Raise FileError."""
         return task if isinstance(task, TaskPrompt) else self._task_prompts.load_prompt(task)
 
     def _require_model(self) -> LoadedModel:
@@ -207,7 +208,7 @@ class StructuredOutput:
                 ControlTokenFilter(model.control_tokens),
             )  # takes a while with thousands of control tokens
         control_filter = self._control_filter[1]
-        turns = self._load_prompt(task).build_turns({placeholder: control_filter(text) for placeholder, text in values.items()})
+        turns = self.load_prompt(task).build_turns({placeholder: control_filter(text) for placeholder, text in values.items()})
         return (await self._choose_renderer(model)).renderer.render(turns, thinking=False)
 
     async def _generate_answer(

@@ -35,6 +35,10 @@ turns.
 STATES = (LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS)
 LASTING = frozenset({RecallWay.ACTIVE, RecallWay.CONSTANT})
 """Ways of recall that do not depend on the newest message."""
+_ACCUMULATING = frozenset({RecallWay.MEANING, RecallWay.KEYWORD, RecallWay.TITLE})
+"""Ways of recall after which a memory may stay for the rest of the session."""
+UNTIL_NOTEBOOK = 1_000_000_000
+"""Last turn of a memory that stays until a notebook opens."""
 _ACTIVE_SPANS = TypeAdapter(dict[UUID, tuple[int, int]])
 """By memory: the turn in which it was recalled, and the last turn in which it stays active."""
 
@@ -55,6 +59,10 @@ class RecallCandidates:
     """Recollections that precede all others and are exempt from objections, such as a notebook."""
     covers: Callable[[RecalledMemory], bool] = lambda _recollection: False
     """Predicate: True for a memory that is left out because `first` contains it."""
+    accumulated: Collection[UUID] = ()
+    """Memories among them that stay only until a notebook opens."""
+    has_notebook: bool = False
+    """True if a notebook is open, which replaces what has accumulated."""
 
 
 class Recaller(Protocol):
@@ -175,15 +183,20 @@ class StickyRecaller:
         if not spans:
             return RecallCandidates()
         reasons = [Reason(kind=ReasonKind.STAYS)]
+        accumulated = {guid for guid, (_since, until) in spans.items() if until == UNTIL_NOTEBOOK}
         active = [memory for memory in context.memories.select(spans) if is_recallable(memory, context.moment)]
-        memories = [to_recalled_memory(memory, RecallWay.ACTIVE, reasons) for memory in active]
+        memories = [
+            # What this message recalls comes first where the token budget is not enough for all.
+            one.model_copy(update={"priority": min(one.priority, 0)}) if one.memory in accumulated else one
+            for one in (to_recalled_memory(memory, RecallWay.ACTIVE, reasons) for memory in active)
+        ]
         world_entries = [entry for guid in spans if (entry := context.session_worlds.find_entry(guid)) is not None]
         entries = [
             lore.recall_entry(*world_entry, RecallWay.ACTIVE, reasons)
             for world_entry in world_entries
             if is_recallable(world_entry[1], context.moment)
         ]
-        return RecallCandidates([*memories, *entries])
+        return RecallCandidates([*memories, *entries], accumulated=accumulated)
 
 
 async def recall_at_opening(
@@ -212,8 +225,13 @@ def _select_most_important(
     return nsmallest(limit, candidates, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 
 
-def active_spans(context: RecallContext, recalled: Iterable[RecalledMemory]) -> dict[str, tuple[int, int]]:
-    """Return the recalled memories that stay active after this turn: since which turn and until which."""
+def active_spans(
+    context: RecallContext, recalled: Iterable[RecalledMemory], max_accumulated: int = 0, *, has_notebook: bool = False
+) -> dict[str, tuple[int, int]]:
+    """Return the recalled memories that stay active after this turn: since which turn and until which.
+
+    Beside those with a duration, the newest `max_accumulated` that a message recalled stay until a notebook opens.
+    """
     turn_number, memories_by_guid = context.turn.number, context.memories.by_guid
     spans = {guid: span for guid, span in _load_active_spans(context).items() if span[1] > turn_number}
     for recollection in recalled:
@@ -226,7 +244,13 @@ def active_spans(context: RecallContext, recalled: Iterable[RecalledMemory]) -> 
         duration = source.duration if source is not None else 1
         if recollection.way not in LASTING and duration > 1:
             spans[recollection.memory] = (turn_number, turn_number + duration - 1)
-    return {str(guid): span for guid, span in spans.items()}
+        elif recollection.memory in memories_by_guid and recollection.way in _ACCUMULATING:
+            spans[recollection.memory] = (turn_number, UNTIL_NOTEBOOK)
+    accumulated = sorted(
+        (guid for guid, span in spans.items() if span[1] == UNTIL_NOTEBOOK), key=lambda guid: spans[guid][0], reverse=True
+    )
+    replaced = set(accumulated if has_notebook else accumulated[max_accumulated:])
+    return {str(guid): span for guid, span in spans.items() if guid not in replaced}
 
 
 def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evaluation) -> set[UUID]:

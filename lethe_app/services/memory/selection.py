@@ -63,7 +63,12 @@ class MemorySelection:
                 context, {recollection.memory for recollection in recalled} | context.announced, self._preferences
             )
         states = {key: value for candidate_set in all_candidates for key, value in candidate_set.states.items()}
-        states[ACTIVE_SPANS] = active_spans(context, recalled)
+        has_notebook = any(candidate_set.has_notebook for candidate_set in all_candidates)
+        if has_notebook:
+            replaced = {guid for candidate_set in all_candidates for guid in candidate_set.accumulated}
+            recalled = [one for one in recalled if one.memory not in replaced or one.way is not RecallWay.ACTIVE]
+        max_accumulated = self._preferences.current.accumulated_memories
+        states[ACTIVE_SPANS] = active_spans(context, recalled, max_accumulated, has_notebook=has_notebook)
         recalled_ids = {recollection.memory for recollection in recalled}
         kept_back = chain(unwanted, *(candidate_set.blocked for candidate_set in all_candidates))
         blocked = islice((memory for memory in kept_back if memory.memory not in recalled_ids), MAX_BLOCKED)

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from uuid import UUID, uuid5
 
 from lethe_app.brain.notebooks import document as writing
@@ -51,8 +52,10 @@ CONTEXT_SHARE = 0.08
 """Share of the context that a notebook may use."""
 NEWEST_LINES = 12
 """Newest lines of a notebook that are compared by embedding, besides its title; its words are taken from all lines."""
-MAX_LISTED = 7
-"""Maximum number of recent subjects in the prefix of a new session."""
+RECENT_SHARE, MIN_LISTED = 0.05, 3
+"""Share of the context that the list of recent subjects may use in the prefix of a new session, and the number that is listed
+in any case; there are at most `MAX_INDEX_ENTRIES`.
+"""
 EMBEDDING_BATCH = 8
 """Texts embedded in one call."""
 MAX_UNRELATED_MESSAGES = 4
@@ -136,7 +139,7 @@ class NotebookSelector:
             return RecallCandidates()
         if name == open_name and not is_continuation(context.text, evidence_by_name[name], limits):
             state = {"name": "" if unrelated_count + 1 >= MAX_UNRELATED_MESSAGES else name, "untouched": unrelated_count + 1}
-            return RecallCandidates(states={OPEN_NOTEBOOK_KEY: state})
+            return RecallCandidates(states={OPEN_NOTEBOOK_KEY: state}, has_notebook=bool(state["name"]))
         recollections: list[RecalledMemory] = []
         token_limit, prefix = int(context.context * CONTEXT_SHARE), context.prefix
         if prefix is None or not prefix.notebook or prefix.notebook != await self._render_fitting(book, token_limit):
@@ -145,7 +148,10 @@ class NotebookSelector:
             if text := await self._render_fitting(replace(book, lines=new_lines), token_limit):
                 recollections = [build_recollection(persona_id, book, text, is_new=name != open_name)]
         return RecallCandidates(
-            states={OPEN_NOTEBOOK_KEY: {"name": name}}, first=recollections, covers=lambda one: is_in_notebook(one, book)
+            states={OPEN_NOTEBOOK_KEY: {"name": name}},
+            first=recollections,
+            covers=lambda one: is_in_notebook(one, book),
+            has_notebook=True,
         )
 
     @property
@@ -164,7 +170,9 @@ class NotebookSelector:
             return NotebookSections()  # a disk that cannot be read keeps nobody from talking
         book = books.get(await self.open_notebook_of(session.guid))
         text = await self._render_fitting(book, int(context * CONTEXT_SHARE)) if book is not None else ""
-        lines = [format_recent(entry, books[entry.name]) for entry in entries[:MAX_LISTED] if entry.name in books]
+        lines = await self._fit_lines(
+            [format_recent(entry, books[entry.name]) for entry in entries if entry.name in books], int(context * RECENT_SHARE)
+        )
         recent_text = "\n".join([RECENT_HEADING, *lines]) if lines else ""
         tokens = sum(await self._token_counts.count([section for section in (text, recent_text) if section])) + 4
         contains = partial(writing.contains_statement, book) if book is not None and text else None
@@ -173,6 +181,11 @@ class NotebookSelector:
             if contains is not None
             else NotebookSections(text, recent_text, tokens)
         )
+
+    async def _fit_lines(self, lines: Sequence[str], token_limit: int) -> Sequence[str]:
+        """Return the first lines that fit into `token_limit` tokens, at least `MIN_LISTED`."""
+        used = list(accumulate(await self._token_counts.count(list(lines))))
+        return lines[: max(MIN_LISTED, sum(tokens <= token_limit for tokens in used))]
 
     def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
         """Return the embeddings of these texts; None if any is not computed yet."""

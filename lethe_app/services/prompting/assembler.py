@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lethe_app.brain.text.scan_window import is_visible_speech
@@ -15,13 +16,14 @@ from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import NotePlacement, Prompt, PromptNote, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
-from lethe_app.prompt.budget import REREAD_TARGET
+from lethe_app.prompt.budget import PROTECTED_MESSAGES, REREAD_TARGET
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.tool_calls import with_tools
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.instructions import InstructionFile
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
@@ -40,6 +42,9 @@ is cut during prefill, while nobody waits.
 """
 DISPLAY_CONTEXT = 1_000_000
 """Context size in tokens of a prompt that is only displayed."""
+MEMORY_NOTE = "memory_note.md"
+MIN_NOTE_CONTEXT = 2048
+"""Context size in tokens below which memory is not explained."""
 MAX_CUTS = 3
 """Maximum number of cuts of one prompt's history: earlier sessions are cut first, then the current one."""
 
@@ -66,8 +71,9 @@ class PromptAssembler:
         preferences: Preferences,
         token_counts: TokenCountService,
         fill: FillMacros,
+        prompt_folders: Sequence[Path],
     ) -> None:
-        """`fill` looks up the values of macros."""
+        """`fill` looks up the values of macros; `prompt_folders` have the file that explains memory to the model."""
         self._session_store = session_store
         self._stable_prefixes = stable_prefixes
         self._formats = formats
@@ -75,6 +81,7 @@ class PromptAssembler:
         self._preferences = preferences
         self._token_counts = token_counts
         self._fill = fill
+        self._memory_note = InstructionFile(MEMORY_NOTE, prompt_folders)
 
     @property
     def max_reply_tokens(self) -> int:
@@ -157,7 +164,8 @@ class PromptAssembler:
                 with_spoken_style(request, turn.states, self._preferences.current),
                 continue_last=is_continued,
                 reply_reserve=request.reply_reserve + spare,
-                summarised_messages=await self._count_left_messages(turn, prefix),
+                left_messages=await self._count_left_messages(turn, prefix),
+                is_summarised=bool(prefix.rolling),
             )
             prompt = await build_prompt(request, self._token_counts.count)
             dropped = prompt.receipt.dropped_messages
@@ -177,7 +185,7 @@ class PromptAssembler:
         chosen = self._preferences.current.system_preset or default_system_name(small=is_small(model))
         system = await self._library.system_preset(chosen)
         macro_context = await self._load_macro_values(session, participants, system, TurnMemory())
-        prefix = StablePrefix(context=model.context)
+        prefix = StablePrefix(context=model.context, explains_memory=True)
         request = await self._request(participants, system, model, prefix, history, TurnMemory(), macro_context, tools)
         try:
             return await build_prompt(request, self._token_counts.count)
@@ -235,7 +243,7 @@ class PromptAssembler:
             history=history,
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
-            extras=prefix.extras(system_texts, tools.note),
+            extras=prefix.extras(system_texts, [self._memory_note_for(model, prefix), tools.note]),
             volatile=[*persona_notes(participants.speaker, macro_context), *turn_notes(memory)],
             layout=settings.layout,
             history_target=self._history_target(model),
@@ -243,6 +251,14 @@ class PromptAssembler:
             add_names=settings.add_names,
             control_filter=chat_format.control_filter,
         )
+
+    def _memory_note_for(self, model: LoadedModel, prefix: StablePrefix) -> str:
+        """Return the explanation of memory; empty if it is switched off or of no use: a small model does not follow it, and in
+        a small context its tokens are needed for the conversation.
+        """
+        settings = self._preferences.current
+        is_wanted = settings.memory_enabled and settings.memory_explained and prefix.explains_memory
+        return self._memory_note.read_text() if is_wanted and not is_small(model) and model.context >= MIN_NOTE_CONTEXT else ""
 
     def _history_target(self, model: LoadedModel) -> float:
         """Return the share of the history's budget that is left after a cut."""
@@ -289,9 +305,9 @@ class PromptAssembler:
         user_indexes = [
             index for index, message in enumerate(messages) if message.session_id == session.guid and message.role is Role.USER
         ]
-        if not settings.turn_cap or len(user_indexes) <= settings.turn_cap:
+        if not settings.turn_cap or len(user_indexes) <= settings.turn_cap or len(messages) < PROTECTED_MESSAGES:
             return 0
-        return user_indexes[-max(1, int(settings.turn_cap * settings.history_target))]
+        return min(user_indexes[-max(1, int(settings.turn_cap * settings.history_target))], len(messages) - PROTECTED_MESSAGES)
 
 
 def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import Utterance, to_utterances
-from lethe_app.config.options import SessionHandling
+from lethe_app.config.options import HistoryOverflow, SessionHandling
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import PromptPart
@@ -98,7 +98,8 @@ class StablePrefixes:
         earlier = stored.earlier
         if stored.handling is not self._preferences.current.session_handling:
             earlier = await self._choose_full_sessions(session, model) if stored.first is None else []
-        return await self._make(turn, model, stored.model_copy(update={"rolling": stored.summaries_before}), earlier)
+        rolling = await self._replace_left_messages(session.guid, stored, model)
+        return await self._make(turn, model, stored.model_copy(update={"rolling": rolling}), earlier)
 
     async def load(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
@@ -129,14 +130,25 @@ class StablePrefixes:
         if first_kept.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
             cut_sessions = {message.session_id for message in dropped_messages}
             return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in cut_sessions])
-        lines = await self.read_utterances(session.guid, prefix.first, first_kept.id)
-        rolling = await asyncio.to_thread(
-            digest.extend_rolling_summary, lines, prefix.summaries_before, max_rolling_characters(model.context)
-        )
-        cut_prefix = prefix.model_copy(update={"first": first_kept.id, "rolling": rolling})
+        rolling = await self._summarise(session.guid, prefix.first, first_kept.id, prefix.summaries_before, model)
+        cut_prefix = prefix.model_copy(update={"first": first_kept.id, "rolling": rolling, "explains_memory": True})
         new_prefix = await self._make(turn, model, cut_prefix, [], previous_first=prefix.first)
         self.cuts.notify(session.guid)
         return new_prefix
+
+    async def _summarise(self, session_id: UUID, first: UUID | None, end: UUID, summary_before: str, model: LoadedModel) -> str:
+        """Return the rolling summary extended by the messages from `first` up to `end`; empty if they are to be left out."""
+        if self._preferences.current.history_overflow is HistoryOverflow.TRUNCATE:
+            return ""
+        lines = await self.read_utterances(session_id, first, end)
+        limit = max_rolling_characters(model.context)
+        return await asyncio.to_thread(digest.extend_rolling_summary, lines, summary_before, limit)
+
+    async def _replace_left_messages(self, session_id: UUID, prefix: StablePrefix, model: LoadedModel) -> str:
+        """Return the rolling summary of a prefix that is made again; the user may have changed how history overflows."""
+        if prefix.first is None or self._preferences.current.history_overflow is HistoryOverflow.TRUNCATE:
+            return ""
+        return prefix.summaries_before or await self._summarise(session_id, None, prefix.first, "", model)
 
     async def read_utterances(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
         """Return the utterances from one message on, or from the beginning, up to but not including `end`."""
@@ -195,11 +207,10 @@ class StablePrefixes:
         max_messages = max(model.context // MIN_MESSAGE_TOKENS, 1)
         outline = await self._session_store.outline(session.guid) if session.leaf_id else []
         if len(outline) <= max_messages:
-            return StablePrefix(context=model.context)
+            return StablePrefix(context=model.context, explains_memory=True)
         first = outline[-max_messages].id
-        lines = await self.read_utterances(session.guid, None, first)
-        rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, "", max_rolling_characters(model.context))
-        return StablePrefix(context=model.context, first=first, rolling=rolling)
+        rolling = await self._summarise(session.guid, None, first, "", model)
+        return StablePrefix(context=model.context, first=first, rolling=rolling, explains_memory=True)
 
     async def _choose_full_sessions(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
         if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:
@@ -213,6 +224,7 @@ class StablePrefixes:
         return (
             self._renewals[session.persona_id],
             settings.session_handling,
+            settings.history_overflow,
             settings.session_memory_system,
             settings.session_reserved_tokens,
             settings.fact_retrieval,

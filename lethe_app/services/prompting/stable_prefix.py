@@ -44,6 +44,10 @@ class StablePrefix(BaseModel):
     """First message of this session in the history; None if the history begins with the session."""
     rolling: str = ""
     """Summary of the messages before `first`."""
+    explains_memory: bool = False
+    """True if the prompt may explain memory. False in prefixes of older versions: with another text above it, a long session
+    would have to be evaluated again; that waits for the next cut, which makes it necessary anyway.
+    """
     recap: str = ""
     """Summary of the messages before `recapped` by a qualified model; it replaces `rolling` with the next cut."""
     recapped: UUID | None = None
@@ -63,12 +67,12 @@ class StablePrefix(BaseModel):
             else self.rolling
         )
 
-    def extras(self, world: Sequence[str] = (), tools: str = "") -> StableAdditions:
+    def extras(self, world: Sequence[str] = (), instructions: Sequence[str] = ()) -> StableAdditions:
         """Return the sections of the system prompt; the rolling summary of this session is the newest of the summaries."""
         present = [f"{PRESENT}\n{self.rolling}"] if self.rolling else []
         notebook_texts = [text for text in (self.notebook, self.lately) if text]
         summaries = [*present, *notebook_texts, *(section.text for section in self.summaries)]
-        return StableAdditions(world, summaries, [section.text for section in self.facts], tools)
+        return StableAdditions(world, summaries, [section.text for section in self.facts], instructions)
 
 
 def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:

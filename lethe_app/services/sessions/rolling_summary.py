@@ -7,9 +7,11 @@ from __future__ import annotations
 from contextlib import suppress
 from uuid import UUID
 
+from lethe_app.config.options import HistoryOverflow
 from lethe_app.errors import LetheError
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
@@ -28,11 +30,13 @@ class RollingSummary:
         extraction: ConversationExtraction,
         qualification: Qualification,
         priority: BackgroundPriority,
+        preferences: Preferences,
     ) -> None:
         self._stable_prefixes = stable_prefixes
         self._extraction = extraction
         self._qualification = qualification
         self._priority = priority
+        self._preferences = preferences
         self._waiting: dict[UUID, None] = {}
         self.background = BackgroundLoop(self.finish)
         self._unsubscribe = stable_prefixes.cuts.add(self._on_cut)
@@ -58,11 +62,12 @@ class RollingSummary:
         prefix, verdict = await self._stable_prefixes.load(session_id), self._qualification.verdict
         if prefix is None or prefix.first is None or verdict is None or not verdict.may_write_summaries:
             return
-        if prefix.recapped == prefix.first:
+        settings = self._preferences.current
+        if prefix.recapped == prefix.first or settings.history_overflow is HistoryOverflow.TRUNCATE:
             return
         lines = await self._stable_prefixes.read_utterances(session_id, prefix.recapped, prefix.first)
         if lines:
-            text = await self._extraction.recap(prefix.recap if prefix.recapped else "", lines)
+            text = await self._extraction.recap(prefix.recap if prefix.recapped else "", lines, settings.summary_instructions)
             await self._stable_prefixes.set_recap(session_id, prefix.first, text)
 
     def _on_cut(self, session_id: UUID) -> None:

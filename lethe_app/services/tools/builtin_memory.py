@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
 from uuid import UUID
@@ -12,6 +12,8 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, Field
 
 from lethe_app.brain.dates.future import is_recurring
+from lethe_app.brain.dreams.enrichment import ENRICHMENT_KEY, PENDING
+from lethe_app.brain.recall.session_notes import set_note
 from lethe_app.dates.words import MONTH
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -19,13 +21,12 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
-from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.memory.lookup import MAX_RESULTS, MemoryLookup
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.memory.working_memory import FROM_WEB, WorkingMemory
 from lethe_app.services.personas.reminders import Reminders, build_reminder
 from lethe_app.services.personas.week import Week
 from lethe_app.services.tools.builtin_small import NoArguments, format_date
-from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.truncation import truncate_to_sentences
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import SessionStore
@@ -33,6 +34,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 MADE_BY_TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
 MAX_CERTAIN_RESULTS, MAX_UNCERTAIN_RESULTS = 8, 3
+NOTHING_FILED = "Nothing is filed there. Searched everywhere instead:"
 UNSURE_HEADING = "No certain match. The closest results, which may be unrelated:"
 MAX_SAVED_CHARACTERS, MAX_LISTED_CHARACTERS = 2000, 280
 """Characters of a memory that is saved, and of one that is listed."""
@@ -53,18 +55,30 @@ class MemorySaveArguments(BaseModel):
     content: str = Field(min_length=3, description="One or two whole sentences with names instead of “I” and “you”.")
     title: str = Field(default="", description="A few words.")
     filed_under: str = Field(default="", description="A category such as preferences/food, if one fits.")
+    tags: list[str] = Field(default_factory=list, max_length=10, description="A few single words, if any fit.")
 
 
 class SearchArguments(BaseModel):
     """Arguments of `memory_search`."""
 
     words: str = Field(min_length=1, description="What it is about, in a few words.")
+    category: str = Field(
+        default="", description="Only from this category and those below it, as memory_categories lists them."
+    )
+    tags: list[str] = Field(default_factory=list, description="Only what has all of these tags.")
 
 
 class MemoryByDateArguments(BaseModel):
     """Arguments of `memory_by_date`."""
 
     day: str = Field(description="A day as 2026-03-14, or a month as 2026-03.")
+
+
+class SessionNoteArguments(BaseModel):
+    """Arguments of `memory_note`."""
+
+    key: str = Field(min_length=1, max_length=60, description="A short name such as current_quest.")
+    value: str = Field(default="", max_length=200, description="A few words; empty removes the key.")
 
 
 class MemoryDeleteArguments(BaseModel):
@@ -124,6 +138,9 @@ class MemoryTools:
             Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.",
                  MemoryDeleteArguments, self.delete, asks=True, changes=True, about=self.describe_delete,
                  hint=r"\bforget (?:that|about|what)|\bdelete (?:the|that|your) memor"),
+            Tool("memory_note", "note a fact of this conversation",
+                 "Keep a named fact that matters only in this conversation, such as a quest or a score.",
+                 SessionNoteArguments, self.note, changes=True),
             Tool("memory_categories", "list memory categories", "The categories under which memories are filed.",
                  NoArguments, self.list_categories),
             Tool("memory_remind", "set a reminder", "Mention something to the user at a later day or hour.",
@@ -144,13 +161,17 @@ class MemoryTools:
             name=" ".join(arguments.title.split())[:60],
             content=truncate_to_sentences(arguments.content.strip(), MAX_SAVED_CHARACTERS),
             filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
+            tags=list(dict.fromkeys(word for tag in arguments.tags if (word := tag.strip().lstrip("#")[:40]))),
             made_by=MADE_BY_TOOL,
+            metadata={ENRICHMENT_KEY: PENDING},
             sources=await self._build_sources(context),
         )
         stored = await self.memory.memorize(context.persona_id, memory)
         return ToolOutput(f"Saved: {stored.record.content}", "saved a memory")
 
     async def search(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
+        if arguments.category.strip("/ ") or any(tag.strip() for tag in arguments.tags):
+            return await self._search_filed(context, arguments)
         reliable = await self._search_memories(context, arguments.words, only_sure=True)
         found = reliable or await self._search_memories(context, arguments.words, only_sure=False)
         own_memories = {memory.guid: memory for memory in await self.memory.memories(context.persona_id)}
@@ -165,6 +186,27 @@ class MemoryTools:
             return ToolOutput("\n".join([UNSURE_HEADING, *lines]), "searched memories: nothing reliable found")
         shown = f"searched memories: {len(lines)} found" if lines else "searched memories: nothing found"
         return ToolOutput("\n".join(lines) or "Nothing of the kind is remembered.", shown)
+
+    async def _search_filed(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
+        """Search the memories of a category or with tags, best match first. Where there are none, everything is searched,
+        because a model may guess a category.
+        """
+        tags = [tag for tag in arguments.tags if tag.strip()]
+        filed = [
+            memory
+            for memory in await self.memory.memories(context.persona_id)
+            if memory.enabled and memory.is_due(now()) and memory.is_filed(arguments.category, tags)
+        ]
+        if not filed:
+            found = await self.search(context, SearchArguments(words=arguments.words))
+            return replace(found, text=f"{NOTHING_FILED}\n{found.text}")
+        hits = await self.memory_lookup.search(context.persona_id, arguments.words, MAX_RESULTS)
+        ranks = {hit.memory: rank for rank, hit in enumerate(hits)}
+        best = sorted(filed, key=lambda memory: ranks.get(memory.guid, MAX_RESULTS))[:MAX_CERTAIN_RESULTS]
+        lines = [f"- [{str(memory.guid)[:8]}] {await self._format_memory(memory)}" for memory in best]
+        if len(filed) > len(best):
+            lines.append(f"(and {len(filed) - len(best)} more)")
+        return ToolOutput("\n".join(lines), f"searched memories: {len(best)} found")
 
     async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[RecalledMemory]:
         """Search without the present session, which is in the prompt anyway."""
@@ -199,10 +241,10 @@ class MemoryTools:
         )
 
     async def _build_sources(self, context: ToolContext) -> list[str]:
-        """Return the message as source; while web pages are in working memory their addresses too, because the text may stem
-        from them.
+        """Return the message as source; while web pages are in working memory, in that of tasks as well, their addresses too,
+        because the text may stem from them.
         """
-        entries = await self.working_memory.entries_of(session_namespace(context.session_id))
+        entries = await self.working_memory.entries_below(context.persona_id, "")
         return [
             source_of(context),
             *dict.fromkeys(tag for entry in entries if entry.category == FROM_WEB for tag in entry.tags),
@@ -236,6 +278,13 @@ class MemoryTools:
         if len(matches) != 1:
             raise LetheError("There is no such memory." if not matches else "Several memories are called that.")
         return matches[0]
+
+    async def note(self, context: ToolContext, arguments: SessionNoteArguments) -> ToolOutput:
+        notes = await self.memory_lookup.load_notes(context.session_id)
+        await self.memory_lookup.write_notes(context.session_id, set_note(notes, arguments.key, arguments.value))
+        if not arguments.value.strip():
+            return ToolOutput(f"Removed: {arguments.key}", f"removed the note “{arguments.key}”")
+        return ToolOutput(f"Noted: {arguments.key} = {arguments.value}", f"noted “{arguments.key}”")
 
     async def list_categories(self, context: ToolContext, _arguments: NoArguments) -> ToolOutput:
         memories = await self.memory.memories(context.persona_id)

@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import WebError
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter, site_of
-from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
+from lethe_app.services.memory.working_memory import FROM_WEB, WorkingMemory, session_namespace
 from lethe_app.services.web.gate import WebGate
 
 MAX_HEAD_CHARACTERS = 450
@@ -54,7 +53,9 @@ class WebTools:
         for number, (_found, page) in enumerate(results, 1):
             key = f"web-{context.turn[:4]}-{number}"
             namespace = session_namespace(context.session_id)
-            await self.working_memory.save_entry(namespace, key, page.text, category=FROM_WEB, tags=[page.address])
+            await self.working_memory.save_entry(
+                context.persona_id, namespace, key, page.text, category=FROM_WEB, tags=[page.address]
+            )
             is_too_long = len(page.text) > MAX_HEAD_CHARACTERS
             parts.append(
                 quoter.quote_page(replace(page, text=page.text[:MAX_HEAD_CHARACTERS], is_cut=page.is_cut or is_too_long))

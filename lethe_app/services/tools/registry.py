@@ -34,8 +34,8 @@ class ToolRegistry:
         active_names = {
             tool_set.name for tool_set in self.sets if tool_set.name in chosen_names and self._is_available(tool_set)
         }
-        if WEB in active_names:
-            active_names.add(WORKING_MEMORY_SET)  # web pages are stored there in full
+        if WEB in active_names or (active_names and settings.agents and persona.agent_mode):
+            active_names.add(WORKING_MEMORY_SET)  # web pages are stored there in full, and what background tasks found
         return [tool_set.name for tool_set in self.sets if tool_set.name in active_names]
 
     def _is_available(self, tool_set: ToolSet) -> bool:

@@ -10,6 +10,7 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import Tool, ToolCall
 from lethe_app.prompt.format.tool_calls import has_native_tools, with_tools
+from lethe_app.services.memory.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.assembler import ToolPrompt
 from lethe_app.services.prompting.model_format import ModelFormats
@@ -22,9 +23,9 @@ from lethe_app.services.tools.invocation import ToolServices
 from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn import ToolTurn
-from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.storage.chats.sessions import SessionStore
 
+READ_TOOL = "bench_get"
 MAX_LISTED_KEYS = 8
 """Number of keys of working memory listed for a model without native tool calls."""
 MIN_RESULT_CHARACTERS, MAX_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
@@ -69,7 +70,9 @@ class ToolTurnFactory:
         if continued is not None:
             return ToolTurn(session, writer, *names, partial_reply=continued, unavailable_tools=[tool.name for tool in tools])
         user_message = turn.user_message
-        inventory = await self._working_memory.build_inventory(session_namespace(session.guid))
+        can_read = any(tool.name == READ_TOOL for tool in tools)
+        namespace = session_namespace(session.guid)
+        inventory = await self._working_memory.build_inventory(session.persona_id, namespace) if can_read else ""
         services = await self._build_services(session, participants, model, tools, user_message, inventory)
         turn_id = str(user_message.id) if user_message is not None else str(session.guid)
         earlier_results = results_above(turn.messages) if turn.before is not None else ()
@@ -108,9 +111,10 @@ class ToolTurnFactory:
             )
 
         async def store_text(key: str, text: str) -> str:
-            if not any(tool.name == "bench_get" for tool in tools):
+            if not any(tool.name == READ_TOOL for tool in tools):
                 return ""
-            return (await self._working_memory.save_entry(session_namespace(session.guid), key, text)).key
+            namespace = session_namespace(session.guid)
+            return (await self._working_memory.save_entry(session.persona_id, namespace, key, text)).key
 
         return ToolServices(
             chats=self._session_store,
@@ -130,10 +134,10 @@ class ToolTurnFactory:
         """Return the tool that reads working memory, with the matching keys in its description, for a model without native
         tool calls.
         """
-        keys = [entry.key for entry in await self._working_memory.find_mentioned(session_namespace(session.guid), text)][
-            :MAX_LISTED_KEYS
-        ]
-        read_tool = next((tool for tool in tools if tool.name == "bench_get"), None)
+        namespace = session_namespace(session.guid)
+        mentioned = await self._working_memory.find_mentioned(session.persona_id, namespace, text)
+        keys = [one.key if one.namespace == namespace else one.path for one in mentioned][:MAX_LISTED_KEYS]
+        read_tool = next((tool for tool in tools if tool.name == READ_TOOL), None)
         return (
             [replace(read_tool, description=f"{read_tool.description} There is: {', '.join(keys)}.")]
             if read_tool and keys

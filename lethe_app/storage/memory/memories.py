@@ -65,15 +65,31 @@ class MemoryStore:
         return await self._database.run(work)
 
     async def filings_of(self, persona_id: str) -> list[MemoryFiling]:
-        """Return category and tags of the memories that have any; no other column is read."""
+        """Return category, tags and metadata of the memories that have any; no other column is read."""
         query = (
-            "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
-            " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
+            "SELECT guid, filed_under, tags, metadata FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
+            " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]' OR metadata <> '{}')"
         )
 
         def work(connection: sqlite3.Connection) -> list[MemoryFiling]:
             rows = connection.execute(query, (persona_id,))
-            return [MemoryFiling(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
+            return [
+                MemoryFiling(guid, filed_under, json.loads(tags), json.loads(metadata))
+                for guid, filed_under, tags, metadata in rows
+            ]
+
+        return await self._database.run(work)
+
+    async def memories_with_metadata(self, name: str, value: str) -> list[tuple[str, MemoryUnit]]:
+        """Return the memories of all personas that have this value in their metadata, oldest first, with the persona's id."""
+        query = (
+            f"SELECT persona_id, {', '.join(MEMORY_COLUMNS)} FROM memories INDEXED BY memories_metadata"  # noqa: S608 - names are ours
+            " WHERE category <> 'chat_session' AND deleted_at IS NULL AND metadata <> '{}'"
+            " AND json_extract(metadata, '$.' || json_quote(?)) = ? ORDER BY rowid"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
+            return [(persona_id, _memory(tuple(row))) for persona_id, *row in connection.execute(query, (name, value))]
 
         return await self._database.run(work)
 

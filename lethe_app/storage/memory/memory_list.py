@@ -16,7 +16,7 @@ from lethe_app.storage.database import Database
 # NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
 SELECT_LINES = """
 SELECT rowid, guid, category, insertion, {title}, content, reason, keywords_main, keywords_secondary, filed_under, tags,
-    priority, added, last_trigger, trigger_count, end_time, enabled, sticky, protected
+    metadata, priority, added, last_trigger, trigger_count, end_time, enabled, sticky, protected
 FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL
 AND (category <> 'chat_session' OR content <> ''
     OR (SELECT message_count FROM sessions WHERE sessions.guid = memories.guid) > 1)
@@ -46,8 +46,8 @@ class MemoryListRows:
 
 
 def _line(row: tuple[str, ...]) -> MemoryLine:
-    _row, guid, category, insertion, name, content, reason, *words = row[:11]
-    priority, added, last, times, until, *flags = row[11:]
+    _row, guid, category, insertion, name, content, reason, *words = row[:12]
+    priority, added, last, times, until, *flags = row[12:]
     enabled, sticky, protected = map(bool, flags)
     try:
         return MemoryLine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
@@ -11,10 +11,14 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
 
 COLUMNS = tuple(WorkingMemoryEntry.model_fields)
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM working_memory WHERE persona_id = :persona_id AND expires > :moment"  # noqa: S608 - names are ours
+_IS_BELOW = (
+    "(:prefix = '' OR namespace || '/' || key = :prefix"
+    " OR substr(namespace || '/' || key, 1, length(:prefix) + 1) = :prefix || '/')"
+)
 _DELETE_EXCESS = """
-DELETE FROM workbench WHERE namespace = :namespace AND key IN (
-    SELECT key FROM workbench WHERE namespace = :namespace AND key <> :key
+DELETE FROM working_memory WHERE persona_id = :persona_id AND namespace = :namespace AND key IN (
+    SELECT key FROM working_memory WHERE persona_id = :persona_id AND namespace = :namespace AND key <> :key
     ORDER BY expires DESC, stored DESC LIMIT -1 OFFSET :others)
 """
 """Statement that deletes all entries of a namespace but the newly stored one and those that expire last."""
@@ -32,31 +36,39 @@ class WorkingMemoryRows:
 
         def work(connection: sqlite3.Connection) -> None:
             _delete_expired(connection, moment)
-            save_row(connection, "workbench", "namespace, key", row)
-            connection.execute(_DELETE_EXCESS, {"namespace": row["namespace"], "key": row["key"], "others": max_entries - 1})
+            save_row(connection, "working_memory", "persona_id, namespace, key", row)
+            connection.execute(_DELETE_EXCESS, {**row, "others": max_entries - 1})
 
         await self._database.run(work)
 
-    async def get(self, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
+    async def get(self, persona_id: str, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
         """Return an entry, or None."""
-        found = await self._read("WHERE namespace = ? AND key = ? AND expires > ?", (namespace, key, utc_text(moment)))
+        values = {"persona_id": persona_id, "namespace": namespace, "key": key}
+        found = await self._read("namespace = :namespace AND key = :key", values, moment)
         return found[0] if found else None
 
-    async def entries_of(self, namespace: str, moment: datetime) -> list[WorkingMemoryEntry]:
-        """Return all entries of a namespace, by key."""
-        return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc_text(moment)))
+    async def entries_below(self, persona_id: str, prefix: str, moment: datetime) -> list[WorkingMemoryEntry]:
+        """Return the entries whose path is or lies below `prefix`, by path; an empty prefix is that of all entries."""
+        return await self._read(_IS_BELOW, {"persona_id": persona_id, "prefix": prefix}, moment)
+
+    async def delete_stored(self, persona_id: str, namespace: str, since: datetime, until: datetime) -> int:
+        """Delete the entries of a namespace that were stored in a span of time, and return their number."""
+        query = "DELETE FROM working_memory WHERE persona_id = ? AND namespace = ? AND stored BETWEEN ? AND ?"
+        values = (persona_id, namespace, utc_text(since), utc_text(until))
+        return await self._database.run(lambda connection: connection.execute(query, values).rowcount)
 
     async def delete_expired(self, moment: datetime) -> int:
         """Delete expired entries and return their number."""
         return await self._database.run(lambda connection: _delete_expired(connection, moment))
 
-    async def _read(self, where: str, values: Sequence[str]) -> list[WorkingMemoryEntry]:
+    async def _read(self, condition: str, values: Mapping[str, str], moment: datetime) -> list[WorkingMemoryEntry]:
         def work(connection: sqlite3.Connection) -> list[WorkingMemoryEntry]:
-            rows = connection.execute(f"{_SELECT} {where}", tuple(values))
-            return [parse_row(WorkingMemoryEntry, COLUMNS, row) for row in rows]
+            query = f"{_SELECT} AND {condition} ORDER BY namespace, key"
+            return [parse_row(WorkingMemoryEntry, COLUMNS, row) for row in connection.execute(query, parameters)]
 
+        parameters = {**values, "moment": utc_text(moment)}
         return await self._database.run(work)
 
 
 def _delete_expired(connection: sqlite3.Connection, moment: datetime) -> int:
-    return connection.execute("DELETE FROM workbench WHERE expires <= ?", (utc_text(moment),)).rowcount
+    return connection.execute("DELETE FROM working_memory WHERE expires <= ?", (utc_text(moment),)).rowcount

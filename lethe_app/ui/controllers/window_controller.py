@@ -390,26 +390,11 @@ class WindowController(QObject):
         await self.replies.stop_all_replies()
         await self.tasks.close()
         await self.speech.close()
-        self.session_follower.close()
-        self.user_activity.close()
-        self.session_end.close()
-        self.feedback.close()
-        self.preferred_model.close()
-        for part in (
-            self.memory_panel,
-            self.desktop_notifications,
-            self.reminder_notice,
-            self.drafts,
-            self.sidebar,
-            self.sessions,
-            self.model_downloads,
-            self.models,
-            self.background,
-            self.appearance,
-            self.messages,
-        ):
+        followers = (self.session_follower, self.user_activity, self.session_end, self.feedback, self.preferred_model)
+        notices = (self.memory_panel, self.desktop_notifications, self.reminder_notice, self.web_status)
+        lists = (self.drafts, self.sidebar, self.sessions, self.model_downloads, self.models)
+        for part in (*followers, *notices, *lists, self.background, self.appearance, self.messages):
             part.close()
-        self.web_status.close()
 
     def _open_route(self, route: Route) -> None:
         self.pages.navigator.open(route)

@@ -39,6 +39,9 @@ _CUTS = {
     CutReason.SUMMARISED: QT_TRANSLATE_NOOP(
         "Cut", "the first {lost} messages of the conversation no longer fit and are replaced by a summary"
     ),
+    CutReason.TRUNCATED: QT_TRANSLATE_NOOP(
+        "Cut", "the first {lost} messages of the conversation no longer fit and are left out"
+    ),
 }
 _CAPPED_AND_NO_SPACE = QT_TRANSLATE_NOOP(
     "Cut",

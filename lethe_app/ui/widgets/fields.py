@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, Q
 from lethe_app.ui.core.labels.fields import field_title, translate_text
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.key_value_field import KeyValueField
 from lethe_app.ui.widgets.multi_select import MultiSelect
 from lethe_app.ui.widgets.tag_field import TagField
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -35,6 +36,8 @@ class FieldKind(Enum):
     r"""str, in a single line with `\n` for a line break."""
     NUMBERS_BY_NAME = auto()
     """dict[str, float], in a single line: “journal: 6, dream: 24”."""
+    KEY_VALUES = auto()
+    """dict[str, str], as a table."""
     TEXT_AREA = auto()
     """str, in a text area that grows."""
     TAGS = auto()
@@ -132,6 +135,8 @@ def build_field_spec(model: type[BaseModel], name: str, choices: Sequence[tuple[
 def _kind_of(value_type: Any, extra: Mapping[str, object], *, has_choices: bool) -> FieldKind:  # noqa: ANN401 - any type
     if value_type == dict[str, float]:
         return FieldKind.NUMBERS_BY_NAME
+    if value_type == dict[str, str]:
+        return FieldKind.KEY_VALUES
     if value_type == list[str]:
         return FieldKind.CHECKBOXES if has_choices else FieldKind.TAGS
     if has_choices:
@@ -214,6 +219,12 @@ def _create_numbers_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[A
     # Only when complete: half of a pair is an error, which the user would see while typing.
     edit.editingFinished.connect(lambda: on_change(get()))
     return Field(edit, get, put)
+
+
+def _create_key_values(_spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = KeyValueField(theme)
+    edit.changed.connect(on_change)
+    return Field(edit, lambda: edit.values, edit.set_values)
 
 
 def escape_text(text: str) -> str:
@@ -420,6 +431,7 @@ _BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], F
     FieldKind.TEXT: _create_text_field,
     FieldKind.ESCAPED_TEXT: _create_escaped_text_field,
     FieldKind.NUMBERS_BY_NAME: _create_numbers_field,
+    FieldKind.KEY_VALUES: _create_key_values,
     FieldKind.TEXT_AREA: _create_text_area,
     FieldKind.TAGS: _create_tag_field,
     FieldKind.CHECKBOXES: _create_checkboxes,

@@ -34,10 +34,11 @@ from lethe_app.brain.dreams.preferences import (
 )
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, ConsolidationAnswer, PreferencesAnswer
+from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.memory import PERMISSION_KEY, TRUE, MemoryType, MemoryUnit
 from lethe_app.prompt.task_prompts import TaskPrompts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -54,7 +55,7 @@ def made(decision: MergeDecision, *group: ChangedRecord) -> list[RecordedChange]
 
 def test_one_in_the_place_of_several_has_the_earliest_day_all_sources_summed_counts_and_the_highest_priority():
     old = note("Anna has a dog.", added=NOON - timedelta(days=9), trigger_count=2, priority=1, sources=["https://a.example"])
-    more = {"sources": ["https://b.example"], "tags": ["pets"], "needs_permission": True}
+    more = {"sources": ["https://b.example"], "tags": ["pets"], "metadata": {PERMISSION_KEY: TRUE, "origin": "b"}}
     new = note("Anna has a dog.", added=NOON, trigger_count=3, priority=4, **more)
 
     (change,) = made(merge_identical([old, new]), old, new)
@@ -64,6 +65,7 @@ def test_one_in_the_place_of_several_has_the_earliest_day_all_sources_summed_cou
     assert one.sources == ["https://a.example", "https://b.example"]
     assert one.tags == ["pets"]
     assert one.needs_permission
+    assert one.metadata["origin"] == "b"
 
 
 def test_one_fact_in_the_place_of_several_knows_all_that_said_it():
@@ -269,8 +271,8 @@ def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touche
     assert memory.filed_under == "user-preferences/inferred"
     assert memory.tags == ["inferred"]
     assert memory.sources == [f"message:{one.message}" for one in said]
-    assert memory.needs_permission
-    assert memory.content.endswith("Ask before acting on this.")
+    assert memory.metadata == {"source": "inferred", "requires_user_permission": "true"}
+    assert format_memory(memory, text_form(memory.category, dates=False)).startswith("Ask before acting on this: ")
     assert not is_sensitive("Tomas wants shorter answers.")
 
 

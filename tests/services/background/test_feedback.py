@@ -187,7 +187,7 @@ def test_what_touches_money_is_only_ever_asked_about():
     change = infer_dislike("talks of his bank account", [one() for _number in range(3)], ("Tomas", "Mira"), (MIRA, None, now()))
 
     assert change is not None
-    assert ChangedRecords.after(change).memories[0].needs_permission
+    assert ChangedRecords.after(change).memories[0].metadata == {"source": "inferred", "requires_user_permission": "true"}
 
 
 def test_a_model_is_told_how_long_each_was_even_where_it_is_cut():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -296,3 +297,26 @@ async def test_without_tokens_for_it_nobody_writes_thoughts(services: AppService
     await services.background_runner.run_next_task()
 
     assert not await services.activity_log.list_runs()
+
+
+async def test_what_a_task_found_lies_in_its_own_namespace_for_a_day_and_goes_with_its_run(services: AppServices, clock: Clock):
+    async def find(scene: TaskContext) -> TaskResult:
+        await scene.save_finding("tides", "The tide turns at six.")
+        await scene.save_finding("moss", "Moss has no roots.", ["https://moss.example"])
+        return TaskResult("Looked at the tide.")
+
+    await services.working_memory.save_entry(MIRA, "task/something", "older", "Of another run.", lifetime=timedelta(days=1))
+    clock.go_on(minutes=1)
+    await do(services, clock, find)
+    run, memory = await newest(services), services.working_memory
+    entries = {entry.path: entry for entry in await memory.entries_below(MIRA, "task")}
+    clock.go_on(hours=2)
+
+    await services.background_runner.undo(run.id)
+
+    assert sorted(entries) == ["task/something/moss", "task/something/older", "task/something/tides"]
+    moss, tides = entries["task/something/moss"], entries["task/something/tides"]
+    assert (moss.category, moss.tags) == ("web", ["https://moss.example"])
+    assert (tides.category, tides.value) == ("finding", "The tide turns at six.")
+    assert tides.expires - tides.stored == timedelta(days=1)
+    assert [entry.key for entry in await memory.entries_below(MIRA, "task")] == ["older"]

@@ -180,6 +180,7 @@ async def test_a_greeting_answers_nobody(services: AppServices, session: ChatSes
 async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(
     services: AppServices, session: ChatSession
 ):
+    await services.preferences.set(accumulated_memories=0)
     memory = await add_memory(services, keywords_main=["lighthouse"])
     reported = await add_memory(
         services, "The letter came.", name="Letter", insertion=MemoryInsertion.NATURAL, keywords_main=["lighthouse"]

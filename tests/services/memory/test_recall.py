@@ -494,3 +494,56 @@ async def test_all_that_a_turn_leaves_behind_is_one_transaction(services: AppSer
     found = {name: [number for number, text in enumerate(transactions) if trace in text] for name, trace in traces.items()}
     assert found == dict.fromkeys(traces, found["the record"])
     assert len(found["the record"]) == 1
+
+
+async def test_a_memory_that_needs_permission_says_so_in_the_prompt(services: AppServices, session: ChatSession):
+    asks = {"requires_user_permission": "true"}
+    await add_memory(services, "Pay the harbour dues with the card.", keywords_main=["dues"], metadata=asks)
+    await add_memory(services, "The harbour office opens at nine.", keywords_main=["office"], metadata={"origin": "a sign"})
+
+    outcome = await say(services, session, "Are the dues paid at the office?")
+    prompt = await prompt_of(services, session, outcome)
+
+    assert "Ask before acting on this: Pay the harbour dues" in prompt
+    assert prompt.count("Ask before acting") == 1
+    assert "a sign" not in prompt
+
+
+async def test_recalled_memories_accumulate_once_each_and_the_newest_stay(services: AppServices, session: ChatSession):
+    await services.preferences.set(accumulated_memories=2)
+    words = ("lantern", "anchor", "compass")
+    kept = {word: await add_memory(services, f"The {word} is in the attic.", name="", keywords_main=[word]) for word in words}
+
+    turns = {}
+    for message in ("Where is the lantern?", "Thanks.", "And the lantern again?", "The anchor?", "The compass?", "Good night."):
+        outcome = await say(services, session, message)
+        recalled = [one for one in outcome.memory.recalled if one.memory in {memory.guid for memory in kept.values()}]
+        assert len({one.memory for one in recalled}) == len(recalled), "none is there twice"
+        found = {one.text.split()[1]: one.way.value for one in recalled}
+        turns[message] = found
+    prompt = await prompt_of(services, session, outcome)
+
+    assert turns["Thanks."] == {"lantern": "active"}
+    assert turns["And the lantern again?"] == {"lantern": "keyword"}
+    assert turns["The anchor?"] == {"anchor": "keyword", "lantern": "active"}
+    assert turns["The compass?"] == {"compass": "keyword", "anchor": "active", "lantern": "active"}
+    assert turns["Good night."] == {"compass": "active", "anchor": "active"}
+    assert prompt.count("The anchor is in the attic.") == 1
+    assert prompt.index("The anchor is in the attic.") > prompt.index("The compass?"), "beside what changes with every turn"
+    assert (await load_memory(services, kept["lantern"])).trigger_count == 2, "staying is not counted as a recall"
+
+
+async def test_what_was_forgotten_or_switched_off_does_not_stay(services: AppServices, session: ChatSession):
+    lantern = await add_memory(services, "The lantern is in the attic.", name="", keywords_main=["lantern"])
+    anchor = await add_memory(services, "The anchor is in the attic.", name="", keywords_main=["anchor"])
+    await say(services, session, "Where are the lantern and the anchor?")
+
+    await services.memory.forget_memory(lantern.guid)
+    after = guids((await say(services, session, "Thanks.")).memory)
+    await services.preferences.set(accumulated_memories=0)
+    await say(services, session, "Good.")
+    last = guids((await say(services, session, "Good night.")).memory)
+
+    assert lantern.guid not in after
+    assert anchor.guid in after
+    assert anchor.guid not in last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,12 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.brain.notebooks.splitting import split_without_model
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import now
+from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, LetheError
 from tests.services.past_sessions import NUTS, concluded, hold, trusted
-from tests.services.turns import MIRA, TurnOutcome, prompt_of, say
+from tests.services.turns import MIRA, TurnOutcome, add_memory, prompt_of, say
 
 RICE = (
     "My paella always wants bomba rice.",
@@ -115,7 +116,9 @@ async def test_what_belongs_to_a_notebook_is_added_to_it(services: AppServices):
     assert await titles(services) == ["Cooking"]
     lines = await lines_of(services, name)
     assert lines[:3] == ["Tomas prefers bomba rice for paella.", "Broth is always homemade.", "Tomas is allergic to tree nuts."]
-    assert any("saffron" in line for line in lines[3:])
+    added = lines[3:]
+    assert any("saffron" in line for line in added)
+    assert set(added) <= {fact.fact for fact in await services.facts.facts_of(MIRA)}, "each is in general memory as well"
 
 
 async def test_nothing_is_written_where_the_user_wants_no_notebooks(services: AppServices):
@@ -387,3 +390,65 @@ async def test_a_long_notebook_takes_only_its_share_of_the_prompt(services: AppS
     assert "number 199" in one.text
     assert "number 1 " not in one.text
     assert len(one.text) < 8192 * 0.08 * 6
+
+
+async def test_an_open_notebook_replaces_the_memories_that_have_accumulated(services: AppServices, says: Callable[..., object]):
+    await cooking(services)
+    lantern = await add_memory(services, "The lantern is in the attic.", name="", keywords_main=["lantern"])
+    await says(*["Good."] * 9)
+    session = await hold(services)
+
+    async def stays(message: str) -> tuple[bool, bool]:
+        outcome = await say(services, session, message)
+        return lantern.guid in {one.memory for one in outcome.memory.recalled}, bool(noted(outcome))
+
+    assert await stays("Where is the lantern?") == (True, False)
+    assert await stays("Thanks.") == (True, False)
+    assert await stays("I am cooking paella with bomba rice tonight.") == (False, True)
+    assert await stays("The lantern beside the paella?") == (True, True), "what a message asks for is still recalled"
+    assert (await stays("The broth for the paella is ready."))[0] is False
+    for small in ("ok cool", "brb someones at the door", "back", "hm", "hm"):
+        assert await stays(small) == (False, False)
+
+
+async def test_twenty_recent_subjects_are_listed_with_their_age_as_far_as_the_context_allows(
+    services: AppServices, says: Callable[..., object]
+):
+    clock = system_clock()
+    for number in range(24):
+        with use_clock(lambda day=number: clock - timedelta(days=24 - day)):
+            title = f"Matter {chr(97 + number)}{chr(97 + number)}"
+            conclusions = [Conclusion(f"Tomas knows about {title} {place}.", clock.date()) for place in range(3)]
+            await services.mind.notebooks.create(MIRA, title, conclusions, "much was said")
+
+    listed = {}
+    for context in (1024, 16_384):
+        await services.preferences.set(context=context, max_reply=64)
+        await says("Good.", context=context)
+        session = await hold(services)
+        prompt = await prompt_of(services, session, await say(services, session, "Hello."))
+        listed[context] = [line for line in prompt.splitlines() if line.startswith("- Matter")]
+
+    assert len(listed[16_384]) == 20
+    assert listed[16_384][0] == "- Matter xx (yesterday): much was said"
+    assert listed[16_384][-1].startswith("- Matter ee (3 weeks ago): much was said")
+    assert 3 <= len(listed[1024]) < 7
+
+
+async def test_an_observation_that_the_user_confirmed_is_remembered_and_written_down(services: AppServices):
+    name = await cooking(services)
+    await over(
+        services,
+        "I made paella with bomba rice again.",
+        "You always cook paella without any salt.",
+        "Yes, exactly.",
+        "It suits the rice.",
+        "I am learning to make broth from crabs.",
+        "How brave.",
+    )
+
+    await services.mind.notebook_writer.write_pending(MIRA)
+
+    observed = "Tomas always cooks paella without any salt."
+    assert observed in {fact.fact for fact in await services.facts.facts_of(MIRA)}
+    assert observed in await lines_of(services, name)

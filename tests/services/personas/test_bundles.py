@@ -553,3 +553,32 @@ def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPath
     here, there = asyncio.run(journey())
 
     assert there == here
+
+
+async def test_the_metadata_of_a_memory_comes_along_and_a_bundle_without_any_is_read_by_older_versions(
+    services: AppServices, tmp_path: Path
+):
+    plain = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "plain.lethe")
+    metadata = {"origin": "letter of 3 May", "requires_user_permission": "true"}
+    await services.memory.memorize(MIRA, MemoryUnit(content="The safe is behind the map.", metadata=metadata))
+    file = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
+
+    async with another(tmp_path / "away") as away:
+        bundle = await away.bundles.read_bundle(file)
+        received = await away.bundles.import_bundle(bundle, "Mira aboard")
+        (memory,) = await away.memory.memories(received.persona.unique_name)
+
+    assert memory.metadata == metadata
+    assert memory.needs_permission
+    assert bundle.manifest.version > (await services.bundles.read_bundle(plain)).manifest.version
+    assert "metadata" not in zipfile.ZipFile(plain).read("memories.jsonl").decode()
+
+
+async def test_a_bundle_of_an_older_version_keeps_that_a_memory_needs_permission(services: AppServices, tmp_path: Path):
+    file = tmp_path / "Mira.lethe"
+    memory = MemoryUnit(content="The safe is behind the map.").model_dump(mode="json", exclude={"metadata"})
+    file.write_bytes(archive(members(version=2) | {"memories.jsonl": lines(memory | {"needs_permission": True})}))
+
+    (read,) = (await services.bundles.read_bundle(file)).history.memories
+
+    assert read.metadata == {"requires_user_permission": "true"}

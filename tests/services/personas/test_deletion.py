@@ -14,7 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.web import Inquiry, InquiryState
-from lethe_app.services.tools.working_memory import session_namespace
+from lethe_app.services.memory.working_memory import session_namespace
 from lethe_app.storage.agents.change_log import ChangeLog
 from tests.services.past_sessions import hold
 from tests.services.tasks import Scripted, employ
@@ -52,7 +52,7 @@ async def lived(services: AppServices) -> None:
     await services.core.app_state.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
     await services.research.restore(inquiry)
-    await services.working_memory.save_entry(session_namespace(session.guid), "page", "A whole page.")
+    await services.working_memory.save_entry(MIRA, session_namespace(session.guid), "page", "A whole page.")
 
 
 async def rows_about(services: AppServices, persona_id: str) -> dict[str, int]:
@@ -85,7 +85,7 @@ async def test_of_a_persona_deleted_for_good_nothing_is_left(services: AppServic
     before = await rows_about(services, MIRA)
     assert before.keys() >= {"task_runs", "changes", "feedback", "house_state", "memories", "sessions"}
     assert before["house_state"] >= 8
-    assert await count(services, "workbench") == 1
+    assert await count(services, "working_memory") == 1
     assert len(files_of(services.paths.home, MIRA)) == 3
 
     await services.library.delete_persona(MIRA)
@@ -93,7 +93,7 @@ async def test_of_a_persona_deleted_for_good_nothing_is_left(services: AppServic
     await services.trash.erase([item])
 
     assert await rows_about(services, MIRA) == {}
-    assert await count(services, "workbench") == 0
+    assert await count(services, "working_memory") == 0
     assert files_of(services.paths.home, MIRA) == []
     assert [one for one in await services.trash.list_items() if one.persona_id == MIRA] == []
 

@@ -18,6 +18,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, Sessi
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.prompt import CutReason, PromptPart
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.conversation import ConversationExtraction
@@ -459,6 +460,7 @@ async def recapping(services: AppServices) -> RollingSummary:
         ConversationExtraction(services.core.structured_output),
         services.qualification,
         services.core.priority,
+        services.preferences,
     )
 
 
@@ -528,3 +530,154 @@ async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_c
     await keeper.close()
 
     assert (await frame(services, present)).recap == words
+
+
+async def test_truncated_messages_are_left_out_and_the_prefix_stays_between_cuts(services: AppServices, tmp_path: Path):
+    await services.preferences.set(history_overflow="truncate")
+    await load(services, tmp_path, 1024)
+    present = await hold(services, "My secret word is xylophone.", *marked("here", 60)[1:])
+    text = await prompt(services, present)
+    starts = {(await frame(services, present)).first}
+    for turn in range(20):
+        await hold(services, *marked("here", 61 + turn)[60 + turn :], session=present)
+        await prompt(services, present)
+        starts.add((await frame(services, present)).first)
+
+    one = await frame(services, present)
+
+    assert one.first is not None
+    assert one.rolling == ""
+    assert "Earlier in this conversation" not in text
+    assert "xylophone" not in text
+    assert verbatim(text, "here")[-1] == 59
+    assert len(starts) <= 5, "a cut makes room for several turns at once"
+
+
+async def test_truncation_is_reported_as_such_and_a_summary_as_a_summary(services: AppServices, tmp_path: Path):
+    await load(services, tmp_path, 1024)
+    present = await hold(services, *marked("here", 60))
+    kinds = []
+    for choice in ("summarise", "truncate", "summarise"):
+        await services.preferences.set(history_overflow=choice)
+        await prompt(services, present)
+        turn = await services.core.turn_loader.load(present.guid, loaded(services))
+        built = await services.core.prompt_assembler.build(turn, loaded(services))
+        kinds += [cut.kind for share in built.receipt.shares for cut in share.cuts if share.part is PromptPart.HISTORY]
+        assert ("Earlier in this conversation" in built.text) is (choice == "summarise")
+
+    assert kinds == [CutReason.SUMMARISED, CutReason.TRUNCATED, CutReason.SUMMARISED]
+
+
+@pytest.mark.parametrize("turn_cap", [0, 1, 10])
+async def test_the_last_three_messages_stay_whatever_is_cut(services: AppServices, tmp_path: Path, turn_cap: int):
+    await services.preferences.set(turn_cap=turn_cap, history_target=0.1, history_overflow="truncate")
+    present = await hold(services, *marked("here", 60, 4))
+    await load(services, tmp_path, 1024)
+
+    here = verbatim(await prompt(services, present), "here")
+
+    assert here[-2:] == [58, 59], "beside the message that is about to be written"
+
+
+async def test_the_users_instructions_replace_those_for_the_rolling_summary(services: AppServices, script: Path):
+    await services.preferences.set(max_reply=64, context=4096, summary_instructions="Write a {logbook} in rhyme.")
+    await trusted(services, script, context=4096, answers=[{"paragraphs": ["Tomas likes much, and such."]}])
+    task = services.core.structured_output.load_prompt("recap")
+    keeper = await recapping(services)
+    present = await hold(services, *marked("here", 200))
+    await prompt(services, present)
+
+    await keeper.finish()
+    await keeper.close()
+
+    assert (await frame(services, present)).recap == "Tomas likes much, and such."
+    own = task.with_instructions(services.preferences.current.summary_instructions)
+    assert own.instructions == "Write a logbook in rhyme."
+    assert (own.frame, own.examples) == (task.frame, task.examples)
+    assert task.with_instructions("  ") == task
+
+
+async def test_with_truncation_no_model_is_asked_for_a_summary(services: AppServices, script: Path):
+    await services.preferences.set(max_reply=64, context=4096, history_overflow="truncate")
+    await trusted(services, script, context=4096, answers=[{"paragraphs": ["Tomas likes much."]}])
+    keeper = await recapping(services)
+    present = await hold(services, *marked("here", 200))
+    await prompt(services, present)
+
+    await keeper.finish()
+    await keeper.close()
+
+    one = await frame(services, present)
+    assert one.first is not None
+    assert (one.recap, one.rolling) == ("", "")
+
+
+NOTE = "is remembered beyond this conversation"
+
+
+async def load_large(services: AppServices, folder: Path, **script: object) -> None:
+    path = folder / "large.json"
+    path.write_text(json.dumps({"context": 4096, **script}), encoding="utf-8")
+    await services.preferences.set(max_reply=64, context=4096)
+    await services.models.load(path)
+
+
+async def test_memory_is_explained_above_all_that_is_known_and_the_same_in_every_turn(services: AppServices, tmp_path: Path):
+    present = await hold(services, *marked("here", 2))
+    await load_large(services, tmp_path)
+
+    before = await prompt(services, present)
+    await hold(services, *marked("here", 4)[2:], session=present)
+    after = await prompt(services, present)
+
+    assert "What Tomas says is remembered beyond this conversation" in before
+    assert before.index(NOTE) < before.index("herex0x")
+    assert "{{user}}" not in before
+    assert after.startswith(before[: before.rindex("herex1x")])
+
+
+async def test_memory_is_not_explained_where_it_is_off_or_the_model_or_its_context_is_small(
+    services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path, 1024)
+    small_context = await prompt(services, present)
+    await load_large(services, tmp_path)
+    shown = {}
+    for change in ({"memory_explained": False}, {"memory_explained": True, "memory_enabled": False}, {"memory_enabled": True}):
+        await services.preferences.set(**change)
+        shown[str(change)] = NOTE in await prompt(services, present)
+    monkeypatch.setattr("lethe_app.services.prompting.assembler.is_small", lambda _model: True)
+
+    assert NOTE not in small_context
+    assert list(shown.values()) == [False, False, True]
+    assert NOTE not in await prompt(services, present)
+
+
+async def test_a_session_of_an_older_version_keeps_its_prompt_until_its_history_is_cut(services: AppServices, tmp_path: Path):
+    present = await hold(services, *marked("here", 2))
+    await load_large(services, tmp_path)
+    await prompt(services, present)
+    old = await frame(services, present)
+    stored = old.model_dump(mode="json", exclude={"explains_memory"})
+    await services.core.session_state.set(present.guid, "frame", stored)
+
+    unchanged = await prompt(services, present)
+    await hold(services, *marked("here", 260)[2:], session=present)
+    cut = await prompt(services, present)
+
+    assert NOTE not in unchanged
+    assert NOTE in cut
+    assert (await frame(services, present)).first is not None
+
+
+async def test_the_users_own_explanation_of_memory_replaces_ours(services: AppServices, tmp_path: Path):
+    services.paths.own_prompts.mkdir(parents=True, exist_ok=True)
+    (services.paths.own_prompts / "memory_note.md").write_text("{{user}} is never forgotten.", encoding="utf-8")
+    present = await hold(services, *marked("here", 2))
+    await load_large(services, tmp_path)
+
+    text = await prompt(services, present)
+
+    assert "Tomas is never forgotten." in text
+    assert NOTE not in text

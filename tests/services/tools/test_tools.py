@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 
 import pytest
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Degradation, DegradationKind, Message, Role
+from lethe_app.domain.clock import system_clock, use_clock
 from lethe_app.domain.tools import (
     CallOutcome,
     PermissionAnswer,
@@ -25,6 +26,7 @@ from lethe_app.domain.tools import (
 )
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import PromptBuilt, ReplyFinished, ToolPermissionRequested, ToolUsed, TurnEvent
+from lethe_app.services.memory.working_memory import session_namespace
 from lethe_app.services.prompting.tool_messages import (
     MAX_PAIRS,
     MIN_PAIRS,
@@ -34,7 +36,6 @@ from lethe_app.services.prompting.tool_messages import (
     parse_result,
 )
 from lethe_app.services.tools.turn import MAX_ROUNDS
-from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import CHATML, HERMES
 from tests.services.turns import MIRA, TurnOutcome, add_memory, change_persona, collect_turn, log, prompt_of, say
 
@@ -360,11 +361,11 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
     outcome = await say(services, session, "A tale, please.")
     (result,) = results(outcome)
     assert len(result.text) < 2600
-    (entry,) = await services.working_memory.entries_of(session_namespace(session.guid))
+    (entry,) = await services.working_memory.entries_below(session.persona_id, session_namespace(session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
     assert len(await prompt_of(services, session, outcome)) < 12_000
-    reported = await services.working_memory.build_inventory(session_namespace(session.guid))
+    reported = await services.working_memory.build_inventory(session.persona_id, session_namespace(session.guid))
     assert entry.key in reported
     assert "Once upon" not in reported
 
@@ -507,7 +508,7 @@ async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
 ):
     place = session_namespace(session.guid)
     await services.working_memory.save_entry(
-        place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
+        MIRA, place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
     )
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]
     await says("At two.", "Good night.", answers=answers, template=CHATML)
@@ -517,3 +518,130 @@ async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
 
     assert "on Sundays at two" in results(outcome)[0].text
     assert not results(other)
+
+
+async def test_what_a_task_found_is_listed_by_full_key_and_read_by_it(services: AppServices, session: ChatSession, says: Says):
+    memory = services.working_memory
+    await memory.save_entry(MIRA, "task/research", "tides", "Springs follow the moon.", category="finding", tags=["sea"])
+    await memory.save_entry("edmund", "task/research", "secret", "His.")
+    await says(call("bench_get", key="task/research/tides"), "With the moon.", template=HERMES)
+
+    outcome = await say(services, session, "When are the springs?")
+    reported = await memory.build_inventory(MIRA, session_namespace(session.guid))
+
+    assert results(outcome)[0].text == "Springs follow the moon."
+    assert "- task/research/tides (" in reported
+    assert "Springs follow" not in reported
+    assert "secret" not in reported
+
+
+@pytest.fixture
+def stopped_clock() -> Iterator[None]:
+    moment = system_clock()
+    with use_clock(lambda: moment):
+        yield
+
+
+@pytest.mark.usefixtures("stopped_clock")
+async def test_the_tools_of_working_memory_read_other_namespaces_and_write_only_their_own(
+    services: AppServices, session: ChatSession
+):
+    tools = {tool.name: tool for one in services.tool_registry.sets if one.name == "bench" for tool in one.tools}
+    context = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
+    await services.working_memory.save_entry(MIRA, "task/research", "tides", "Springs.", category="finding", tags=["sea"])
+
+    async def use(name: str, **arguments: object) -> str:
+        tool = tools[name]
+        return (await tool.run(context, tool.arguments.model_validate(arguments))).text
+
+    await use("bench_save", key="task/research/tides", text="Mine.", category="web", tags=["a"])
+
+    assert await use("bench_list", namespace="task") == "- task/research/tides (5 min left; finding; sea)"
+    assert (await use("bench_list")).startswith("- task/research/tides (5 min left; note; a)")
+    assert await use("bench_search", tags=["sea"], namespace="task") == "- task/research/tides (5 min left; finding; sea)"
+    assert await use("bench_search", category="finding") == "No saved text matches."
+    assert await use("bench_get", key="task/research/tides") == "Mine.", "a key of one's own comes first"
+    with pytest.raises(LetheError, match="needs words"):
+        await use("bench_search")
+
+
+async def test_a_persona_with_background_tasks_can_read_what_they_found(services: AppServices, session: ChatSession):
+    await services.preferences.set(default_tools=["dice"])
+    names = []
+    for agent_mode in (False, True):
+        await change_persona(services, agent_mode=agent_mode)
+        names.append(services.tool_registry.set_names_of(await services.library.persona(MIRA)))
+
+    assert names == [["dice"], ["dice", "bench"]]
+
+
+async def test_a_search_is_limited_to_a_category_and_those_below_it_and_to_tags(services: AppServices, session: ChatSession):
+    for content, category, tags in (
+        ("Tomas likes rye bread.", "preferences/food", ["bread"]),
+        ("Tomas likes lentil soup.", "preferences/food", ["Soup", "lentils"]),
+        ("Tomas likes long letters.", "preferences", []),
+        ("Rye grows behind the mill.", "preferences-of-others", ["bread"]),
+    ):
+        await add_memory(services, content, name="", filed_under=category, tags=tags)
+    switched_off = await add_memory(services, "Tomas likes old bread.", name="", filed_under="preferences", enabled=False)
+    tools = {tool.name: tool for one in services.tool_registry.sets if one.name == "memory" for tool in one.tools}
+    context = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
+
+    async def search(words: str, **filters: object) -> list[str]:
+        arguments = tools["memory_search"].arguments.model_validate({"words": words, **filters})
+        return [line.partition("] ")[2] for line in (await tools["memory_search"].run(context, arguments)).text.splitlines()]
+
+    assert (await search("rye bread", category="Preferences/"))[0] == "Tomas likes rye bread."
+    assert set(await search("rye", category="preferences")) == {
+        "Tomas likes rye bread.",
+        "Tomas likes lentil soup.",
+        "Tomas likes long letters.",
+    }
+    assert await search("rye", tags=["#soup", "lentils"]) == ["Tomas likes lentil soup."]
+    assert set(await search("rye", tags=["bread"])) == {"Tomas likes rye bread.", "Rye grows behind the mill."}
+    assert await search("rye", category="preferences/food", tags=["bread"]) == ["Tomas likes rye bread."]
+    elsewhere = await search("lentil soup", category="weather")
+    assert "Tomas likes lentil soup." in elsewhere
+    assert switched_off.content not in await search("bread", category="preferences")
+    categories = (await tools["memory_categories"].run(context, tools["memory_categories"].arguments())).text
+    assert "- preferences/food: 2" in categories
+
+
+@pytest.mark.usefixtures("trusted")
+async def test_a_model_names_category_and_tags_when_it_saves_and_the_search_finds_it_by_them(
+    services: AppServices, session: ChatSession, says: Says
+):
+    saving = call("memory_save", content="Tomas hates fennel.", filed_under="Preferences/Food", tags=["fennel", "#vegetables"])
+    searching = call("memory_search", words="dislikes", category="preferences", tags=["vegetables"])
+    await says(saving, "Noted.", searching, "Fennel.", template=HERMES)
+
+    await say(services, session, "Remember that I hate fennel.")
+    outcome = await say(services, session, "What vegetable do I hate?")
+
+    (memory,) = await services.memory.memories(MIRA)
+    assert (memory.filed_under, memory.tags) == ("preferences/food", ["fennel", "vegetables"])
+    assert results(outcome)[0].text.endswith("Tomas hates fennel.")
+
+
+@pytest.mark.usefixtures("trusted")
+async def test_a_named_fact_of_the_session_is_in_the_next_prompt_replaced_and_removed(
+    services: AppServices, session: ChatSession, says: Says
+):
+    def note(value: str) -> str:
+        return call("memory_note", key="current quest", value=value)
+
+    await says(
+        note("find the artifact"), "Aye.", note("sail home, at last"), "Home.", note(""), "Done.", "Ha.", template=HERMES
+    )
+    blocks = []
+    for message in ("We seek the artifact.", "We have it.", "We are home.", "Ha!"):
+        blocks.append((await say(services, session, message)).memory.scratch)
+
+    assert blocks == [
+        "",
+        "Known facts about this session: current quest=find the artifact.",
+        "Known facts about this session: current quest=sail home at last.",
+        "",
+    ]
+    other = await services.sessions.new(MIRA)
+    assert await services.memory_lookup.load_notes(other.guid) == {}

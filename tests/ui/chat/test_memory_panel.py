@@ -35,7 +35,12 @@ QUESTION = "Did my grandfather keep the light on Skerry Point?"
 @pytest.fixture
 async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[Scene]:
     async with opened(tmp_path / "home", echo_model(*["Indeed."] * 40)) as opened_scene:
-        settings = {"recall_without_match": 0, "core_facts_tokens": 0, "session_memory_system": False}
+        settings = {
+            "recall_without_match": 0,
+            "core_facts_tokens": 0,
+            "session_memory_system": False,
+            "accumulated_memories": 0,
+        }
         await opened_scene.services.preferences.set(session_handling="current_only", **settings)
         mira = await opened_scene.services.library.persona("mira")
         await opened_scene.services.library.save_persona(mira.model_copy(update={"worlds": []}))  # it would join in
@@ -496,3 +501,15 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     inspection = await scene.services.prompt_inspector.prompt_of(reply)
     assert inspection is not None
     assert "It is lit." not in "".join(span.text for span in inspection.spans)
+
+
+async def test_a_memory_that_stays_in_the_conversation_is_shown_with_later_replies(scene: Scene):
+    await scene.services.preferences.set(accumulated_memories=3)
+    await lamp(scene)
+    await say(scene, "Is the pharos lit?")
+
+    await say(scene, "Good.")
+    panel_open(scene)
+
+    await until(lambda: card(scene, "It is lit"))
+    await until(lambda: "still active" in words_in(scene))

@@ -23,6 +23,7 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.tools import ToolContext
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import PluginError
@@ -421,3 +422,29 @@ async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, s
         assert format_due(replace(tomorrow, due=None), is_on=True) == "as soon as you are away"
         assert format_due(replace(tomorrow, due=None), is_on=False) == "once background activity is on"
         assert format_due(replace(tomorrow, missing="web"), is_on=True) == "needs internet search"
+
+
+async def test_the_filing_of_what_a_tool_saved_is_listed_leads_to_the_memory_and_can_be_undone(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        services = scene.services
+        session = await services.sessions.new("mira")
+        save = next(tool for one in services.tool_registry.sets for tool in one.tools if tool.name == "memory_save")
+        said = "Tomas's sister Ines sails a boat called the Heron."
+        context = ToolContext("mira", "Mira", "Tomas", session.guid, "a turn")
+        await save.run(context, save.arguments.model_validate({"content": said}))
+        await services.enrichment.enrich_all()
+        page = await page_of(scene)
+        page.upkeep_chip.click()
+        await until(lambda: page.table.model().rowCount() == 1)
+        page.table.selectRow(0)
+        (memory,) = await services.memory.memories("mira")
+
+        assert (cell(page, 0, "Task"), cell(page, 0, "Result")) == ("Filing of memories", "Filed one memory.")
+        assert (memory.content, memory.filed_under) == (said, "boats")
+        assert item_route(page.rows.all_rows[0], page.rows.all_rows[0].made[0]).memory == memory.guid
+        await until(page.detail.undo_button.isVisible)
+        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        await until(lambda: "Undone" in page.detail.date_label.text())
+
+        (memory,) = await services.memory.memories("mira")
+        assert (memory.content, memory.filed_under, memory.tags) == (said, "", [])

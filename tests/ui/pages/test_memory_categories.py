@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.widgets.key_value_field import KeyValueField
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 PIP = MemoryUnit(name="Pip", content="A terrier.", filed_under="family/pets", tags=["dog"])
 INES = MemoryUnit(name="Ines", content="Lives in Porto.", filed_under="family")
 LAMP = MemoryUnit(name="Lamp", content="It is dark.", tags=["dog"])
+CARD = MemoryUnit(name="Card", content="Pay by card.", metadata={"source": "inferred", "requires_user_permission": "true"})
 ROPE = MemoryUnit(name="Rope", content="It is wet.")
 
 
@@ -99,3 +101,54 @@ async def test_categories_there_are_are_offered_while_one_is_typed(tmp_path: Pat
         completer.setCompletionPrefix("pet")
 
         assert completer.currentCompletion() == "family/pets"
+
+
+async def test_metadata_is_a_table_of_names_and_values_that_undo_restores(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        page = await page_of(scene, CARD, PIP)
+        page.table.select_row(str(CARD.guid))
+        await until(lambda: page.detail.memory is not None and page.detail.memory.guid == CARD.guid)
+        form = page.detail.form
+        table = form.field("metadata")
+        assert isinstance(table, KeyValueField)
+        assert table.values == CARD.metadata
+        assert form.permission_box.isChecked()
+
+        table.add_button.click()
+        name, value = table.rows[-1]
+        QTest.keyClicks(name, "origin")
+        QTest.keyClicks(value, "a letter")
+        await page.edits.save()
+        memory = await scene.services.memory_lists.load_memory(CARD.guid)
+        assert memory.metadata == {**CARD.metadata, "origin": "a letter"}
+        assert memory.made_by == ""
+
+        form.permission_box.click()
+        await page.edits.save()
+        assert not (await scene.services.memory_lists.load_memory(CARD.guid)).needs_permission
+        assert "requires_user_permission" not in table.values
+
+        remove = table.rows[0][0].parentWidget().findChild(QToolButton)
+        remove.click()
+        await page.edits.save()
+        assert (await scene.services.memory_lists.load_memory(CARD.guid)).metadata == {"origin": "a letter"}
+
+        while page.undo_stack.canUndo():
+            page.undo_stack.undo()
+        await page.edits.save()
+        assert (await scene.services.memory_lists.load_memory(CARD.guid)).metadata == CARD.metadata
+        assert table.values == CARD.metadata
+        assert form.permission_box.isChecked()
+
+
+async def test_memories_are_filtered_and_searched_by_their_metadata(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        page = await page_of(scene, CARD, PIP, ROPE)
+        filed = page.chips.filed_filter
+        assert "source = inferred  1" in [filed.itemText(place) for place in range(filed.count())]
+
+        filed.select_key("=source = inferred")
+        assert shown(page) == {"Card"}
+        filed.select_key("")
+        page.search.setText("requires_user")
+        await until(lambda: shown(page) == {"Card"})

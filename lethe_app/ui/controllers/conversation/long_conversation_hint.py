@@ -1,4 +1,4 @@
-"""Suggest a new session when the beginning of a long one is only in the prompt as a summary."""
+"""Suggest a new session when the beginning of a long one is no longer in the prompt word for word."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LongConversationHint(QObject):
         ):
             return
         self._notified_sessions.add(session_id)
-        template = self.tr("This conversation has grown long, so {name} now sees its beginning only as a summary.")
+        template = self.tr("This conversation has grown long, so {name} no longer sees its beginning word for word.")
         self._notifier.notify(
             template.format(name=name),
             detail=self.tr("A new conversation responds faster, and this one will be remembered."),

@@ -13,6 +13,8 @@ VALUE_LABELS = {
     "serif": str(QT_TRANSLATE_NOOP("Field", "Serif")),
     "fit_all": str(QT_TRANSLATE_NOOP("Field", "As many as fit")),
     "current_only": str(QT_TRANSLATE_NOOP("Field", "Current conversation only")),
+    "summarise": str(QT_TRANSLATE_NOOP("Field", "Replace by a summary")),
+    "truncate": str(QT_TRANSLATE_NOOP("Field", "Leave out")),
     "late": str(QT_TRANSLATE_NOOP("Field", "Just above your message")),
     "layout.system": str(QT_TRANSLATE_NOOP("Field", "In the system prompt")),
     "depth": str(QT_TRANSLATE_NOOP("Field", "Among the messages")),

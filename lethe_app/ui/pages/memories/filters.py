@@ -21,14 +21,17 @@ from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
-TAG_PREFIX = "#"
+TAG_PREFIX, METADATA_PREFIX = "#", "="
+"""Prefixes of the keys of tags and of metadata; category paths have none."""
+MAX_METADATA_LENGTH = 40
+"""Length of a piece of metadata that can be filtered by."""
 INDENT = "    "
 MAX_WIDTH = 280
 
 
 class FilingFilter(NoWheelComboBox):
-    """Combo box that filters by category or tag; hidden while no memory has either. `changed` is emitted on choices of the
-    user.
+    """Combo box that filters by category, tag or metadata; hidden while no memory has any. `changed` is emitted on choices of
+    the user.
     """
 
     changed = Signal()
@@ -36,7 +39,7 @@ class FilingFilter(NoWheelComboBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Category or tag"))
-        self.setToolTip(self.tr("Show only memories with this category or tag"))
+        self.setToolTip(self.tr("Show only memories with this category, tag or metadata"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(MAX_WIDTH)
         self._guids: dict[str, set[str]] = {}
@@ -46,7 +49,7 @@ class FilingFilter(NoWheelComboBox):
     @property
     def categories(self) -> list[str]:
         """All categories in alphabetical order, subcategories after their parent."""
-        return sorted(key for key in self._guids if not key.startswith(TAG_PREFIX))
+        return sorted(key for key in self._guids if not key.startswith((TAG_PREFIX, METADATA_PREFIX)))
 
     @property
     def selected_guids(self) -> frozenset[str] | None:
@@ -71,6 +74,11 @@ class FilingFilter(NoWheelComboBox):
                 self.insertSeparator(self.count())
             for key, count in sorted(tags.items()):
                 self.addItem(f"{key}  {count}", key)
+            metadata = sorted(key for key in self._guids if key.startswith(METADATA_PREFIX))
+            if metadata and self.count() > 1:
+                self.insertSeparator(self.count())
+            for key in metadata:
+                self.addItem(f"{key.removeprefix(METADATA_PREFIX)}  {len(self._guids[key])}", key)
             self.setCurrentIndex(max(self.findData(chosen), 0))
         self.setVisible(bool(self._guids))
 
@@ -86,6 +94,8 @@ class FilingFilter(NoWheelComboBox):
     def _index_line(self, line: MemoryFiling) -> None:
         levels = [level for level in line.filed_under.split("/") if level.strip()]
         keys = ["/".join(levels[: depth + 1]) for depth in range(len(levels))]
+        pairs = [f"{name} = {value}" for name, value in line.metadata.items()]
+        keys += [f"{METADATA_PREFIX}{pair}" for pair in pairs if len(pair) <= MAX_METADATA_LENGTH]
         for key in [*keys, *(f"{TAG_PREFIX}{tag}" for tag in line.tags)]:
             self._guids.setdefault(key, set()).add(line.guid)
 

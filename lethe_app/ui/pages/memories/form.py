@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
+from lethe_app.domain.memory import PERMISSION_KEY, TRUE, MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
@@ -36,7 +36,10 @@ class MemoryForm(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
         self._add_card(theme, "", "name content reason category path enabled")
-        self._add_card(theme, self.tr("Category and tags"), "filed_under tags needs_permission")
+        self._add_card(theme, self.tr("Category and tags"), "filed_under tags")
+        self.permission_box = QCheckBox(self.tr("Ask before acting on it"))
+        self.permission_box.clicked.connect(self._set_permission)
+        self._add_card(theme, "", "metadata").addWidget(self.permission_box)
         recall = self._add_card(theme, self.tr("Recall"), "insertion")
         self.added_field = self._add_date_field(recall, "added", "")
         self.end_field = self._add_date_field(recall, "end_time", self.tr("Set end date"))
@@ -69,6 +72,15 @@ class MemoryForm(QWidget):
                 if name in form.field_names:
                     form.set_field(name, value)
         self._update_visible_rows(name, value)
+
+    def _set_permission(self, is_needed: bool) -> None:
+        others = {name: value for name, value in self._metadata().items() if name != PERMISSION_KEY}
+        values = {**others, PERMISSION_KEY: TRUE} if is_needed else others
+        self.set_field("metadata", values)
+        self.changed.emit("metadata", values)
+
+    def _metadata(self) -> dict[str, str]:
+        return next(dict(form.value_of("metadata")) for form in self._forms if "metadata" in form.field_names)
 
     def set_categories(self, categories: Sequence[str]) -> None:
         """Set the completions of the category field."""
@@ -121,6 +133,8 @@ class MemoryForm(QWidget):
             self._set_row_visible("path", is_shown=value in TYPES_WITH_FILE)
         if name == "keywords_secondary":
             self._set_row_visible("word_link", is_shown=bool(value))
+        if name == "metadata":
+            self.permission_box.setChecked(self._metadata().get(PERMISSION_KEY) == TRUE)
 
     def _set_row_visible(self, name: str, *, is_shown: bool) -> None:
         for form in self._forms:

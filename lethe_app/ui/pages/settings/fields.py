@@ -29,6 +29,8 @@ Choices = Mapping[str, Sequence[tuple[Any, str]]]
 CHOSEN_AT_FIRST_START = frozenset({"user_persona", "model_path"})
 """Settings that every user has chosen, so that they are not marked as changed."""
 
+LONG_TEXTS = frozenset({"summary_instructions"})
+"""Settings whose text may have several lines."""
 SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
 
@@ -54,6 +56,8 @@ def build_spec(name: str, choices: Choices) -> FieldSpec:
     if name in VOICE_SETTINGS:
         placeholder = QCoreApplication.translate("SettingsPage", "Automatic")
         return replace(spec, kind=FieldKind.OPTIONAL_CHOICE, placeholder=placeholder)
+    if name in LONG_TEXTS:
+        return replace(spec, kind=FieldKind.TEXT_AREA, lines=2, max_lines=8)
     return replace(spec, secret=name in SECRET_SETTINGS)
 
 
