@@ -29,7 +29,7 @@ LAYERS = (
     {"dates"},
     {"domain"},
     {"config"},
-    {"errors", "paths", "plugins"},
+    {"allocator", "errors", "paths", "plugins"},
 )
 """From the top; a layer imports only from those below it."""
 ALSO_NOT: dict[str, set[str]] = {
