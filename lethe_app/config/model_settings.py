@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from lethe_app.config.form_field import SettingSection, setting
-from lethe_app.config.options import ModelChoices, PromptLayout
+from lethe_app.config.options import MemoryProfile, ModelChoices, PromptLayout
 
 
 class ModelSettings(BaseModel):
@@ -99,6 +99,14 @@ class ModelSettings(BaseModel):
         True,
         "Memory-map (mmap)",
         "Map the model file into memory, so that weights are loaded as they are needed.",
+        is_advanced=True,
+    )
+    memory_profile: MemoryProfile = setting(
+        SettingSection.MODEL,
+        MemoryProfile.AUTOMATIC,
+        "Memory profile",
+        "Memory that Lethe uses: the small profile limits the context to 4096 tokens unless you set one, computes in smaller"
+        " batches and ends helpers at once when idle; automatic chooses it below 3 GB of memory.",
         is_advanced=True,
     )
     mlock: bool = setting(

@@ -106,10 +106,12 @@ async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int =
 
 
 @asynccontextmanager
-async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True, ready: bool = True) -> AsyncIterator[Scene]:
+async def opened(
+    home: Path, model: Path | None = None, *, welcomed: bool = True, ready: bool = True, memory: int | None = None
+) -> AsyncIterator[Scene]:
     """Open the window with services in the data folder `home`; everything is closed afterwards, as by the program."""
     paths = Paths.standard(home)
-    services = await build(paths, engine="echo")
+    services = await build(paths, engine="echo", memory=memory)
     # It would archive old conversations in the middle of a slow test, and so change their titles.
     await services.session_timeout.background.close()
     window = MainWindow(paths)

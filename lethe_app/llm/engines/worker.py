@@ -11,7 +11,6 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from types import ModuleType
 
-from lethe_app.allocator import release_unused_memory
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
 from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, ReturnsLogits, SavesCacheState
@@ -42,6 +41,7 @@ from lethe_app.llm.protocol import (
     TokensCounted,
     TokensEmbedded,
 )
+from lethe_app.system_memory import release_unused_memory
 
 SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
 IDLE_SECONDS = 5.0

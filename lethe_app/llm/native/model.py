@@ -16,6 +16,7 @@ from lethe_app.domain.model import KvType, LoadOptions
 from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.models.fingerprint import fingerprint
 from lethe_app.llm.protocol import ModelFacts
+from lethe_app.system_memory import available_memory
 
 DEFAULT_CONTEXT = 8192
 CPU_MICRO_BATCH = 128
@@ -204,7 +205,7 @@ class NativeModel:
         """
         length = min(self._options.background_context, self.context_length)
         needed = self._estimate_context_bytes(length)
-        if not self._options.gpu_layers and needed > psutil.virtual_memory().available:
+        if not self._options.gpu_layers and needed > available_memory():
             raise ModelOutOfMemory(
                 f"There is not enough memory for background tasks with {self._name}: {needed >> 20} MB more are needed.",
                 "Close other programs, or choose a smaller model or context size.",
@@ -310,7 +311,7 @@ def has_memory_for(size: int) -> bool:
     """Return whether allocating `size` bytes leaves at least as many free; systems overcommit memory and kill processes that
     use it.
     """
-    return 2 * size < int(psutil.virtual_memory().available)
+    return 2 * size < available_memory()
 
 
 def flash_attention(options: LoadOptions) -> int:

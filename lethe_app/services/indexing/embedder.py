@@ -26,6 +26,8 @@ IDLE_SECONDS = 20.0
 """Seconds without a request after which the worker process is ended, which frees up to 150 MB; the next request starts it
 again.
 """
+SMALL_IDLE_SECONDS = 2.0
+"""The same on a small computer: at once, but not between two requests of the same turn."""
 COMPOSING_SECONDS = 120.0
 """Seconds for which the process is kept ready once the user has begun to write a message, which will be embedded."""
 
@@ -72,9 +74,11 @@ class Embedding:
         """File of the loaded model."""
         self._request_count = 0
         """Number of requests in progress; the process is not ended meanwhile."""
+        self._is_ended = False
+        """True while the process of the loaded model has ended because it was idle, not because it crashed."""
         self._end_timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
-        """Task that ends or starts the process; a reference, because the event loop keeps none."""
+        self._start_task: asyncio.Task[None] | None = None
+        self._end_task: asyncio.Task[None] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -115,16 +119,16 @@ class Embedding:
         """
         if not self.state.name:
             return
-        if not self._client.is_running and (self._task is None or self._task.done()):
-            self._task = asyncio.get_running_loop().create_task(self._start_again())
+        if self._is_ended and (self._start_task is None or self._start_task.done()):
+            self._start_task = asyncio.get_running_loop().create_task(self._start_again())
         self._end_after(max(COMPOSING_SECONDS, self._idle_seconds))
 
     async def close(self) -> None:
         if self._end_timer is not None:
             self._end_timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        if self._start_task is not None:
+            self._start_task.cancel()
+        await asyncio.gather(*(task for task in (self._start_task, self._end_task) if task), return_exceptions=True)
         await self._client.close()
 
     async def _embed_prefixed(self, prefix: str, texts: Sequence[str]) -> list[TextEmbedding]:
@@ -140,7 +144,11 @@ class Embedding:
             yield
         finally:
             self._request_count -= 1
-            self._end_after(self._idle_seconds)
+            self._end_after(self._end_delay)
+
+    @property
+    def _end_delay(self) -> float:
+        return min(self._idle_seconds, SMALL_IDLE_SECONDS) if self._preferences.is_small_computer else self._idle_seconds
 
     def _end_after(self, seconds: float) -> None:
         """End the process in `seconds`, unless a request comes before."""
@@ -150,31 +158,32 @@ class Embedding:
 
     def _on_idle(self) -> None:
         self._end_timer = None
-        if self._task is not None and not self._task.done():
-            self._end_after(self._idle_seconds)
-        elif not self._request_count:
-            self._task = asyncio.get_running_loop().create_task(self._end_process())
+        if not self._request_count:
+            self._end_task = asyncio.get_running_loop().create_task(self._end_process())
 
     async def _end_process(self) -> None:
         async with self._one_at_a_time:
-            if not self._request_count:
+            if not self._request_count and self._file is not None:
+                self._is_ended = True
                 await self._client.close()
 
     async def _start_again(self) -> None:
         """Start the process of the loaded model if it was ended. An error unloads the model, so that words are searched."""
         async with self._one_at_a_time:
-            if self._client.is_running or self._file is None:
+            if not self._is_ended or self._file is None:
                 return
             try:
                 await self._client.load(self._file, LoadOptions(), lambda _part: None, self._on_crash)
             except LetheError as error:
                 await self._fail(error)
+            else:
+                self._is_ended = False
 
     async def _load(self, chosen: str) -> None:
         file = await asyncio.to_thread(self._find_file, chosen)
         with self._keep_process():
             model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_crash)
-        self._file = file
+        self._file, self._is_ended = file, False
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
         self._memory_index.set_embedder(self.embed, embedder_id_of(file), self.embed_queries)
         self._set_state(Embedder(model.file.name, embedder_id_of(file)))
