@@ -36,6 +36,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
+from lethe_app.ui.core.garbage_collection import GarbageCollector
 from lethe_app.ui.shell.main_window import MainWindow
 from tests.bench.report import arguments, show
 
@@ -164,6 +165,7 @@ def program(home: Path) -> None:
 
     async def run() -> None:
         runner = WindowRunner(window, make_services)
+        collector = GarbageCollector(lambda: runner.is_replying)
         serving = asyncio.ensure_future(runner.run())
         try:
             await until(lambda: runner._controller is not None)
@@ -171,6 +173,7 @@ def program(home: Path) -> None:
         finally:
             window.close()
             await serving
+            collector.close()
 
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
