@@ -15,6 +15,7 @@ import psutil
 from lethe_app.domain.model import KvType, LoadOptions
 from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.models.fingerprint import fingerprint
+from lethe_app.llm.native.zero_pages import release_zero_pages
 from lethe_app.llm.protocol import ModelFacts
 from lethe_app.system_memory import available_memory
 
@@ -188,7 +189,8 @@ class NativeModel:
         params.flash_attn_type = flash_attention(options)
         params.abort_callback = stop.callback
         params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
-        context = llama_cpp.llama_init_from_model(self.model, params)
+        with release_zero_pages():
+            context = llama_cpp.llama_init_from_model(self.model, params)
         if not context:
             reason = ENGINE_LOG.first_reason
             raise ModelOutOfMemory(
