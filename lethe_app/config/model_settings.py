@@ -105,8 +105,8 @@ class ModelSettings(BaseModel):
         SettingSection.MODEL,
         MemoryProfile.AUTOMATIC,
         "Memory profile",
-        "Memory that Lethe uses: the small profile limits the context to 4096 tokens unless you set one, computes in smaller"
-        " batches and ends helpers at once when idle; automatic chooses it below 3 GB of memory.",
+        "Memory that Lethe uses; the small profile shortens the context unless you set one, ends helpers at once when idle,"
+        " and is automatic below 3 GB.",
         is_advanced=True,
     )
     mlock: bool = setting(
