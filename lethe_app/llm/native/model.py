@@ -15,7 +15,7 @@ import psutil
 from lethe_app.domain.model import KvType, LoadOptions
 from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.models.fingerprint import fingerprint
-from lethe_app.llm.native.zero_pages import release_zero_pages
+from lethe_app.llm.native.zero_pages import FILLS_LATER, release_zero_pages
 from lethe_app.llm.protocol import ModelFacts
 from lethe_app.system_memory import available_memory
 
@@ -199,14 +199,17 @@ class NativeModel:
             )
         return context
 
-    def create_background_context(self) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+    def create_background_context(self, free_chat_cells: int) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
         """Create the context of background jobs, at most as long as that of the chat; it leaves one core free. Raise
         ModelOutOfMemory.
 
-        Free memory is checked first, because systems overcommit memory and kill the process when it is used.
+        Free memory is checked first, because systems overcommit memory and kill the process when it is used. The cache of the
+        chat takes up memory as it fills, so room is left for its `free_chat_cells` tokens.
         """
         length = min(self._options.background_context, self.context_length)
-        needed = self._estimate_context_bytes(length)
+        needed = self._estimate_cache_bytes(length) + self._estimate_logits_bytes()
+        if FILLS_LATER:
+            needed += self._estimate_cache_bytes(free_chat_cells)
         if not self._options.gpu_layers and needed > available_memory():
             raise ModelOutOfMemory(
                 f"There is not enough memory for background tasks with {self._name}: {needed >> 20} MB more are needed.",
@@ -214,14 +217,17 @@ class NativeModel:
             )
         return self.create_context(length, max(1, self.threads - 1))
 
-    def _estimate_context_bytes(self, length: int) -> int:
-        """Estimate the bytes of a context: keys and values of `length` tokens in all layers, and the logits of one batch."""
+    def _estimate_cache_bytes(self, tokens: int) -> int:
+        """Estimate the bytes of the keys and values of so many tokens in all layers."""
         model = self.model
         heads = max(int(llama_cpp.llama_model_n_head(model)), 1)
         width = int(llama_cpp.llama_model_n_embd(model)) * int(llama_cpp.llama_model_n_head_kv(model)) // heads
-        cells = 2 * length * int(llama_cpp.llama_model_n_layer(model)) * width
-        logits = 4 * self.batch * int(llama_cpp.llama_vocab_n_tokens(self.vocab))
-        return cells * BITS_PER_VALUE[self._options.kv_type] // 8 + logits
+        cells = 2 * tokens * int(llama_cpp.llama_model_n_layer(model)) * width
+        return cells * BITS_PER_VALUE[self._options.kv_type] // 8
+
+    def _estimate_logits_bytes(self) -> int:
+        """Return the bytes of the logits of one batch."""
+        return 4 * self.batch * int(llama_cpp.llama_vocab_n_tokens(self.vocab))
 
     def read_facts(self) -> ModelFacts:
         template = llama_cpp.llama_model_chat_template(self.model, None)

@@ -24,6 +24,8 @@ MIN_LENGTH = 8 << 20
 """Minimum length in bytes of new memory that is examined; the KV cache is larger."""
 SWITCH_SECONDS = 60.0
 """Interval of thread switches while pages are examined, which takes some hundredths of a second."""
+FILLS_LATER = sys.platform.startswith("linux")
+"""True if a new KV cache takes up memory only as it fills, so that free memory is partly spoken for."""
 _MAPS = Path("/proc/self/maps")
 
 
@@ -34,7 +36,7 @@ def release_zero_pages() -> Iterator[None]:
     No other thread may write to that memory meanwhile. Threads of Python do not run while it is examined; those of llama.cpp
     have nothing to compute while a context is created.
     """
-    if not sys.platform.startswith("linux"):
+    if not FILLS_LATER:
         yield
         return
     before = list(_writable_ranges())
