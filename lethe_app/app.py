@@ -48,8 +48,9 @@ async def build(
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
-    from lethe_app.system_memory import total_memory
+    from lethe_app.system_memory import forget_source_lines, total_memory
 
+    forget_source_lines()
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
@@ -238,8 +239,10 @@ class WindowRunner:
 
     async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:
         """Fill the window from `services` until it is closed; a reply in progress is stored as far as it has come."""
+        from lethe_app.system_memory import forget_source_lines
         from lethe_app.ui.controllers.window_controller import WindowController
 
+        forget_source_lines()
         self._controller = WindowController(self._window, services)
         self._controller.open()
         services.start_background()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import linecache
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -67,6 +68,15 @@ def release_unused_memory() -> bool:
     """
     trim = _malloc_trim()
     return trim is not None and bool(trim(0))
+
+
+def forget_source_lines() -> None:
+    """Drop the source lines in Python's cache, which are only needed for tracebacks and read again for those.
+
+    PySide reads the source of every module that is imported after it, to look for the features it switches on: 25 MB of
+    lines. Dropped early, they leave room for the objects that are made next instead of holes between those already there.
+    """
+    linecache.clearcache()
 
 
 @cache

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import linecache
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from lethe_app.system_memory import available_memory, release_unused_memory, total_memory
+from lethe_app.system_memory import available_memory, forget_source_lines, release_unused_memory, total_memory
 
 GB = 1 << 30
 
@@ -82,3 +83,12 @@ def test_freed_memory_between_blocks_in_use_goes_back_to_the_system():
 
     assert before - psutil.Process().memory_info().rss > 60_000_000
     library.free(ctypes.c_void_p(blocks[-1]))
+
+
+def test_the_source_lines_of_modules_are_forgotten_and_read_again():
+    first = linecache.getlines(__file__)
+
+    forget_source_lines()
+
+    assert not linecache.cache
+    assert linecache.getlines(__file__) == first

@@ -7,14 +7,13 @@ thread, and a Qt object that is freed outside its own thread crashes the program
 from __future__ import annotations
 
 import gc
-import linecache
 import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QTimerEvent
 from PySide6.QtGui import QGuiApplication, QWindow
 
-from lethe_app.system_memory import release_unused_memory
+from lethe_app.system_memory import forget_source_lines, release_unused_memory
 
 CHECK_INTERVAL_MS = 40
 """Milliseconds between two checks: so few that what other threads allocate in between is collected in a few milliseconds."""
@@ -173,10 +172,6 @@ class GarbageCollector(QObject):
 
 
 def release_memory() -> None:
-    """Return what this process holds unused to the operating system.
-
-    PySide reads the source of every module that is imported after it, to look for the features it switches on; the lines
-    stay in Python's cache, 25 MB of them, which is only needed for tracebacks and filled again for those.
-    """
-    linecache.clearcache()
+    """Return what this process holds unused to the operating system."""
+    forget_source_lines()
     release_unused_memory()
