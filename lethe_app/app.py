@@ -35,23 +35,28 @@ milliseconds, reading a long list in the storage thread would block the window f
 """
 
 
-async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None) -> AppServices:
+async def build(
+    paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None, memory: int | None = None
+) -> AppServices:
     """Open the data folder at `paths` and compose the services; `engine` is `llama` or, for scripted models, `echo`.
 
-    `by_meaning` says whether an embedding model may be loaded; None allows it except with scripted models. Raise
-    StorageError if the folder cannot be used and FileError if the settings cannot be read. Imports no Qt.
+    `by_meaning` says whether an embedding model may be loaded; None allows it except with scripted models. `memory` is the
+    memory in bytes for which a profile is chosen; None stands for that of this computer. Raise StorageError if the folder
+    cannot be used and FileError if the settings cannot be read. Imports no Qt.
     """
     from lethe_app.composition.lifecycle import build_services
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
+    from lethe_app.system_memory import forget_source_lines, total_memory
 
+    forget_source_lines()
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
     with suppress(OSError):  # where users put their models; other folders are made when something is put into them
         paths.models.mkdir(exist_ok=True)
-    preferences = Preferences(settings, settings_file, database)
+    preferences = Preferences(settings, settings_file, database, total_memory() if memory is None else memory)
     wanted = engine != "echo" if by_meaning is None else by_meaning
     return build_services(paths, engine, preferences, database, check_window, by_meaning=wanted)
 
@@ -234,8 +239,10 @@ class WindowRunner:
 
     async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:
         """Fill the window from `services` until it is closed; a reply in progress is stored as far as it has come."""
+        from lethe_app.system_memory import forget_source_lines
         from lethe_app.ui.controllers.window_controller import WindowController
 
+        forget_source_lines()
         self._controller = WindowController(self._window, services)
         self._controller.open()
         services.start_background()

@@ -104,6 +104,15 @@ class MindServices:
 
 
 @dataclass(frozen=True)
+class PrivacyServices:
+    """Services that delete for good: personas and everything, what is too old, and whole days."""
+
+    erasure: Erasure
+    retention: Retention
+    days: Days
+
+
+@dataclass(frozen=True)
 class AppServices:
     """All application services; the only object that the window and the terminal receive."""
 
@@ -121,9 +130,7 @@ class AppServices:
     trash: Trash
     models: ModelService
     doctor: Doctor
-    erasure: Erasure
-    retention: Retention
-    days: Days
+    privacy: PrivacyServices
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists
@@ -192,7 +199,7 @@ class AppServices:
         self.session_timeout.background.start(TIMEOUT_AFTER)
         self.rolling_summary.background.start()
         self.trash.background.start(PURGE_AFTER)
-        self.retention.background.start(PURGE_AFTER)
+        self.privacy.retention.background.start(PURGE_AFTER)
         self.mind.key_moments.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)

@@ -78,6 +78,9 @@ class BackgroundServices:
         self.changes = ChangeLog(core.database)
         self.idleness = Idleness()
         core.priority.turn_started.add(lambda _none: self.idleness.record_action())  # whoever sends something is here
+        # The message will be embedded in its turn, so the embedding model starts while it is written.
+        self.idleness.composing.add(lambda _none: core.embedding.warm_up())
+        core.priority.turn_started.add(lambda _none: core.embedding.warm_up())
 
     @cached_property
     def tasks(self) -> list[AgentTask]:

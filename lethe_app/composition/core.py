@@ -418,7 +418,8 @@ class CoreServices:
 
     @cached_property
     def doctor(self) -> Doctor:
-        return Doctor(self.paths, self.library, self.models, self.probe_client, self.calibration, self._check_window)
+        models = (self.models, self.probe_client, self.calibration)
+        return Doctor(self.paths, self.library, *models, self._check_window, self.preferences)
 
     @cached_property
     def draft_chat(self) -> DraftChat:

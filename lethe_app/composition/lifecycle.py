@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from lethe_app.composition.app_services import AppServices
+from lethe_app.composition.app_services import AppServices, PrivacyServices
 from lethe_app.composition.background import BackgroundServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.model import EngineCheck
@@ -52,9 +52,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         trash=core.trash,
         models=core.models,
         doctor=core.doctor,
-        erasure=background.erasure,
-        retention=background.retention,
-        days=background.days,
+        privacy=PrivacyServices(background.erasure, background.retention, background.days),
         memory=core.memory,
         memory_lists=core.memory_lists,
         fact_lists=core.fact_lists,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from lethe_app.config.form_field import SettingSection, setting
-from lethe_app.config.options import ModelChoices, PromptLayout
+from lethe_app.config.options import MemoryProfile, ModelChoices, PromptLayout
 
 
 class ModelSettings(BaseModel):
@@ -105,6 +105,14 @@ class ModelSettings(BaseModel):
         True,
         "Memory-map (mmap)",
         "Map the model file into memory, so that weights are loaded as they are needed.",
+        is_advanced=True,
+    )
+    memory_profile: MemoryProfile = setting(
+        SettingSection.MODEL,
+        MemoryProfile.AUTOMATIC,
+        "Memory profile",
+        "Memory that Lethe uses; the small profile shortens the context unless you set one, ends helpers at once when idle,"
+        " and is automatic below 3 GB.",
         is_advanced=True,
     )
     mlock: bool = setting(

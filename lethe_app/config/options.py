@@ -61,6 +61,15 @@ class PromptLayout(StrEnum):
     """Among the messages, at the insertion depth of each memory."""
 
 
+class MemoryProfile(StrEnum):
+    """How much memory of the computer the program uses."""
+
+    AUTOMATIC = "automatic"
+    """Like `SMALL` on a computer with little memory, else like `NORMAL`."""
+    SMALL = "small"
+    NORMAL = "normal"
+
+
 class GroupTurns(StrEnum):
     """Order of speakers in a group session."""
 

@@ -73,6 +73,8 @@ class LoadOptions:
     batch: int = 512
     background_context: int = 4096
     """Context length in tokens of background jobs; never more than the context that was really allocated."""
+    saves_memory: bool = False
+    """True if the context of background jobs is freed as soon as there are none."""
     flash_attention: bool = False
     kv_type: KvType = KvType.F16
     mmap: bool = True

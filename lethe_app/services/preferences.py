@@ -7,7 +7,7 @@ import asyncio
 from pydantic import ValidationError
 
 from lethe_app.brain.text.identifiers import redact_identifiers
-from lethe_app.config.options import SessionHandling
+from lethe_app.config.options import MemoryProfile, SessionHandling
 from lethe_app.config.settings import Settings
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
@@ -26,6 +26,10 @@ RECALL_OFF: dict[str, object] = {
 """Settings while nothing of other conversations is recalled."""
 LEARNING_OFF: dict[str, object] = {"fact_retrieval": False, "notebooks": False, "agents": False, "scratch": False}
 """Settings while nothing is learnt."""
+SMALL_MEMORY = 3 << 30
+"""Bytes of memory below which a computer counts as small."""
+SMALL_CONTEXT, SMALL_BATCH = 4096, 128
+"""Context size in tokens of the small profile where none was set, and its maximum batch size."""
 
 CONTEXT_OFF: dict[str, object] = {"kept_states": 0}
 """Settings while recalled texts are not stored; a saved KV cache state contains them."""
@@ -34,15 +38,24 @@ CONTEXT_OFF: dict[str, object] = {"kept_states": 0}
 class Preferences:
     """Current settings. `changed` emits the new ones after they were saved."""
 
-    def __init__(self, current: Settings, file: SettingsFile, database: Database) -> None:
+    def __init__(self, current: Settings, file: SettingsFile, database: Database, memory: int = 0) -> None:
+        """Create the preferences; `memory` is that of the computer in bytes, 0 if it is unknown."""
+        self.memory = memory
         self.stored = current
         """Settings as the user chose them."""
-        self.current = apply_privacy(current)
-        """Settings that apply: while there is no memory, its settings are off."""
+        self.current = self._apply(current)
+        """Settings that apply: while there is no memory, its settings are off, and on a small computer those of the model are
+        modest.
+        """
         self.changed: Listeners[Settings] = Listeners()
         self._file = file
         self._database = database
         self._lock = asyncio.Lock()
+
+    @property
+    def is_small_computer(self) -> bool:
+        """Return whether the small memory profile is in use, chosen by the user or because the computer has little memory."""
+        return is_small(self.stored, self.memory)
 
     async def set(self, **values: object) -> None:
         """Change some settings. Raise LetheError for a value out of bounds; nothing is changed then."""
@@ -51,12 +64,15 @@ class Preferences:
             if changed_settings == self.stored:
                 return
             await self._database.run_outside_transaction(lambda: self._file.save(changed_settings))
-            self.stored, self.current = changed_settings, apply_privacy(changed_settings)
+            self.stored, self.current = changed_settings, self._apply(changed_settings)
         self.changed.notify(self.current)
 
     def redact(self, text: str) -> str:
         """Return what is stored of a text of the user: without identifying data, if the user wants that."""
         return redact_identifiers(text) if self.current.redact_identifiers else text
+
+    def _apply(self, settings: Settings) -> Settings:
+        return apply_privacy(apply_small_profile(settings) if is_small(settings, self.memory) else settings)
 
     def _validate(self, values: dict[str, object]) -> Settings:
         try:
@@ -68,6 +84,18 @@ class Preferences:
             is_pattern = first["type"] == "string_pattern_mismatch"  # which explains nothing, but the help text has an example
             reason, remedy = ("", field.description or "") if is_pattern else (f": {first['msg']}", "")
             raise LetheError(f"“{title}” cannot be set to “{first.get('input')}”{reason}.", remedy) from error
+
+
+def is_small(settings: Settings, memory: int) -> bool:
+    """Return whether the small memory profile applies on a computer with `memory` bytes, 0 if unknown."""
+    if settings.memory_profile is MemoryProfile.AUTOMATIC:
+        return 0 < memory < SMALL_MEMORY
+    return settings.memory_profile is MemoryProfile.SMALL
+
+
+def apply_small_profile(settings: Settings) -> Settings:
+    """Return the settings that apply on a small computer: a context that the user set is kept."""
+    return settings.model_copy(update={"context": settings.context or SMALL_CONTEXT, "batch": min(settings.batch, SMALL_BATCH)})
 
 
 def apply_privacy(settings: Settings) -> Settings:

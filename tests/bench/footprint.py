@@ -5,6 +5,9 @@ program archive the old one. `pss_mb_first` is the proportional set size of ever
 rest; `pss_mb_evening` after the evening and its archive; `rows` of the table say which process has how much of it.
 `idle_cpu_percent` (of one core) and `wakeups_per_second` (voluntary context switches of all threads) are measured at rest after
 the first reply. `disk_mb` is the program with its libraries and starter models, and the data folder. Linux only.
+
+The row “shared with other programs” says how much the sum would be larger if no other program on this machine had the same
+files in memory (another Lethe, another Python); read it together with the sum.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, files
 from itertools import cycle, islice
@@ -32,31 +36,48 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
+from lethe_app.ui.core.garbage_collection import GarbageCollector
 from lethe_app.ui.shell.main_window import MainWindow
 from tests.bench.report import arguments, show
 
 ROOT = Path(__file__).parent.parent.parent
 TALK = Path(__file__).parent / "smalltalk.txt"
 MESSAGES, CONTEXT, REPLY = 60, 4096, 64
-REST_SHARE, REST_STEPS, STEP_SECONDS, MAX_REST_SECONDS = 0.02, 3, 10.0, 600.0
+REST_SHARE, REST_STEPS, STEP_SECONDS, MAX_REST_SECONDS = 0.02, 3, 10.0, 1800.0
 """The program is at rest once it has used less than this share of a core in so many steps in a row: the quality test of the
 model, the daily backup, the read-ahead and the archive are over by then.
 """
 IDLE_SECONDS = 60.0
-TURN_SECONDS = 180.0
-"""Maximum seconds of a turn."""
+TURN_SECONDS = 900.0
+"""Maximum seconds of a turn, on a machine that is busy with something else."""
 MB = 1_000_000
+SHARED = "shared with other programs, not counted"
 
 
 def processes() -> dict[str, psutil.Process]:
-    """Return the program's processes: the window and its children."""
+    """Return the program's processes by role: the window, the workers by the model file they map, and other children."""
     window = psutil.Process()
-    return {"window": window} | {f"child {child.pid}": child for child in window.children(recursive=True)}
+    roles = {Path(bundled.chat_model() or "").resolve(): "chat model", bundled.embedding_model().resolve(): "embedding model"}
+    found = {"window": window}
+    for child in window.children(recursive=True):
+        mapped = {Path(mapping.path) for mapping in child.memory_maps()}
+        found[next((role for path, role in roles.items() if path in mapped), f"helper {child.pid}")] = child
+    return found
 
 
 def memory() -> dict[str, float]:
-    """Return the proportional set size of every process in MB."""
-    return {name: process.memory_full_info().pss / MB for name, process in processes().items()}
+    """Return the proportional set size of every process in MB, and what other programs' use of the same files takes off it."""
+    running = processes()
+    sizes = {name: process.memory_full_info().pss / MB for name, process in running.items()}
+    files_of = {name: process.memory_maps() for name, process in running.items()}
+    sharers = Counter(mapping.path for mappings in files_of.values() for mapping in mappings)
+    hidden = sum(
+        max(0.0, mapping.rss / sharers[mapping.path] - mapping.pss)
+        for mappings in files_of.values()
+        for mapping in mappings
+        if mapping.path.startswith("/")
+    )
+    return sizes | {SHARED: hidden / MB}
 
 
 def used() -> tuple[float, int]:
@@ -144,6 +165,7 @@ def program(home: Path) -> None:
 
     async def run() -> None:
         runner = WindowRunner(window, make_services)
+        collector = GarbageCollector(lambda: runner.is_replying)
         serving = asyncio.ensure_future(runner.run())
         try:
             await until(lambda: runner._controller is not None)
@@ -151,6 +173,7 @@ def program(home: Path) -> None:
         finally:
             window.close()
             await serving
+            collector.close()
 
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
@@ -175,19 +198,17 @@ def program_size() -> float:
 
 def main() -> None:
     """Measure and print."""
-    wanted = arguments(__doc__, ("--program", {"default": "", "help": "data folder; used by the measurement itself"}))
-    if wanted.program:
-        program(Path(wanted.program))
-        return
+    wanted = arguments(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
-        command = [sys.executable, "-m", "tests.bench.footprint", "--program", folder]
+        # Not with `-m`: a worker process loads the main module of the program again, which has to be as light as Lethe's own.
+        command = [sys.executable, "-c", "import tests.bench.footprint as it; it.program(it.Path(it.sys.argv[1]))", folder]
         run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
         measured = json.loads(run.stdout.splitlines()[-1])
         data = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / MB
     figures = {
-        "pss_mb_first": sum(measured["first"].values()),
-        "pss_mb_evening": sum(measured["evening"].values()),
+        "pss_mb_first": sum(size for name, size in measured["first"].items() if name != SHARED),
+        "pss_mb_evening": sum(size for name, size in measured["evening"].items() if name != SHARED),
         "idle_cpu_percent": measured["cpu"] * 100,
         "wakeups_per_second": measured["wakeups"],
         "disk_mb": program_size() + data,

@@ -13,6 +13,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.paths import Paths
+from lethe_app.services.preferences import SMALL_MEMORY
 
 
 def on_disk(services: AppServices) -> dict[str, object]:
@@ -132,3 +133,35 @@ async def test_a_listener_that_was_taken_back_hears_nothing(services: AppService
     await services.preferences.set(font_size=20)
 
     assert reported == []
+
+
+async def test_a_computer_with_little_memory_gets_a_modest_context_and_batch(tmp_path: Path):
+    services = await build(Paths.standard(tmp_path / "home"), engine="echo", memory=SMALL_MEMORY - 1)
+    await services.close()
+    preferences = services.preferences
+
+    assert preferences.is_small_computer
+    assert (preferences.current.context, preferences.current.batch) == (4096, 128)
+    assert (preferences.stored.context, preferences.stored.batch) == (0, 512)  # as the user left them
+
+
+@pytest.mark.parametrize("memory", [SMALL_MEMORY, 0], ids=["enough", "unknown"])
+async def test_enough_memory_changes_no_setting(tmp_path: Path, memory: int):
+    services = await build(Paths.standard(tmp_path / "home"), engine="echo", memory=memory)
+    await services.close()
+
+    assert not services.preferences.is_small_computer
+    assert services.preferences.current == services.preferences.stored
+
+
+async def test_what_the_user_chooses_comes_before_the_memory_profile(tmp_path: Path):
+    services = await build(Paths.standard(tmp_path / "home"), engine="echo", memory=2 << 30)
+    preferences = services.preferences
+
+    await preferences.set(context=6000, batch=64)
+    assert (preferences.current.context, preferences.current.batch) == (6000, 64)
+    await preferences.set(memory_profile="normal", context=0, batch=512)
+    assert (preferences.current.context, preferences.current.batch) == (0, 512)
+    await preferences.set(memory_profile="small")
+    assert (preferences.current.context, preferences.current.batch) == (4096, 128)
+    await services.close()

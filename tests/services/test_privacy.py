@@ -97,7 +97,7 @@ async def test_old_conversations_are_deleted_for_good_except_pinned_ones(service
     await services.sessions.set_sticky(pinned.guid, sticky=True)
     await services.preferences.set(retention_days=2)
 
-    await services.retention.delete_old_sessions()
+    await services.privacy.retention.delete_old_sessions()
 
     assert {summary.guid for summary in await services.sessions.list(MIRA)} == {pinned.guid, session.guid}
     assert await services.trash.list_items() == []
@@ -106,7 +106,7 @@ async def test_old_conversations_are_deleted_for_good_except_pinned_ones(service
 
 async def test_nothing_is_deleted_by_default(services: AppServices, session: ChatSession):
     before = await services.sessions.list(MIRA)
-    await services.retention.delete_old_sessions()
+    await services.privacy.retention.delete_old_sessions()
     assert await services.sessions.list(MIRA) == before
 
 
@@ -173,6 +173,6 @@ async def test_switching_retrieved_context_off_removes_what_is_recorded_already(
     assert "Heron" in await recorded(services)
 
     await services.preferences.set(keep_retrieved_context=False)
-    await services.retention.delete_unwanted()
+    await services.privacy.retention.delete_unwanted()
 
     assert "Heron" not in await recorded(services)

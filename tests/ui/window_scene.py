@@ -115,10 +115,11 @@ async def opened(
     welcomed: bool = True,
     ready: bool = True,
     speech_engine: SpeechEngine | None = None,
+    memory: int | None = None,
 ) -> AsyncIterator[Scene]:
     """Open the window with services in the data folder `home`; everything is closed afterwards, as by the program."""
     paths = Paths.standard(home)
-    services = await build(paths, engine="echo")
+    services = await build(paths, engine="echo", memory=memory)
     # It would archive old conversations in the middle of a slow test, and so change their titles.
     await services.session_timeout.background.close()
     window = MainWindow(paths)

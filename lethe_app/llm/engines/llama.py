@@ -92,7 +92,10 @@ class LlamaEngine:
             return chat
         if self._background_context is None:
             self._background_context = LlamaContext(
-                model, model.create_background_context(), min(model.batch, BACKGROUND_BATCH_SIZE), self.stop
+                model,
+                model.create_background_context(chat.free_cells),
+                min(model.batch, BACKGROUND_BATCH_SIZE),
+                self.stop,
             )
         return self._background_context
 

@@ -47,6 +47,11 @@ class LlamaContext:
         self._pending_end_token: int | None = None
         """End token that was sampled last and is not evaluated yet; None if the reply ended otherwise."""
 
+    @property
+    def free_cells(self) -> int:
+        """Number of tokens that the cache has room for."""
+        return self._cache.capacity - self._cache.length
+
     def generate(
         self, job: Generate, grammar: str, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]
     ) -> Usage:

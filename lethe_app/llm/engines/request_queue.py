@@ -58,6 +58,11 @@ class RequestQueue:
                     return True
             return False  # it has just ended by itself
 
+    def wait(self, seconds: float) -> bool:
+        """Wait for a request for at most `seconds`; return whether there is one."""
+        with self._changed:
+            return self._changed.wait_for(lambda: any(self._queues.values()), seconds)
+
     def wait_for_next(self) -> Request:
         """Wait for the next request and return it with the stop flag cleared."""
         with self._changed:

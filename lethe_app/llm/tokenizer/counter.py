@@ -120,6 +120,7 @@ def build_encoding(vocabulary: TokenizerVocabulary) -> TokenEncoding | None:
     if pre_tokenizer.ignores_merges and not _add_unmergeable(vocabulary, merges, ranks, numbers):
         return None
     encoding = tiktoken.Encoding("gguf", pat_str=pre_tokenizer.pattern, mergeable_ranks=ranks, special_tokens={})
+    ranks.clear()  # tiktoken holds on to this dictionary, of which its compiled part has a copy
     return TokenEncoding(encoding, numbers, has_gaps=-1 in numbers)
 
 

@@ -32,10 +32,12 @@ MARGIN = 24
 """Tokens kept free, because the sum over parts counted one by one may be lower than the count of the whole."""
 MIN_CONTENT_TOKENS = 64
 """Tokens of the placeholders below which a task prompt is useless."""
-RELEASE_AFTER = 30.0
+RELEASE_AFTER = 20.0
 """Seconds without a task prompt after which the model's context for background jobs is freed; the next one allocates it
-again.
+again, which takes a few hundredths of a second.
 """
+SMALL_RELEASE_AFTER = 1.0
+"""The same on a small computer: at once, but not between two task prompts of the same work."""
 LOG = logging.getLogger(__name__)
 _ATTEMPT: ContextVar[int] = ContextVar("attempt", default=0)
 _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
@@ -178,7 +180,13 @@ class StructuredOutput:
         finally:
             self._waiting -= 1
             if not self._waiting:
-                self._release_timer = asyncio.get_running_loop().call_later(self._release_after, self._start_release)
+                self._release_timer = asyncio.get_running_loop().call_later(self._release_delay, self._start_release)
+
+    @property
+    def _release_delay(self) -> float:
+        model = self._get_model()
+        is_small = model is not None and model.options.saves_memory
+        return min(self._release_after, SMALL_RELEASE_AFTER) if is_small else self._release_after
 
     def _start_release(self) -> None:
         self._release_task = asyncio.get_running_loop().create_task(self._release_context())

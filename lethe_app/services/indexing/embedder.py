@@ -1,10 +1,11 @@
-"""Embedding model, loaded in the background. Without it, retrieval by words still works."""
+"""Embedding model, loaded in the background and ended while nobody uses it. Without it, retrieval by words still works."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,14 @@ from lethe_app.services.preferences import Preferences
 
 RETRY_DELAY = 60.0
 """Seconds before an embedding model that failed is loaded again automatically."""
+IDLE_SECONDS = 20.0
+"""Seconds without a request after which the worker process is ended, which frees up to 150 MB; the next request starts it
+again.
+"""
+SMALL_IDLE_SECONDS = 2.0
+"""The same on a small computer: at once, but not between two requests of the same turn."""
+COMPOSING_SECONDS = 120.0
+"""Seconds for which the process is kept ready once the user has begun to write a message, which will be embedded."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,20 @@ class Embedder:
 
 
 class Embedding:
-    """Embedding model in a worker process of its own. While none is loaded, `MemoryIndex` retrieves by words."""
+    """Embedding model in a worker process of its own. While none is loaded, `MemoryIndex` retrieves by words.
 
-    def __init__(self, client: ModelClient, memory_index: MemoryIndex, preferences: Preferences, *, enabled: bool) -> None:
+    A loaded model stays loaded for everybody else while its process has ended because it was idle.
+    """
+
+    def __init__(
+        self,
+        client: ModelClient,
+        memory_index: MemoryIndex,
+        preferences: Preferences,
+        *,
+        enabled: bool,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
         self.state = Embedder()
         self.changed: Listeners[Embedder] = Listeners()
         self._client = client
@@ -49,6 +69,21 @@ class Embedding:
         self._chosen_path = preferences.current.embedder_path
         self._failed_at = -RETRY_DELAY
         self._one_at_a_time = asyncio.Lock()
+        self._idle_seconds = idle_seconds
+        self._file: ModelFile | None = None
+        """File of the loaded model."""
+        self._request_count = 0
+        """Number of requests in progress; the process is not ended meanwhile."""
+        self._is_ended = False
+        """True while the process of the loaded model has ended because it was idle, not because it crashed."""
+        self._end_timer: asyncio.TimerHandle | None = None
+        self._start_task: asyncio.Task[None] | None = None
+        self._end_task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the worker process runs: it ends while a loaded model is idle."""
+        return self._client.is_running
 
     @property
     def id(self) -> str:
@@ -72,18 +107,83 @@ class Embedding:
 
     async def embed(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Embed texts as passages, as a whole and token by token. Raise ModelError."""
-        return await self._client.embed_tokens([self._prefixes.passage + text for text in texts])
+        return await self._embed_prefixed(self._prefixes.passage, texts)
 
     async def embed_queries(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Embed texts as queries; some embedding models expect another prefix for them. Raise ModelError."""
-        return await self._client.embed_tokens([self._prefixes.question + text for text in texts])
+        return await self._embed_prefixed(self._prefixes.question, texts)
+
+    def warm_up(self) -> None:
+        """Start the worker process of a loaded model again if it was ended, because a request is about to come: the user
+        writes a message, or a turn begins.
+        """
+        if not self.state.name:
+            return
+        if self._is_ended and (self._start_task is None or self._start_task.done()):
+            self._start_task = asyncio.get_running_loop().create_task(self._start_again())
+        self._end_after(max(COMPOSING_SECONDS, self._idle_seconds))
 
     async def close(self) -> None:
+        if self._end_timer is not None:
+            self._end_timer.cancel()
+        if self._start_task is not None:
+            self._start_task.cancel()
+        await asyncio.gather(*(task for task in (self._start_task, self._end_task) if task), return_exceptions=True)
         await self._client.close()
+
+    async def _embed_prefixed(self, prefix: str, texts: Sequence[str]) -> list[TextEmbedding]:
+        with self._keep_process():
+            await self._start_again()
+            return await self._client.embed_tokens([prefix + text for text in texts])
+
+    @contextmanager
+    def _keep_process(self) -> Iterator[None]:
+        """Keep the process from being ended, and have it ended once there was no request for a while."""
+        self._request_count += 1
+        try:
+            yield
+        finally:
+            self._request_count -= 1
+            self._end_after(self._end_delay)
+
+    @property
+    def _end_delay(self) -> float:
+        return min(self._idle_seconds, SMALL_IDLE_SECONDS) if self._preferences.is_small_computer else self._idle_seconds
+
+    def _end_after(self, seconds: float) -> None:
+        """End the process in `seconds`, unless a request comes before."""
+        if self._end_timer is not None:
+            self._end_timer.cancel()
+        self._end_timer = asyncio.get_running_loop().call_later(seconds, self._on_idle)
+
+    def _on_idle(self) -> None:
+        self._end_timer = None
+        if not self._request_count:
+            self._end_task = asyncio.get_running_loop().create_task(self._end_process())
+
+    async def _end_process(self) -> None:
+        async with self._one_at_a_time:
+            if not self._request_count and self._file is not None:
+                self._is_ended = True
+                await self._client.close()
+
+    async def _start_again(self) -> None:
+        """Start the process of the loaded model if it was ended. An error unloads the model, so that words are searched."""
+        async with self._one_at_a_time:
+            if not self._is_ended or self._file is None:
+                return
+            try:
+                await self._client.load(self._file, LoadOptions(), lambda _part: None, self._on_crash)
+            except LetheError as error:
+                await self._fail(error)
+            else:
+                self._is_ended = False
 
     async def _load(self, chosen: str) -> None:
         file = await asyncio.to_thread(self._find_file, chosen)
-        model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_crash)
+        with self._keep_process():
+            model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_crash)
+        self._file, self._is_ended = file, False
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
         self._memory_index.set_embedder(self.embed, embedder_id_of(file), self.embed_queries)
         self._set_state(Embedder(model.file.name, embedder_id_of(file)))
@@ -95,18 +195,20 @@ class Embedding:
         return describe_model(path)
 
     async def _unload(self) -> None:
+        self._file = None
         self._memory_index.set_embedder(None, "")
         await self._client.close()
         self._set_state(Embedder())
 
     async def _fail(self, error: LetheError) -> None:
-        self._failed_at = time.monotonic()
-        self._memory_index.set_embedder(None, "")
+        self._on_failure(error)
         await self._client.close()
-        self._set_state(Embedder(error=error))
 
     def _on_crash(self, error: ModelCrashed) -> None:
-        self._failed_at = time.monotonic()
+        self._on_failure(error)
+
+    def _on_failure(self, error: LetheError) -> None:
+        self._failed_at, self._file = time.monotonic(), None
         self._memory_index.set_embedder(None, "")
         self._set_state(Embedder(error=error))
 

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
+from lethe_app.config.options import MemoryProfile
 from lethe_app.domain.model import EngineCheck, LoadOptions
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
@@ -16,6 +17,7 @@ from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import embedder_id_of
 from lethe_app.services.library import Library
 from lethe_app.services.models.service import ModelService
+from lethe_app.services.preferences import SMALL_MEMORY, Preferences
 
 MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
 
@@ -33,6 +35,7 @@ class Doctor:
         embedder: ModelClient,
         calibration: Calibration,
         check_window: Callable[[], EngineCheck],
+        preferences: Preferences,
     ) -> None:
         self._paths = paths
         self._library = library
@@ -40,6 +43,7 @@ class Doctor:
         self._embedder = embedder
         self._calibration = calibration
         self._check_window = check_window
+        self._preferences = preferences
 
     async def run_checks(self) -> list[EngineCheck]:
         """Return the results of all checks, in the order in which problems should be repaired."""
@@ -47,6 +51,7 @@ class Doctor:
             self._check_python(),
             await asyncio.to_thread(self._check_window),
             EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
+            EngineCheck("Memory", passed=True, detail=describe_memory_profile(self._preferences)),
             await asyncio.to_thread(self._check_shipped_files),
             await self._check_user_files(),
             await asyncio.to_thread(self._check_starter_models),
@@ -122,6 +127,19 @@ class Doctor:
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
         detail = f"{path.name}: {test_result.detail}; {thresholds}"
         return EngineCheck("Embedding model", passed=test_result.passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
+
+
+def describe_memory_profile(preferences: Preferences) -> str:
+    """Return the memory of the computer and the memory profile in use, with the reason."""
+    size = f"{preferences.memory / (1 << 30):.1f} GB"
+    if not preferences.is_small_computer:
+        return f"{size}, normal profile"
+    is_chosen = preferences.stored.memory_profile is MemoryProfile.SMALL
+    reason = "it is chosen in the settings" if is_chosen else f"that is less than {SMALL_MEMORY >> 30} GB"
+    return (
+        f"{size}, small profile because {reason}: {preferences.current.context} tokens of context, batches of"
+        f" {preferences.current.batch}, and helpers end at once when idle"
+    )
 
 
 async def run_check(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import psutil
 
+from lethe_app.system_memory import available_memory, total_memory
+
 SAMPLE_BYTES = 16 << 20
 """Bytes that each thread copies to measure the memory bandwidth; more than a processor's share of the cache."""
 MAX_THREADS = 4
@@ -43,14 +45,9 @@ class Hardware:
     """Memory of the largest graphics card that the engine can use; 0 if there is none."""
 
 
-def free_memory() -> int:
-    """Return the bytes of memory that are available without swapping."""
-    return int(psutil.virtual_memory().available)
-
-
 def measure_hardware() -> Hardware:
     """Measure the hardware, which takes about a quarter of a second the first time. Call it outside the event loop."""
-    return Hardware(int(psutil.virtual_memory().total), free_memory(), _measure_bandwidth(), _find_gpu_memory())
+    return Hardware(total_memory(), available_memory(), _measure_bandwidth(), _find_gpu_memory())
 
 
 @cache

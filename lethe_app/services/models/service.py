@@ -20,6 +20,8 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
 
 ECHO_SUFFIX = ".json"
+SMALL_BACKGROUND_CONTEXT = 2048
+"""Context size in tokens of background jobs on a small computer; longer conversations are read in more portions."""
 RETRYABLE_ERRORS = (ModelCrashed, ModelMissing)
 """Errors after which the next request loads the model again."""
 
@@ -134,7 +136,9 @@ class ModelService:
         self._set_state(ModelReady(model))
 
     async def _load_file(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:
-        options = load_options(self._preferences.current.for_model(file.path.name))
+        options = load_options(
+            self._preferences.current.for_model(file.path.name), is_small=self._preferences.is_small_computer
+        )
         model = await self._client.load(
             file, options, lambda fraction: self._set_state(ModelLoading(file.name, fraction)), self._on_crash
         )
@@ -189,9 +193,11 @@ def file_exists(path: str) -> bool:
     return Path(path).is_file()
 
 
-def load_options(settings: Settings) -> LoadOptions:
-    """Return the settings that concern loading."""
+def load_options(settings: Settings, *, is_small: bool = False) -> LoadOptions:
+    """Return the settings that concern loading; `is_small` says whether the small memory profile is in use."""
     return LoadOptions(
+        background_context=SMALL_BACKGROUND_CONTEXT if is_small else LoadOptions.background_context,
+        saves_memory=is_small,
         context=settings.context,
         gpu_layers=settings.gpu_layers,
         threads=settings.threads,

@@ -17,6 +17,8 @@ class Idleness:
     def __init__(self) -> None:
         self.user_active: Listeners[None] = Listeners()
         """Emitted when the user did something."""
+        self.composing: Listeners[None] = Listeners()
+        """Emitted when the user changed a draft that is not empty."""
         self._last_action: datetime | None = None
         self._is_composing = False
 
@@ -38,6 +40,8 @@ class Idleness:
         """Record whether the input field contains text; a user who has begun to write counts as present."""
         self._is_composing = has_text
         self.record_action()
+        if has_text:
+            self.composing.notify(None)
 
     @property
     def idle_time(self) -> timedelta | None:

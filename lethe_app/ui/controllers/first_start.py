@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, Signal
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.models.hardware import free_memory
 from lethe_app.services.models.memory_fit import FitLevel, estimate_fit
 from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.system_memory import available_memory
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
 
@@ -86,7 +86,7 @@ class FirstStart(QObject):
 
     def _find_too_large(self, models: Sequence[ModelFile]) -> set[Path]:
         """Return the paths of the models that do not fit into the memory that is free now."""
-        settings, free = self._preferences.current, free_memory()
+        settings, free = self._preferences.current, available_memory()
         kv = KvType(settings.kv_type)
         return {model.path for model in models if estimate_fit(model, settings.context, kv, free).level is FitLevel.TOO_LARGE}
 

@@ -218,8 +218,8 @@ class WindowController(QObject):
         undo = MessageUndo(window.panes, window.window_actions, notifier, self.replies, self.tasks)
         self.erasure = ErasureController(
             window,
-            services.erasure,
-            services.days,
+            services.privacy.erasure,
+            services.privacy.days,
             services.paths.database,
             self.directory,
             self.sessions,

@@ -13,8 +13,14 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimerEvent
 from PySide6.QtGui import QGuiApplication, QWindow
 
+from lethe_app.system_memory import forget_source_lines, release_unused_memory
+
 CHECK_INTERVAL_MS = 40
 """Milliseconds between two checks: so few that what other threads allocate in between is collected in a few milliseconds."""
+IDLE_CHECK_INTERVAL_MS = 1_000
+"""Milliseconds between two checks while nothing is allocated: each wakes the processor up."""
+QUIET_CHECKS = 100
+"""Checks in a row that found nothing to do before they become rare."""
 GENERATION_1_THRESHOLD = 3_000
 """New objects after which generation 1 is collected."""
 GENERATION_2_THRESHOLD = 6_000
@@ -31,6 +37,10 @@ IDLE_S = 600.0
 """Seconds without input before the frozen objects are collected: with a million of them it takes a quarter of a second."""
 FROZEN_CHECK_INTERVAL_S = 60.0
 """Seconds between two checks of the frozen objects while the window is idle."""
+RELEASE_IDLE_S = 10.0
+"""Seconds without input before unused memory is returned to the operating system, which takes some milliseconds."""
+RELEASE_INTERVAL_S = 60.0
+"""Seconds between two returns of memory while the window is idle."""
 INPUT_EVENTS = {
     QEvent.Type.KeyPress,
     QEvent.Type.MouseButtonPress,
@@ -53,6 +63,8 @@ class GarbageCollector(QObject):
         self._since_generation_1 = self._since_generation_2 = self._frozen_count = 0
         self._last_input_at = time.monotonic()
         self._last_frozen_check_at = -FROZEN_CHECK_INTERVAL_S
+        self._last_release_at = -RELEASE_INTERVAL_S
+        self._quiet_checks = 0
         self._watched_window: QWindow | None = None
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -62,7 +74,30 @@ class GarbageCollector(QObject):
         gc.disable()
         self._timer = self.startTimer(CHECK_INTERVAL_MS)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether checks are rare, because nothing is allocated."""
+        return self._quiet_checks >= QUIET_CHECKS
+
     def timerEvent(self, event: QTimerEvent) -> None:
+        if self._collect_or_release():
+            self._check_often()
+        elif not self.is_waiting:
+            self._quiet_checks += 1
+            if self.is_waiting:
+                self._restart_timer(IDLE_CHECK_INTERVAL_MS)
+
+    def _check_often(self) -> None:
+        if self.is_waiting:
+            self._restart_timer(CHECK_INTERVAL_MS)
+        self._quiet_checks = 0
+
+    def _restart_timer(self, interval: int) -> None:
+        self.killTimer(self._timer)
+        self._timer = self.startTimer(interval)
+
+    def _collect_or_release(self) -> bool:
+        """Do what is due; return whether there were new objects to collect."""
         new_count = gc.get_count()[0]
         if new_count > FREEZE_THRESHOLD:
             self._freeze()
@@ -76,8 +111,13 @@ class GarbageCollector(QObject):
         elif new_count > gc.get_threshold()[0]:
             self._since_generation_1 += new_count
             gc.collect(0)
-        elif self._is_frozen_check_due():
-            self._collect_frozen()
+        else:
+            if self._is_frozen_check_due():
+                self._collect_frozen()
+            elif self._is_release_due():
+                release_memory()
+            return False
+        return True
 
     def _freeze(self) -> None:
         self._since_generation_2 = self._since_generation_1 = 0
@@ -92,6 +132,14 @@ class GarbageCollector(QObject):
         ):
             return False
         self._last_frozen_check_at = now
+        return True
+
+    def _is_release_due(self) -> bool:
+        now = time.monotonic()
+        idle_seconds = min(RELEASE_IDLE_S, self._idle_seconds)
+        if now - self._last_input_at < idle_seconds or now - self._last_release_at < RELEASE_INTERVAL_S or self._is_busy():
+            return False
+        self._last_release_at = now
         return True
 
     def _collect_frozen(self) -> None:
@@ -111,6 +159,7 @@ class GarbageCollector(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in INPUT_EVENTS:
             self._last_input_at = time.monotonic()
+            self._check_often()
         return False
 
     def close(self) -> None:
@@ -120,3 +169,9 @@ class GarbageCollector(QObject):
         gc.unfreeze()
         gc.collect()
         gc.enable()
+
+
+def release_memory() -> None:
+    """Return what this process holds unused to the operating system."""
+    forget_source_lines()
+    release_unused_memory()

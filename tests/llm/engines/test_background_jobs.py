@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -285,6 +286,27 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
             Generate(1, FIRST, SAMPLER, 5, priority=RequestPriority.BACKGROUND), lambda *_: None, lambda _text: None
         )
     usage = engine.generate(Generate(2, FIRST, SAMPLER, 5), lambda *_: None, lambda _text: None)
+    engine.close()
+
+    assert usage.reply_tokens > 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere all of the cache is in memory from the start")
+def test_quiet_work_leaves_room_for_the_rest_of_the_chat(starter_model: Path, monkeypatch: pytest.MonkeyPatch):
+    """512 tokens of the starter model's cache are 12 MB, the logits of a batch 25 MB; the chat's 4096 tokens are 94 MB."""
+    engine = LlamaEngine()
+    engine.load(starter_model, LoadOptions(context=4096, background_context=512, batch=128), lambda _fraction: None)
+    room = psutil.virtual_memory()
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=80_000_000))
+
+    with pytest.raises(ModelOutOfMemory, match="background tasks"):
+        engine.generate(
+            Generate(1, FIRST, SAMPLER, 5, priority=RequestPriority.BACKGROUND), lambda *_: None, lambda _text: None
+        )
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=160_000_000))
+    usage = engine.generate(
+        Generate(2, FIRST, SAMPLER, 5, priority=RequestPriority.BACKGROUND), lambda *_: None, lambda _text: None
+    )
     engine.close()
 
     assert usage.reply_tokens > 0

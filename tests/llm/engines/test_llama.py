@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import llama_cpp
 import pytest
 
 from lethe_app.domain.model import LoadOptions, StopReason
@@ -271,3 +274,32 @@ def test_text_is_handed_on_once_per_frame_and_none_is_lost():
     assert "".join(received) == "abcdefghij"
     assert received[0] == "a"
     assert len(received) < 10
+
+
+@pytest.mark.parametrize(("batch", "computed_at_once"), [(512, 128), (128, 128), (64, 64)])
+def test_on_the_processor_large_batches_are_computed_in_parts(starter_model: Path, batch: int, computed_at_once: int):
+    engine = LlamaEngine()
+    engine.load(starter_model, LoadOptions(context=1024, batch=batch), lambda _fraction: None)
+    context = engine._require_loaded()[0].context
+
+    sizes = llama_cpp.llama_n_batch(context), llama_cpp.llama_n_ubatch(context)
+    engine.close()
+
+    assert sizes == (batch, computed_at_once)
+
+
+@pytest.mark.parametrize("kind", ["llama", "embed"])
+def test_a_worker_process_loads_none_of_the_libraries_of_the_window(kind: str):
+    """Each would be in the memory twice, and the process would start later."""
+    heavy = {"PySide6", "numpy", "jinja2", "diskcache", "httpx", "tiktoken", "hnswlib", "trafilatura", "lxml", "sqlite3"}
+    code = f"""
+import sys
+from lethe_app.llm.engines import worker
+worker.skip_high_level_api()
+worker.make_engine({kind!r})
+print(*sorted({{name.split(".")[0] for name in sys.modules}}))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "llama_cpp" in run.stdout.split()
+    assert not heavy & set(run.stdout.split())

@@ -121,3 +121,12 @@ def test_a_stop_that_comes_too_late_stops_nobody(request_queue: RequestQueue, fl
 
     assert not request_queue.stop(1)
     assert not flag.is_set()
+
+
+def test_waiting_ends_with_a_request_or_after_a_while(request_queue: RequestQueue):
+    assert not request_queue.wait(0.0)
+
+    request_queue.enqueue(chat(1))
+
+    assert request_queue.wait(60.0)
+    assert request_queue.wait_for_next().job == 1  # waiting takes nothing

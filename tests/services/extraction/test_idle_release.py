@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
+from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.prompt.task_prompts import TaskKind
 from tests.services.extraction_setup import ExtractionSetup
@@ -39,6 +41,19 @@ async def test_after_the_last_task_the_model_is_released_once_and_works_again(tm
     answer = await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
 
     assert (answer.title, client.times) == ("The green boat", 1)
+    await client.close()
+
+
+async def test_on_a_small_computer_the_model_is_released_at_once(tmp_path: Path):
+    client = Watched()
+    extraction = ExtractionSetup(client, rest_after=600.0)
+    await extraction.load(tmp_path, TITLE)
+    assert extraction.model is not None
+    extraction.model = replace(extraction.model, options=LoadOptions(saves_memory=True))
+
+    await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
+
+    await asyncio.wait_for(client.rested.wait(), 120)
     await client.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import shutil
@@ -21,6 +22,7 @@ from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
 from lethe_app.services.indexing.calibration import SCOPE, Calibration
+from lethe_app.services.indexing.embedder import Embedding
 from tests.services.conftest import MIRA as PERSONA
 from tests.services.conftest import TOMAS
 from tests.services.turns import MIRA, NATURAL, add_memory, load_memory, say, unit, until, write_world
@@ -220,6 +222,95 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     assert near.embedding.id == name
     assert await near.core.memory_index.count_pending() == 0
     assert (await near.memory_lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
+
+
+# While nobody needs it
+
+
+def embedding_that_ends(near: AppServices, idle_seconds: float = 0.0) -> Embedding:
+    """A second embedder on the same index, whose process ends as soon as it is idle."""
+    return Embedding(ModelClient("embed"), near.core.memory_index, near.preferences, enabled=True, idle_seconds=idle_seconds)
+
+
+async def is_ended(embedding: Embedding) -> bool:
+    return not embedding.is_running
+
+
+async def test_the_process_ends_when_idle_and_the_next_request_gets_the_same_vectors(near: AppServices):
+    embedding = embedding_that_ends(near)
+    assert await embedding.ensure_loaded()
+    before = await embedding.embed([FERRY])
+    await until(lambda: is_ended(embedding))
+    assert embedding.id  # nobody else notices
+
+    again = await embedding.embed([FERRY])
+
+    assert again == before
+    await until(lambda: is_ended(embedding))
+    await embedding.close()
+
+
+async def test_an_idle_embedder_is_not_started_by_looking_for_work(near: AppServices):
+    await near.preferences.set(memory_profile="small")  # there it ends at once
+    await near.memory_lookup.search(MIRA, OTHER_WORDS)
+    await until(lambda: is_ended(near.embedding))
+
+    await near.indexing.catch_up()
+
+    assert near.embedding.id
+    assert not near.embedding.is_running
+
+
+async def test_it_starts_while_the_user_writes_and_finds_what_was_meant(near: AppServices, session: ChatSession):
+    await add_memory(near, "She is afraid of spiders.", name="")
+    await add_memory(near, FERRY, name="Ferry")
+    await near.preferences.set(memory_profile="small")
+    await near.memory_lookup.search(MIRA, OTHER_WORDS)
+    await until(lambda: is_ended(near.embedding))
+
+    near.idleness.set_composing(has_text=False)
+    assert not near.embedding.is_running
+    near.idleness.set_composing(has_text=True)
+
+    async def is_running() -> bool:
+        return near.embedding.is_running
+
+    await until(is_running)
+    assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
+
+
+async def test_requests_that_come_together_start_one_process(near: AppServices):
+    embedding = embedding_that_ends(near)
+    await embedding.ensure_loaded()
+    await until(lambda: is_ended(embedding))
+    others = set(multiprocessing.active_children())
+
+    embedding.warm_up()
+    first, second = await asyncio.gather(embedding.embed([FERRY]), embedding.embed_queries([MEANT, OTHER_WORDS]))
+
+    assert (len(first), len(second)) == (1, 2)
+    assert len(set(multiprocessing.active_children()) - others) <= 1
+    await embedding.close()
+
+
+async def test_a_model_that_vanished_while_its_process_was_ended_leaves_the_search_by_words(
+    near: AppServices, embedder: Path, tmp_path: Path
+):
+    copy = tmp_path / "copy.gguf"
+    shutil.copy(embedder, copy)
+    await near.preferences.set(embedder_path=str(copy), memory_profile="small")
+    name = embedder_id_of(copy)
+    await near.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
+    await near.indexing.catch_up()
+    await add_memory(near, FERRY, name="Ferry")
+    await until(lambda: is_ended(near.embedding))
+    copy.unlink()
+
+    found = await near.memory_lookup.search(MIRA, "the ferry to the mainland", 1)
+
+    assert found[0].title == "Ferry"
+    assert isinstance(near.embedding.state.error, ModelMissing)
+    assert not near.embedding.id
 
 
 # Limits

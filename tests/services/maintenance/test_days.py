@@ -64,13 +64,13 @@ async def test_an_erased_day_leaves_nothing_and_the_days_around_it_remain(servic
     later = await services.sessions.new(MIRA)
     await say(services, later, "What do you know of my sister and of Porto?")
     assert await files_with(services)
-    assert (await services.days.count_messages(MIRA))[day] == 10
+    assert (await services.privacy.days.count_messages(MIRA))[day] == 10
 
-    count = await services.days.erase(day, MIRA)
+    count = await services.privacy.days.erase(day, MIRA)
 
     assert count == 10
     assert await files_with(services) == []
-    assert day not in await services.days.count_messages(MIRA)
+    assert day not in await services.privacy.days.count_messages(MIRA)
     (remaining,) = [one for one in await services.sessions.list(MIRA) if one.guid != later.guid]
     texts = [message.content for message in await services.sessions.page(remaining.guid, 0, 99)]
     assert texts == list(KEPT)
@@ -88,7 +88,7 @@ async def test_a_message_of_another_day_that_the_user_regenerated_loses_only_tha
     added = Alternative(content=f"“{CANARY}!”", created=moment.astimezone())
     await services.core.database.run(lambda connection: append(connection, reply, added))
 
-    await services.days.erase(day, MIRA)
+    await services.privacy.days.erase(day, MIRA)
 
     assert await files_with(services) == []
     assert [one.content for one in (await services.sessions.message(reply.id)).alternatives] == ["“Good evening.”"]
@@ -105,7 +105,7 @@ async def test_a_day_of_everything_takes_the_others_along_and_the_backups_if_wan
     await tell(services, other, 2, *TOLD)
     await back_up(services.core.database.path)
 
-    assert await services.days.erase(day) == 14
+    assert await services.privacy.days.erase(day) == 14
 
     assert {name.split("/")[0] for name in await files_with(services)} == {"backups"}
     await erase_backups(services.core.database.path)
@@ -115,6 +115,6 @@ async def test_a_day_of_everything_takes_the_others_along_and_the_backups_if_wan
 async def test_what_the_user_wrote_besides_messages_remains(services: AppServices, day: date):
     memory = await add_memory(services, content="Ines keeps a garden.", added=now() - timedelta(days=2))
 
-    await services.days.erase(day, MIRA)
+    await services.privacy.days.erase(day, MIRA)
 
     assert memory.guid in {one.guid for one in await services.memory.memories(MIRA)}

@@ -15,7 +15,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
-from lethe_app.services.maintenance.doctor import Doctor
+from lethe_app.services.maintenance.doctor import Doctor, describe_memory_profile
 
 Says = Callable[..., object]
 
@@ -59,7 +59,8 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
         shutil.copytree(services.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
     paths = replace(services.paths, shipped=shipped)
-    doctor = Doctor(paths, services.library, services.models, services.core.probe_client, services.calibration, check_window)
+    models = (services.models, services.core.probe_client, services.calibration)
+    doctor = Doctor(paths, services.library, *models, check_window, services.preferences)
 
     (check,) = [one for one in await doctor.run_checks() if one.title == "Bundled files"]
 
@@ -132,6 +133,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
         services.core.probe_client,
         services.calibration,
         lambda: no_window,
+        services.preferences,
     )
 
     checks = await doctor.run_checks()
@@ -146,3 +148,22 @@ async def test_an_old_python_is_told(services: AppServices, monkeypatch: pytest.
 
     assert not check.passed
     assert "3.11" in check.remedy
+
+
+@pytest.mark.parametrize(
+    ("memory", "chosen", "expected"),
+    [
+        (8 << 30, "automatic", "8.0 GB, normal profile"),
+        (2 << 30, "normal", "2.0 GB, normal profile"),
+        (2 << 30, "automatic", "2.0 GB, small profile because that is less than 3 GB: 4096 tokens of context, batches of 128"),
+        (8 << 30, "small", "8.0 GB, small profile because it is chosen in the settings: 4096 tokens of context"),
+    ],
+)
+async def test_the_memory_profile_is_told_with_its_reason(tmp_path: Path, memory: int, chosen: str, expected: str):
+    services = await build(Paths.standard(tmp_path / "home"), engine="echo", memory=memory)
+    await services.preferences.set(memory_profile=chosen)
+
+    detail = describe_memory_profile(services.preferences)
+    await services.close()
+
+    assert detail.startswith(expected)

@@ -148,7 +148,7 @@ async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(serv
     await services.trash.erase([])
     other = await services.sessions.new("aiko")
 
-    await services.erasure.erase([MIRA])
+    await services.privacy.erasure.erase([MIRA])
 
     assert await files_with(services) == []
     assert (await services.library.persona(MIRA)).name == "Mira"
@@ -160,7 +160,7 @@ async def test_everything_is_erased_with_the_backups(services: AppServices, sess
     await back_up(services.core.database.path)
     await services.sessions.new("aiko")
 
-    await services.erasure.erase_all()
+    await services.privacy.erasure.erase_all()
     assert [Path(name).parts[0] for name in await files_with(services)] == ["backups"]
     assert await erase_backups(services.core.database.path) == 1
 

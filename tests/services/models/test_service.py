@@ -13,6 +13,7 @@ import pytest
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.model import LoadOptions
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
@@ -322,6 +323,20 @@ async def test_settings_become_the_options_of_the_next_load(services: AppService
     options = services.models.state.model.options
     assert (options.context, options.threads, options.batch) == (4096, 3, 64)
     assert (str(options.kv_type), options.flash_attention, options.mmap) == ("q8_0", True, False)
+
+
+async def test_on_a_small_computer_background_jobs_get_a_shorter_context_which_is_freed_at_once(
+    services: AppServices, script: Callable[..., Path]
+):
+    await services.models.load(script("one"))
+    assert isinstance(services.models.state, ModelReady)
+    assert services.models.state.model.options == LoadOptions()
+
+    await services.preferences.set(memory_profile="small")
+    await services.models.load(script("one"))
+
+    options = services.models.state.model.options
+    assert (options.context, options.background_context, options.batch, options.saves_memory) == (4096, 2048, 128, True)
 
 
 async def test_a_folder_is_added_once_and_its_models_are_found(services: AppServices, tmp_path: Path, starter_model: Path):

@@ -64,7 +64,7 @@ async def test_it_is_listed_only_where_it_is_asked_for(services: AppServices, se
     (shown,) = await services.sessions.list(MIRA, with_incognito=True)
     assert (shown.guid, shown.is_incognito, shown.title) == (session.guid, True, "")
     assert await services.session_editing.list_sessions(MIRA) == []
-    assert (await services.days.count_messages(MIRA)) == {}
+    assert (await services.privacy.days.count_messages(MIRA)) == {}
     assert (await services.sessions.resume(MIRA)).guid != session.guid
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import linecache
 import threading
 import weakref
 
+import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
@@ -98,3 +100,35 @@ def test_the_objects_of_a_long_list_are_frozen_without_a_collection(qtbot: QtBot
 
     assert settled >= len(records)
     assert looks == []
+
+
+def test_checks_become_rare_while_nothing_is_allocated_and_frequent_with_new_objects(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("lethe_app.ui.core.garbage_collection.CHECK_INTERVAL_MS", 1)
+    monkeypatch.setattr("lethe_app.ui.core.garbage_collection.IDLE_CHECK_INTERVAL_MS", 1)
+    gc.collect()
+    sweeper = GarbageCollector()
+
+    qtbot.waitUntil(lambda: sweeper.is_waiting, timeout=60_000)
+    records = [[number] for number in range(FREEZE_THRESHOLD)]
+    qtbot.waitUntil(lambda: not sweeper.is_waiting, timeout=60_000)
+    sweeper.close()
+    gc.disable()
+
+    assert records
+
+
+def test_an_idle_window_forgets_the_source_lines_that_imports_left(qtbot: QtBot):
+    linecache.getlines(__file__)
+    is_busy = True
+    sweeper = GarbageCollector(lambda: is_busy, idle_seconds=0.0)
+
+    qtbot.wait(200)
+    kept_while_busy = __file__ in linecache.cache
+    is_busy = False
+    qtbot.waitUntil(lambda: __file__ not in linecache.cache, timeout=60_000)
+    sweeper.close()
+    gc.disable()
+
+    assert kept_while_busy

@@ -274,3 +274,14 @@ async def test_an_unknown_word_is_answered_with_what_else_to_try(tmp_path: Path)
 
         assert visible(page) == set()
         assert any("Try another word" in label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page))
+
+
+async def test_the_memory_profile_says_why_it_is_in_use(tmp_path: Path):
+    async with opened(tmp_path, memory=2_000_000_000) as scene:
+        page = await settings_page(scene)
+        page.show_setting("memory_profile")
+        await until(lambda: field_of(page, "memory_profile").isVisibleTo(page))
+
+        texts = {label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page)}
+
+        assert "Small computer, because it has 2.0 GB of memory." in texts

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import ModelReady
-from lethe_app.services.models.hardware import Hardware, free_memory, measure_hardware
+from lethe_app.services.models.hardware import Hardware, measure_hardware
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
 from lethe_app.services.models.recommendation import estimate_speed
+from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_fit_level
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
@@ -164,7 +165,7 @@ class ModelPage(ListPage):
 
     def _update_fits(self) -> None:
         """Update the memory estimates with the memory that is free now."""
-        free = free_memory()
+        free = available_memory()
         state = self._services.models.state
         if isinstance(state, ModelReady):  # what the loaded one takes would be given back first
             free += self._compute_fit(state.model.file, 0).needed

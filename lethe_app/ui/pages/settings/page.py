@@ -19,7 +19,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.voices import PIPER_PREFIX
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, action_shortcut, action_title
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, format_size
 from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
@@ -231,9 +231,16 @@ class SettingsPage(Page):
             is_modified = is_changed(settings, name)
             changed_count += is_modified
             self._resets[name].setVisible(is_modified)
-            form.show_note(name, self.tr("changed") if is_modified else "")
+            form.show_note(name, self.tr("changed") if is_modified else self._profile_note(name))
         text = format_count(changed_count, self.tr("{n} changed"), self.tr("{n} changed"))
         self.subtitle.set_full_text(text if changed_count else self.tr("all defaults"))
+
+    def _profile_note(self, name: str) -> str:
+        """Return why the small memory profile is in use; empty for other settings, or if it is not."""
+        if name != "memory_profile" or not self._preferences.is_small_computer:
+            return ""
+        size = format_size(self._preferences.memory)
+        return self.tr("Small computer, because it has {size} of memory.").format(size=size)
 
     # finding
 
