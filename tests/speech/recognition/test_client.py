@@ -166,7 +166,7 @@ async def test_the_process_ends_when_it_is_idle(script, monkeypatch: pytest.Monk
     client = RecognitionClient("scripted", idle_seconds=0.05)
     path = script("one")
     await hear(client, path, tone(1))
-    while client.is_running:
+    while client.is_running:  # noqa: ASYNC110 - the client says so to nobody
         await asyncio.sleep(0.01)
 
     assert (await hear(client, path, tone(1))).final_texts == ["one"]

@@ -25,8 +25,8 @@ from tests.speech.recognition.tiny_whisper import write_tiny_whisper
 
 pytest.importorskip("pywhispercpp")
 
-from lethe_app.speech.recognition.recogniser import AUTOMATIC  # noqa: E402
-from lethe_app.speech.recognition.whisper import MIN_TOKENS, TOKENS_PER_SECOND, WhisperRecogniser  # noqa: E402
+from lethe_app.speech.recognition.recogniser import AUTOMATIC
+from lethe_app.speech.recognition.whisper import MIN_TOKENS, TOKENS_PER_SECOND, WhisperRecogniser
 
 
 @pytest.fixture(scope="module")
