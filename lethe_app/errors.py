@@ -9,6 +9,7 @@ and leads to a crash report. Exceptions of libraries are translated into this hi
   ├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
   ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
   │                 UnknownFormat
+  ├─ DictationError SpeechModelMissing · SpeechModelUnreadable · RecognitionCrashed
   └─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
@@ -104,6 +105,22 @@ class UnknownFormat(FileError):
     def __init__(self, path: Path | str, problem: str, kind: str = "", remedy: str = "") -> None:
         super().__init__(path, problem, remedy=remedy)
         self.kind = kind
+
+
+class DictationError(LetheError):
+    """What the user says could not be recognised."""
+
+
+class SpeechModelMissing(DictationError):
+    """There is no speech recognition model on this computer."""
+
+
+class SpeechModelUnreadable(DictationError):
+    """The file is not a complete Whisper model."""
+
+
+class RecognitionCrashed(DictationError):
+    """The recognition process ended unexpectedly."""
 
 
 class WebError(LetheError):

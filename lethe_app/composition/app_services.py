@@ -64,6 +64,7 @@ from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.timeout import SessionTimeout
+from lethe_app.services.speech.dictation import Dictation
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn_factory import ToolTurnFactory
@@ -141,6 +142,7 @@ class AppServices:
     presets: PresetService
     downloads: Downloads
     model_trial: ModelTrial
+    dictation: Dictation
     worlds: WorldService
     world_trials: WorldTrials
     web_gate: WebGate

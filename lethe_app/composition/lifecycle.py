@@ -76,6 +76,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         presets=core.presets,
         downloads=core.downloads,
         model_trial=core.model_trial,
+        dictation=background.dictation,
         worlds=core.worlds,
         world_trials=core.world_trials,
         web_gate=background.web_gate,
@@ -105,6 +106,7 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
         background.mind.notebook_selector.background.close,
     )
     return (
+        background.dictation.close,
         background.working_memory.background.close,
         *mind,
         background.background_runner.close,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from lethe_app.config.background_settings import BackgroundSettings
+from lethe_app.config.dictation_settings import DictationSettings
 from lethe_app.config.form_field import SettingSection, distance_setting, setting
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.privacy_settings import PrivacySettings
 
 
-class Settings(BackgroundSettings, ModelSettings, PrivacySettings):
+class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Literal
 
-from lethe_app.errors import ModelCrashed
+from lethe_app.errors import RecognitionCrashed
 from lethe_app.speech.recognition import worker
 from lethe_app.speech.recognition.protocol import (
     AudioChunk,
@@ -187,7 +187,7 @@ class RecognitionClient:
         if on_report is not None:
             self._on_report = None
             message = "Speech recognition stopped working."
-            on_report(RecognitionFailed(self._stream, ModelCrashed.__name__, message, "Dictate again to restart it."))
+            on_report(RecognitionFailed(self._stream, RecognitionCrashed.__name__, message, "Dictate again to restart it."))
 
     def _terminate_process(self) -> None:
         process, pipe, reader = self._process, self._pipe, self._reader

@@ -24,7 +24,7 @@ class Recogniser(Protocol):
     """Speech recogniser in a process of its own; all calls come from one thread."""
 
     def load(self, path: Path, threads: int) -> None:
-        """Load a model file; another one loaded before is freed. Raise ModelError."""
+        """Load a model file; another one loaded before is freed. Raise SpeechModelUnreadable."""
 
     def transcribe(self, pcm: bytes, language: str, *, is_final: bool) -> RecognisedText:
         """Return the text of a segment; quickly rather than precisely if it is not final. `language` is an ISO 639-1 code or

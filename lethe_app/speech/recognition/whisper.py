@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pywhispercpp.model import Model
 
-from lethe_app.errors import ModelUnreadable
+from lethe_app.errors import SpeechModelUnreadable
 from lethe_app.speech.recognition.audio import FULL_SCALE, SAMPLE_RATE, duration_of
 from lethe_app.speech.recognition.recogniser import AUTOMATIC, RecognisedText
 from lethe_app.speech.recognition.whisper_file import WhisperFile, read_whisper_file
@@ -61,7 +61,7 @@ class WhisperRecogniser:
 
     def transcribe(self, pcm: bytes, language: str, *, is_final: bool) -> RecognisedText:
         if self._model is None or self._file is None:
-            raise ModelUnreadable("No speech recognition model is loaded.")
+            raise SpeechModelUnreadable("No speech recognition model is loaded.")
         samples = np.frombuffer(pcm, np.int16).astype(np.float32) / np.float32(FULL_SCALE)
         samples = np.concatenate([samples, np.zeros(TRAILING_SILENCE, np.float32)], dtype=np.float32)
         if not self._file.is_multilingual:

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
-from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
+from lethe_app.errors import DictationError, LetheError
 from lethe_app.speech.recognition.audio import duration_of
 from lethe_app.speech.recognition.endpointing import EndpointOptions, SpeechEvent, frames_of
 from lethe_app.speech.recognition.protocol import (
@@ -211,10 +211,10 @@ class RecognitionWorker:
             self._send(RecognitionFailed(stream, type(error).__name__, error.message, error.remedy))
         elif isinstance(error, MemoryError):
             message = "There is not enough memory for speech recognition."
-            self._send(RecognitionFailed(stream, ModelOutOfMemory.__name__, message, "Choose a smaller model."))
+            self._send(RecognitionFailed(stream, DictationError.__name__, message, "Choose a smaller model."))
         else:
             message = f"Speech recognition failed: {type(error).__name__}: {error}"
-            self._send(RecognitionFailed(stream, ModelError.__name__, message))
+            self._send(RecognitionFailed(stream, DictationError.__name__, message))
 
     def _send(self, report: RecognitionReport) -> None:
         """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""

@@ -30,6 +30,7 @@ from lethe_app.ui.controllers.conversation.sessions import SessionController
 from lethe_app.ui.controllers.conversation.tool_permissions import ToolPermissionController
 from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
 from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
+from lethe_app.ui.controllers.dictation.controller import DictationController
 from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
@@ -177,6 +178,8 @@ class WindowController(QObject):
         self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
+        dictation_services = (services.dictation, services.preferences)
+        self.dictation = DictationController(window, *dictation_services, self.replies, self.tasks, self._open_route)
         self._create_download_controllers()
 
     def _create_download_controllers(self) -> None:
@@ -375,6 +378,7 @@ class WindowController(QObject):
         self.pages.navigator.close_all_pages()
         self.file_inbox.close()
         self.file_drop_target.close()
+        self.dictation.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()
         self.session_follower.close()

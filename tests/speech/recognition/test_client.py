@@ -157,7 +157,7 @@ async def test_a_crash_is_reported_and_the_next_stream_starts_another_process(cl
 
     failure = heard.reports[-1]
     assert isinstance(failure, RecognitionFailed)
-    assert (failure.kind, failure.message) == ("ModelCrashed", "Speech recognition stopped working.")
+    assert (failure.kind, failure.message) == ("RecognitionCrashed", "Speech recognition stopped working.")
     assert (await hear(client, script("again"), tone(1))).final_texts == ["again"]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.errors import ModelUnreadable
+from lethe_app.errors import SpeechModelUnreadable
 from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.speech.recognition.protocol import (
     ListeningEnded,
@@ -65,7 +65,7 @@ def test_an_english_model_hears_everything_as_english(tmp_path: Path):
 def test_a_damaged_model_is_refused_before_the_library_sees_it(model: Path, tmp_path: Path):
     (damaged := tmp_path / "ggml-damaged.bin").write_bytes(model.read_bytes()[:-100])
 
-    with pytest.raises(ModelUnreadable, match="incomplete or damaged"):
+    with pytest.raises(SpeechModelUnreadable, match="incomplete or damaged"):
         WhisperRecogniser().load(damaged, 1)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.errors import ModelUnreadable
+from lethe_app.errors import SpeechModelUnreadable
 from lethe_app.speech.recognition.whisper_file import read_whisper_file
 from tests.speech.recognition.tiny_whisper import write_tiny_whisper
 
@@ -29,7 +29,7 @@ def test_an_incomplete_model_is_refused(model: Path, tmp_path: Path, part: float
     data = model.read_bytes()
     (path := tmp_path / "ggml-half.bin").write_bytes(data[: int(len(data) * part)])
 
-    with pytest.raises(ModelUnreadable, match="incomplete or damaged"):
+    with pytest.raises(SpeechModelUnreadable, match="incomplete or damaged"):
         read_whisper_file(path)
 
 
@@ -37,10 +37,10 @@ def test_an_incomplete_model_is_refused(model: Path, tmp_path: Path, part: float
 def test_other_files_are_refused(tmp_path: Path, content: bytes):
     (path := tmp_path / "other.bin").write_bytes(content)
 
-    with pytest.raises(ModelUnreadable):
+    with pytest.raises(SpeechModelUnreadable):
         read_whisper_file(path)
 
 
 def test_a_missing_file_is_reported_by_name(tmp_path: Path):
-    with pytest.raises(ModelUnreadable, match=r"gone\.bin cannot be read: no such file"):
+    with pytest.raises(SpeechModelUnreadable, match=r"gone\.bin cannot be read: no such file"):
         read_whisper_file(tmp_path / "gone.bin")

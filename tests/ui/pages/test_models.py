@@ -109,7 +109,7 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         await scene.services.preferences.set(hub_mirror=server.url)
         monkeypatch.setattr(scene.services.downloads, "list_offers", offered)
         page = await model_page(scene)
-        (offer,) = page.findChildren(DownloadOffer)
+        (offer,) = page.download_sheet.findChildren(DownloadOffer)
         assert offer.action_button.text() == "Download"
 
         QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)

@@ -1,0 +1,1 @@
+"""Speech: what the user says, as text."""

@@ -1,0 +1,272 @@
+"""Dictation in the window: the microphone button and its shortcut, the words in the message box, and hands-free mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+
+from lethe_app.errors import LetheError, SpeechModelMissing
+from lethe_app.services.speech.dictation import (
+    DictationEnded,
+    DictationEvent,
+    HeardText,
+    ModelReadied,
+    SoundFormat,
+    SpeechBegan,
+)
+from lethe_app.ui.controllers.dictation.microphone import Microphone, SystemMicrophone
+from lethe_app.ui.core.accessibility import announce
+from lethe_app.ui.core.routes import ModelsRoute
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.speech.dictation import Dictation
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.core.routes import Route
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.main_window import MainWindow
+
+HOLD_MS = 350
+"""Milliseconds after which a press counts as held: its release ends dictation. After a shorter one, another press does."""
+SHORTCUT_KEYS = {Qt.Key.Key_Space, Qt.Key.Key_Control, Qt.Key.Key_Shift, Qt.Key.Key_Meta}
+"""Keys of the shortcut; the first one released ends a dictation for which it was held."""
+
+
+class DictationPhase(StrEnum):
+    """What dictation does."""
+
+    OFF = "off"
+    STARTING = "starting"
+    """The microphone is being opened."""
+    LISTENING = "listening"
+    FINISHING = "finishing"
+    """The microphone is off, and the last words are being recognised."""
+
+
+class DictationController(QObject):
+    """Writes what the user says into the message box. In hands-free mode it listens until it is switched off, and what is said
+    is sent after each pause.
+    """
+
+    speech_started = Signal()
+    """Emitted when the user begins to speak, so that a reply that is read aloud can stop."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        dictation: Dictation,
+        preferences: Preferences,
+        replies: ReplyController,
+        tasks: TaskRunner,
+        open_page: Callable[[Route], None],
+    ) -> None:
+        super().__init__(window)
+        self._composer, self._button = window.chat.composer, window.chat.composer.microphone_button
+        self._notifier, self._dictation, self._preferences = window.notifier, dictation, preferences
+        self._replies, self._tasks, self._stop_action = replies, tasks, window.window_actions["stop"]
+        self.microphone: Microphone = SystemMicrophone(self)
+        self.is_output_playing: Callable[[], bool] = lambda: False
+        """Tells whether a reply is being read aloud, which the microphone hears unless the user wears headphones."""
+        self.phase = DictationPhase.OFF
+        self._is_hands_free = False
+        self._model: Path | None = None
+        self._format = SoundFormat()
+        self._sends_when_idle = False
+        """True if the draft is sent as soon as the reply that was interrupted is stored."""
+        self._hold_timer = QTimer(self, singleShot=True, interval=HOLD_MS)
+        self._is_pressed = False
+        """True while the button or the shortcut that began dictation is still down."""
+        window.notifier.register_remedy(
+            SpeechModelMissing, self.tr("Speech models"), lambda: open_page(ModelsRoute(shows_speech=True)), replaces_text=True
+        )
+        self._button.pressed.connect(self._on_pressed)
+        self._button.released.connect(self._on_released)
+        self._button.hovered.connect(lambda: tasks.start_task(self._explain(), key="dictation problem"))
+        self._button.hidden.connect(self.cancel)
+        window.window_actions.connect(dictate=self._on_shortcut, stop=self.cancel)
+        self._composer.sent.connect(lambda _text, _is_dictated: self._begin_next_message())
+        replies.session_shown.connect(lambda _session_id: self._begin_next_message())
+        replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
+
+    # What the user does.
+
+    def start(self) -> None:
+        """Begin to listen."""
+        if self.phase is DictationPhase.OFF:
+            self._is_hands_free = self._preferences.current.hands_free
+            self._set_phase(DictationPhase.STARTING)
+            self._tasks.start_task(self._start(), key="dictation")
+
+    def finish(self) -> None:
+        """Switch the microphone off; what was said is still written."""
+        if self.phase is DictationPhase.STARTING:
+            self.cancel()
+        elif self.phase is DictationPhase.LISTENING:
+            self.microphone.close()
+            self._dictation.finish()
+            self._set_phase(DictationPhase.FINISHING)
+
+    def cancel(self) -> None:
+        """Switch the microphone off and drop the words that are not final."""
+        if self.phase is not DictationPhase.OFF:
+            self._tasks.cancel("dictation")
+            self._dictation.cancel()
+            self._stop()
+
+    def close(self) -> None:
+        """End dictation with the window."""
+        self.cancel()
+
+    def _on_pressed(self) -> None:
+        self._is_pressed = True
+        if self.phase is DictationPhase.OFF:
+            self._hold_timer.start()
+            self.start()
+        else:
+            self._hold_timer.stop()
+            self.finish()
+
+    def _on_released(self) -> None:
+        """End dictation if the button or shortcut that began it was held."""
+        if self._is_pressed and self.phase is not DictationPhase.OFF and not self._hold_timer.isActive():
+            self.finish()
+        self._is_pressed = False
+
+    def _on_shortcut(self) -> None:
+        """Begin or end dictation by the shortcut or a command; only for the shortcut a key is down whose release counts."""
+        self._on_pressed()
+        window = self._composer.window().windowHandle()
+        if window is not None and QGuiApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier:
+            window.installEventFilter(self)
+        else:
+            self._is_pressed = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Wait for the release of the shortcut."""
+        is_release = event.type() is QEvent.Type.KeyRelease
+        if is_release and isinstance(event, QKeyEvent) and not event.isAutoRepeat() and event.key() in SHORTCUT_KEYS:
+            watched.removeEventFilter(self)
+            self._on_released()
+        return False
+
+    async def _explain(self) -> None:
+        """Say in the tooltip why dictation is not possible."""
+        if self.phase is not DictationPhase.OFF:
+            return
+        try:
+            await self._dictation.find_model()
+            problem = ""
+        except LetheError as error:
+            problem = str(error)
+        if self.phase is DictationPhase.OFF:
+            self._button.show_problem(problem)
+
+    # Listening.
+
+    async def _start(self) -> None:
+        try:
+            self._model = await self._dictation.find_model()
+            self._format = await self.microphone.open(self._on_sound, self._on_failure)
+        except LetheError:
+            self._stop()
+            raise
+        self._dictation.start(self._model, self._format, self._on_event)
+        self._set_phase(DictationPhase.LISTENING)
+
+    def _on_sound(self, data: bytes) -> None:
+        if self.phase is not DictationPhase.LISTENING:
+            return
+        if self.is_output_playing() and not self._preferences.current.barge_in:
+            data = bytes(len(data))  # silence in its place, so that what was said before still ends with a pause
+        self._button.set_level(self._dictation.add_sound(data))
+
+    def _on_event(self, event: DictationEvent) -> None:
+        match event:
+            case ModelReadied():
+                self._show_state(self.tr("Listening…"))
+            case SpeechBegan():
+                self._interrupt()
+            case HeardText(text=text, is_final=False):
+                self._composer.dictated.show_partial(text)
+            case HeardText(text=text):
+                self._composer.dictated.commit(text)
+                if text and self._is_hands_free and self._preferences.current.hands_free_sends:
+                    self._send()
+            case DictationEnded(error=error):
+                self._stop()
+                if error is not None:
+                    self._notifier.report_error(error)
+
+    def _on_failure(self, error: LetheError) -> None:
+        """Recognise what was heard before the microphone failed."""
+        self.finish()
+        self._notifier.report_error(error)
+
+    def _interrupt(self) -> None:
+        if self._preferences.current.barge_in:
+            self.speech_started.emit()
+            if self._is_hands_free:
+                self._replies.stop_reply()
+
+    def _send(self) -> None:
+        """Send the draft, or wait until the reply that was interrupted is stored."""
+        if self._replies.is_busy:
+            self._sends_when_idle = True
+            self._replies.stop_reply()
+        else:
+            self._composer.submit()
+
+    def _on_turn_ended(self) -> None:
+        self._update_stop_action()
+        if self._sends_when_idle and not self._replies.is_busy:
+            self._sends_when_idle = False
+            self._composer.submit()
+
+    def _begin_next_message(self) -> None:
+        """Forget what is being heard, because its words were sent, or another conversation is on display. Only hands-free mode
+        goes on.
+        """
+        self._sends_when_idle = False
+        is_going_on = self._is_hands_free and self.phase is DictationPhase.LISTENING
+        if not is_going_on:
+            self.cancel()
+        elif self._composer.dictated.partial and self._model is not None:
+            self._composer.dictated.commit("")
+            self._dictation.cancel()
+            self._dictation.start(self._model, self._format, self._on_event)
+
+    def _stop(self) -> None:
+        self.microphone.close()
+        self._composer.dictated.commit("")
+        self._set_phase(DictationPhase.OFF)
+
+    # Display.
+
+    def _set_phase(self, phase: DictationPhase) -> None:
+        self.phase = phase
+        is_on = phase in {DictationPhase.STARTING, DictationPhase.LISTENING}
+        self._button.set_on(is_on=is_on)
+        self._show_state(
+            {
+                DictationPhase.OFF: "",
+                DictationPhase.STARTING: self.tr("Opening the microphone…"),
+                DictationPhase.LISTENING: self.tr("Listening; the model is being loaded…"),
+                DictationPhase.FINISHING: self.tr("Recognising…"),
+            }[phase]
+        )
+        self._update_stop_action()
+
+    def _show_state(self, text: str) -> None:
+        self._composer.show_dictation_state(text)
+        if text:
+            announce(self._button, text)
+
+    def _update_stop_action(self) -> None:
+        """Let Esc cancel dictation as it stops a reply."""
+        self._stop_action.setEnabled(self._replies.is_busy or self.phase is not DictationPhase.OFF)
