@@ -30,7 +30,7 @@ VALUE_LABELS = {
     "dictation_language.auto": str(QT_TRANSLATE_NOOP("Field", "Detect automatically")),
 }
 LANGUAGE_SETTINGS = frozenset({"dictation_language"})
-"""Settings whose values are language codes."""
+"""Settings whose values are language codes, after the one for detecting the language."""
 
 
 def value_label(name: str, value: str) -> str:

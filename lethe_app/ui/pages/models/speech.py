@@ -25,8 +25,8 @@ class SpeechModelSheet(CardColumn):
         column = self.add_card(
             self.tr("Dictation"),
             self.tr(
-                "What you say is recognised on this computer by a Whisper model. Neither the sound nor the text leaves it, and"
-                " the sound is never stored."
+                "What you say is recognised on this computer by a Whisper model. The sound is never stored, and never leaves"
+                " this computer."
             ),
         )
         self.model_label = create_text_label("")
