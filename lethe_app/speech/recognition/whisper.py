@@ -29,6 +29,8 @@ good with 768 as with 1500; with 512 one more word in ten was wrong, and with le
 MAX_CONTEXT, POSITIONS_PER_SECOND, CONTEXT_MARGIN = 1500, 50, 64
 TRAILING_SILENCE = SAMPLE_RATE // 2
 """Samples of silence after a segment; without it, the last word is sometimes lost."""
+MIN_LANGUAGE_SECONDS = 2.5
+"""Seconds of a segment, silence included, from which the language that is detected counts for all of it."""
 _SOUND_NOTES = re.compile(r"\[[^\]]*\]|\([^)]*\)|[*♪]+[^*♪]*[*♪]+|♪")
 """What Whisper writes about sounds that are no speech: [BLANK_AUDIO], (music), *coughs*."""
 
@@ -41,7 +43,7 @@ class WhisperRecogniser:
         self._file: WhisperFile | None = None
         self._detector: SileroDetector | None = None
         self._heard_language = ""
-        """Language detected last in the stream; empty at its beginning."""
+        """Language of the current segment; empty until enough of it was heard."""
 
     def load(self, path: Path, threads: int) -> None:
         # whisper.cpp returns an object for a damaged file, too, and ends the process as soon as that is used.
@@ -92,9 +94,13 @@ class WhisperRecogniser:
             self._detector.reset()
 
     def _detect_language(self, samples: npt.NDArray[np.float32], *, is_final: bool) -> str:
-        """Return the language of the samples. It costs as much as the text, so provisional texts detect it once a stream."""
+        """Return the language of a segment. It costs as much as the text, so a provisional text detects it for the final one:
+        nobody waits for it after the pause.
+        """
         assert self._model is not None
-        if is_final or not self._heard_language:
+        language = self._heard_language
+        if not language:
             (language, _probability), _others = self._model.auto_detect_language(samples)
-            self._heard_language = language
-        return self._heard_language
+        is_certain = len(samples) >= SAMPLE_RATE * MIN_LANGUAGE_SECONDS
+        self._heard_language = language if is_certain and not is_final else ""
+        return language
