@@ -15,7 +15,6 @@ from lethe_app.speech.recognition.audio import PcmConverter, SampleType, level_o
 from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.speech.recognition.protocol import (
     ListeningEnded,
-    RecogniserLoaded,
     RecognitionFailed,
     RecognitionReport,
     SpeechStarted,
@@ -36,11 +35,6 @@ class SoundFormat:
     channels: int = 1
     sample_type: str = "int16"
     """`uint8`, `int16`, `int32` or `float32`."""
-
-
-@dataclass(frozen=True)
-class ModelReadied:
-    """The model is loaded; from now on texts follow quickly."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ class DictationEnded:
     error: LetheError | None = None
 
 
-DictationEvent = ModelReadied | SpeechBegan | HeardText | DictationEnded
+DictationEvent = SpeechBegan | HeardText | DictationEnded
 
 
 class Dictation:
@@ -139,8 +133,6 @@ class Dictation:
 
 def _notify(report: RecognitionReport, on_event: Callable[[DictationEvent], None]) -> None:
     match report:
-        case RecogniserLoaded():
-            on_event(ModelReadied())
         case SpeechStarted():
             on_event(SpeechBegan())
         case SpeechText(text=text, language=language, is_final=is_final):

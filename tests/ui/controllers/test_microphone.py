@@ -32,3 +32,16 @@ async def test_a_computer_without_a_microphone_says_so():
 
     with pytest.raises(DictationError, match="No microphone was found"):
         await SystemMicrophone().open(lambda _data: None, lambda _error: None)
+
+
+async def test_a_sound_system_that_died_is_not_opened_again():
+    microphone, reported = SystemMicrophone(), []
+    microphone._on_failure = reported.append
+
+    microphone._report_stall()
+    assert reported == []
+    microphone._report_stall()
+
+    assert [error.message for error in reported] == ["The sound system stopped working."]
+    with pytest.raises(DictationError, match="The sound system stopped working"):
+        await microphone.open(lambda _data: None, reported.append)

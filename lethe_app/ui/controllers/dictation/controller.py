@@ -14,7 +14,6 @@ from lethe_app.services.speech.dictation import (
     DictationEnded,
     DictationEvent,
     HeardText,
-    ModelReadied,
     SoundFormat,
     SpeechBegan,
 )
@@ -77,6 +76,8 @@ class DictationController(QObject):
         self._is_hands_free = False
         self._model: Path | None = None
         self._format = SoundFormat()
+        self._awaits_sound = False
+        """True until the first sound: a microphone may take a second to start, and what is said before is lost."""
         self._sends_when_idle = False
         """True if the draft is sent as soon as the reply that was interrupted is stored."""
         self._hold_timer = QTimer(self, singleShot=True, interval=HOLD_MS)
@@ -184,12 +185,13 @@ class DictationController(QObject):
             return
         if self.is_output_playing() and not self._preferences.current.barge_in:
             data = bytes(len(data))  # silence in its place, so that what was said before still ends with a pause
+        if self._awaits_sound:
+            self._awaits_sound = False
+            self._show_state(self.tr("Listening…"))
         self._button.set_level(self._dictation.add_sound(data))
 
     def _on_event(self, event: DictationEvent) -> None:
         match event:
-            case ModelReadied():
-                self._show_state(self.tr("Listening…"))
             case SpeechBegan():
                 self._interrupt()
             case HeardText(text=text, is_final=False):
@@ -249,14 +251,14 @@ class DictationController(QObject):
     # Display.
 
     def _set_phase(self, phase: DictationPhase) -> None:
-        self.phase = phase
+        self.phase, self._awaits_sound = phase, phase is DictationPhase.LISTENING
         is_on = phase in {DictationPhase.STARTING, DictationPhase.LISTENING}
         self._button.set_on(is_on=is_on)
         self._show_state(
             {
                 DictationPhase.OFF: "",
                 DictationPhase.STARTING: self.tr("Opening the microphone…"),
-                DictationPhase.LISTENING: self.tr("Listening; the model is being loaded…"),
+                DictationPhase.LISTENING: self.tr("Opening the microphone…"),
                 DictationPhase.FINISHING: self.tr("Recognising…"),
             }[phase]
         )

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QCoreApplication, QIODevice, QMicrophonePermission, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QIODevice, QMicrophonePermission, QObject, Qt, QTimer
 
 from lethe_app.errors import DictationError
 from lethe_app.services.speech.dictation import SoundFormat
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 BUFFER_MS = 200
 """Sound that Qt may hold back before it is read, in milliseconds."""
+STALL_MS = 2500
+"""Time in milliseconds without any sound, not even silence, after which the sound system counts as dead the second time. After
+the first it may only be the computer that slept.
+"""
 
 
 class Microphone(Protocol):
@@ -36,12 +40,20 @@ class SystemMicrophone(QObject):
         super().__init__(parent)
         self._source: QAudioSource | None = None
         self._device: QIODevice | None = None
+        self._on_failure: Callable[[DictationError], None] = lambda _error: None
+        self._has_stalled = False
+        self._is_dead = False
+        """True after the sound system died: Qt 6.11 then ends the program when a microphone is opened again."""
+        self._stall_timer = QTimer(self, singleShot=True, interval=STALL_MS)
+        self._stall_timer.timeout.connect(self._report_stall)
 
     async def open(self, on_sound: Callable[[bytes], None], on_failure: Callable[[DictationError], None]) -> SoundFormat:
         """Begin to deliver sound, and return its format. Raise DictationError if there is no microphone, no permission to
         use it, or no library of the system for it.
         """
         self.close()
+        if self._is_dead:
+            raise self._death_error()
         await self._load_library()
         if not await self._request_permission():
             raise DictationError(
@@ -59,12 +71,22 @@ class SystemMicrophone(QObject):
         if opened is None:
             self.close()
             raise DictationError(self.tr("The microphone cannot be opened."), self.tr("Another program may be using it."))
-        opened.readyRead.connect(lambda: on_sound(bytes(opened.readAll().data())))
-        self._source.stateChanged.connect(lambda _state: self._report_failure(on_failure))
+
+        def pass_on() -> None:
+            self._has_stalled = False
+            self._stall_timer.start()
+            on_sound(bytes(opened.readAll().data()))
+
+        opened.readyRead.connect(pass_on)
+        self._on_failure = on_failure
+        self._stall_timer.start()
+        # Without the state as an argument, which PySide 6.11 cannot convert.
+        self._source.stateChanged.connect(self._report_failure)
         return sound_format
 
     def close(self) -> None:
         """Stop; does nothing if the microphone is not open."""
+        self._stall_timer.stop()
         source, self._source, self._device = self._source, None, None
         if source is not None:
             source.stop()
@@ -95,14 +117,29 @@ class SystemMicrophone(QObject):
             status = await answered
         return status is Qt.PermissionStatus.Granted
 
-    def _report_failure(self, on_failure: Callable[[DictationError], None]) -> None:
+    def _report_stall(self) -> None:
+        """Report that the sound system delivers nothing any more, of which Qt says nothing."""
+        if not self._has_stalled:
+            self._has_stalled = True
+            self._stall_timer.start()
+            return
+        self._is_dead = True
+        self.close()
+        self._on_failure(
+            DictationError(self.tr("The sound system stopped working."), self.tr("Restart Lethe to dictate again."))
+        )
+
+    def _death_error(self) -> DictationError:
+        return DictationError(self.tr("The sound system stopped working."), self.tr("Restart Lethe to dictate again."))
+
+    def _report_failure(self) -> None:
         """Report the end of the sound, for instance because the microphone was unplugged."""
         from PySide6.QtMultimedia import QtAudio  # noqa: PLC0415 - loaded when the microphone was opened
 
         if self._source is not None and self._source.error() is not QtAudio.Error.NoError:
             self.close()
             remedy = self.tr("Check that it is connected, and dictate again.")
-            on_failure(DictationError(self.tr("The microphone stopped working."), remedy))
+            self._on_failure(DictationError(self.tr("The microphone stopped working."), remedy))
 
 
 def _choose_format(device: QAudioDevice) -> tuple[QAudioFormat, SoundFormat]:
