@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal
 
 from lethe_app.errors import RecognitionCrashed
-from lethe_app.speech.recognition import worker
 from lethe_app.speech.recognition.protocol import (
     AudioChunk,
     CancelListening,
@@ -117,6 +116,8 @@ class RecognitionClient:
     # Process.
 
     def _start_process(self) -> None:
+        from lethe_app.speech.recognition import worker  # noqa: PLC0415 - the program at rest does without its modules
+
         context = multiprocessing.get_context(START_METHOD)
         parent_end, child_end = context.Pipe()
         self._process = context.Process(target=worker.run, args=(child_end, self._kind), daemon=True, name="lethe-recognition")
