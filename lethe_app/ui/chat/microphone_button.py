@@ -10,7 +10,7 @@ from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON
-from lethe_app.ui.core.theme import Theme, text_colour_on_accent
+from lethe_app.ui.core.theme import Theme
 
 METER_HEIGHT = 3
 MIN_LEVEL_CHANGE = 0.03
@@ -45,7 +45,7 @@ class MicrophoneButton(QToolButton):
     def apply_theme(self) -> None:
         """Apply the icon of the current theme."""
         palette = self._theme.palette
-        self.setIcon(load_icon("microphone", text_colour_on_accent(palette) if self._is_on else palette.muted))
+        self.setIcon(load_icon("microphone", palette.surface if self._is_on else palette.muted))
 
     def show_problem(self, problem: str) -> None:
         """Say in the tooltip why dictation is not possible; empty if it is."""
@@ -55,9 +55,9 @@ class MicrophoneButton(QToolButton):
             self.setAccessibleDescription(problem)
 
     def set_on(self, *, is_on: bool) -> None:
-        """Show whether the microphone is on."""
+        """Show whether the microphone is on: in the colour of a recording, not that of the button beside it."""
         self._is_on, self._level = is_on, 0.0
-        self.setProperty("primary", is_on)
+        self.setProperty("recording", is_on)
         self.style().polish(self)
         self.apply_theme()
         if is_on:
@@ -78,7 +78,7 @@ class MicrophoneButton(QToolButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        colour = QColor(text_colour_on_accent(self._theme.palette))
+        colour = QColor(self._theme.palette.surface)
         full_width = self.width() - 4 * METER_HEIGHT
         top = self.height() - METER_HEIGHT - 2
         for width, opacity in ((full_width, 0.3), (full_width * self._level, 1.0)):

@@ -95,6 +95,9 @@ class SystemMicrophone(QObject):
     async def _load_library(self) -> None:
         try:
             await asyncio.to_thread(importlib.import_module, "PySide6.QtMultimedia")
+        except ModuleNotFoundError as error:
+            message = self.tr("The microphone cannot be used, because Qt Multimedia is not installed.")
+            raise DictationError(message, self.tr("Install Lethe again.")) from error
         except ImportError as error:
             raise DictationError(
                 self.tr("The microphone cannot be used: {reason}.").format(reason=str(error).rstrip(".")),
