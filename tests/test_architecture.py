@@ -45,7 +45,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "services": (
         "imports",
         "chat maintenance search worlds",
-        "models notebooks speech tools",
+        "models notebooks tools",
         "personas web",
         "background",
         "sessions",
@@ -53,6 +53,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "memory",
         "documents",
         "indexing prompting",
+        "speech",
         "scheduling",
     ),
     "brain": (

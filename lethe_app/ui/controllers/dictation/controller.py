@@ -271,4 +271,5 @@ class DictationController(QObject):
 
     def _update_stop_action(self) -> None:
         """Let Esc cancel dictation as it stops a reply."""
-        self._stop_action.setEnabled(self._replies.is_busy or self.phase is not DictationPhase.OFF)
+        is_dictating = self.phase is not DictationPhase.OFF
+        self._stop_action.setEnabled(is_dictating or self._replies.is_busy or self.is_output_playing())
