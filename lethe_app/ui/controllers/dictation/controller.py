@@ -271,5 +271,4 @@ class DictationController(QObject):
 
     def _update_stop_action(self) -> None:
         """Let Esc cancel dictation as it stops a reply."""
-        is_dictating = self.phase is not DictationPhase.OFF
-        self._stop_action.setEnabled(is_dictating or self._replies.is_busy or self.is_output_playing())
+        self._stop_action.setEnabled(self._replies.is_busy or self.phase is not DictationPhase.OFF)
