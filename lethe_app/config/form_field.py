@@ -19,6 +19,7 @@ class SettingSection(StrEnum):
 
     GENERAL = "General"
     CHAT = "Chat"
+    SPEECH = "Speech"
     MODEL = "Model"
     PROMPT = "Prompt"
     SESSIONS = "Conversations"
@@ -28,7 +29,6 @@ class SettingSection(StrEnum):
     BACKGROUND = "Background activity"
     WEB = "Internet"
     TOOLS = "Tools"
-    SPEECH = "Speech"
 
 
 def form_field(default: Any, title: str, help_text: str = "", **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type

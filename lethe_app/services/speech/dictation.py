@@ -121,7 +121,9 @@ class Dictation:
         self._client.cancel_listening()
 
     def _find_models(self) -> list[WhisperFile]:
-        paths = [*sorted(self._folder.glob(MODEL_PATTERN)), Path(self._preferences.current.dictation_model or self._folder)]
+        paths = sorted(self._folder.glob(MODEL_PATTERN))
+        if self._preferences.current.dictation_model:
+            paths.append(Path(self._preferences.current.dictation_model))
         found: dict[Path, WhisperFile] = {}
         for path in paths:
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +14,7 @@ from lethe_app.speech.recognition.recogniser import AUTOMATIC, RecognisedText
 SPEECH_LEVEL = 0.4
 """Level above which a frame counts as speech."""
 SECONDS_PER_WORD = 0.3
+POLL_SECONDS = 0.02
 
 
 class RecognitionScript(BaseModel):
@@ -24,6 +26,8 @@ class RecognitionScript(BaseModel):
     language: str = "en"
     dies_at: int = -1
     """Number of the segment at which the process ends, to test a crash."""
+    waits_for: str = ""
+    """Path of a file before whose existence no final text comes, to test what happens meanwhile."""
 
 
 class ScriptedRecogniser:
@@ -40,6 +44,8 @@ class ScriptedRecogniser:
     def transcribe(self, pcm: bytes, language: str, *, is_final: bool) -> RecognisedText:
         if is_final and self._segment == self._script.dies_at:
             os._exit(3)
+        while is_final and self._script.waits_for and not Path(self._script.waits_for).exists():
+            time.sleep(POLL_SECONDS)
         texts = self._script.texts
         words = texts[self._segment % len(texts)].split() if texts else []
         if is_final:

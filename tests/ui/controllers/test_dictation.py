@@ -192,6 +192,23 @@ async def test_hands_free_sends_what_is_said_and_listens_on(
         assert scene.draft.toPlainText() == ""
 
 
+async def test_who_speaks_on_after_a_pause_sends_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path]
+):
+    gate = tmp_path / "gate"
+    async with dictating(tmp_path / "home", monkeypatch, model=echo_model("I see."), hands_free=True) as (scene, microphone):
+        script = write_script(tmp_path / "slow.json", "One thing.", "And another.", waits_for=str(gate))
+        await scene.services.preferences.set(dictation_model=str(script))
+        scene.controller.dictation.start()
+        await listening(scene)
+        microphone.play((tone(1) + silence(1)) * 2)
+        await until(lambda: scene.controller.dictation._open_segments == 2)
+        await asyncio.to_thread(gate.touch)
+
+        await until(lambda: "I see." in scene.words and not scene.is_replying)
+        assert "One thing. And another." in scene.words
+
+
 async def test_hands_free_only_writes_if_it_may_not_send(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     settings = {"hands_free": True, "hands_free_sends": False}
     async with dictating(tmp_path / "home", monkeypatch, "First.", "Second.", **settings) as (scene, microphone):

@@ -78,6 +78,10 @@ class DictationController(QObject):
         self._format = SoundFormat()
         self._awaits_sound = False
         """True until the first sound: a microphone may take a second to start, and what is said before is lost."""
+        self._open_segments = 0
+        """Pieces of speech that have begun and whose final text has not come yet."""
+        self._has_unsent_text = False
+        """True if what was said in hands-free mode is to be sent after a pause."""
         self._sends_when_idle = False
         """True if the draft is sent as soon as the reply that was interrupted is stored."""
         self._hold_timer = QTimer(self, singleShot=True, interval=HOLD_MS)
@@ -193,12 +197,15 @@ class DictationController(QObject):
     def _on_event(self, event: DictationEvent) -> None:
         match event:
             case SpeechBegan():
+                self._open_segments += 1
                 self._interrupt()
             case HeardText(text=text, is_final=False):
                 self._composer.dictated.show_partial(text)
             case HeardText(text=text):
+                self._open_segments -= 1
                 self._composer.dictated.commit(text)
-                if text and self._is_hands_free and self._preferences.current.hands_free_sends:
+                self._has_unsent_text |= bool(text) and self._is_hands_free and self._preferences.current.hands_free_sends
+                if self._has_unsent_text and not self._open_segments:  # who already speaks on has not finished
                     self._send()
             case DictationEnded(error=error):
                 self._stop()
@@ -218,6 +225,7 @@ class DictationController(QObject):
 
     def _send(self) -> None:
         """Send the draft, or wait until the reply that was interrupted is stored."""
+        self._has_unsent_text = False
         if self._replies.is_busy:
             self._sends_when_idle = True
             self._replies.stop_reply()
@@ -241,6 +249,7 @@ class DictationController(QObject):
         elif self._composer.dictated.partial and self._model is not None:
             self._composer.dictated.commit("")
             self._dictation.cancel()
+            self._open_segments, self._has_unsent_text = 0, False
             self._dictation.start(self._model, self._format, self._on_event)
 
     def _stop(self) -> None:
@@ -252,6 +261,8 @@ class DictationController(QObject):
 
     def _set_phase(self, phase: DictationPhase) -> None:
         self.phase, self._awaits_sound = phase, phase is DictationPhase.LISTENING
+        if phase in {DictationPhase.OFF, DictationPhase.STARTING}:
+            self._open_segments, self._has_unsent_text = 0, False
         is_on = phase in {DictationPhase.STARTING, DictationPhase.LISTENING}
         self._button.set_on(is_on=is_on)
         self._show_state(
