@@ -11,6 +11,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Literal
 
 from lethe_app.errors import RecognitionCrashed
@@ -47,6 +48,8 @@ class RecognitionClient:
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._reader: threading.Thread | None = None
+        self._outbox: SimpleQueue[RecognitionRequest | None] = SimpleQueue()
+        """Requests for the process, which a thread sends: a pipe blocks as soon as nobody reads it. None ends the thread."""
         self._loaded_path: Path | None = None
         self._stream = 0
         self._on_report: ReportListener | None = None
@@ -130,6 +133,10 @@ class RecognitionClient:
             target=self._read_reports, args=(parent_end, self._process, loop), daemon=True, name="recognition-reports"
         )
         self._reader.start()
+        self._outbox = SimpleQueue()
+        threading.Thread(
+            target=_send_requests, args=(parent_end, self._outbox), daemon=True, name="recognition-requests"
+        ).start()
 
     def _read_reports(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
         """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
@@ -175,13 +182,13 @@ class RecognitionClient:
 
     def _send(self, request: RecognitionRequest) -> None:
         if self._pipe is not None:
-            with suppress(OSError):  # the reader thread notices the end of the process and reports it
-                self._pipe.send(request)
+            self._outbox.put(request)
 
     def _handle_exit(self, pipe: Connection) -> None:
         """Handle the end of a process that this client did not terminate: the next stream starts another."""
         if pipe is not self._pipe:
             return
+        self._outbox.put(None)
         pipe.close()
         self._process = self._pipe = self._reader = self._loaded_path = None
         on_report = self._on_report
@@ -192,12 +199,20 @@ class RecognitionClient:
 
     def _terminate_process(self) -> None:
         process, pipe, reader = self._process, self._pipe, self._reader
+        self._outbox.put(None)
         self._process = self._pipe = self._reader = self._loaded_path = None
         if process is not None and pipe is not None and reader is not None:
             work = asyncio.to_thread(_terminate, process, pipe, reader)
             task = asyncio.get_running_loop().create_task(work)
             self._terminations.add(task)
             task.add_done_callback(self._terminations.discard)
+
+
+def _send_requests(pipe: Connection, outbox: SimpleQueue[RecognitionRequest | None]) -> None:
+    """Send requests until None comes or the pipe is broken, whose end the reader thread reports. Runs in a thread."""
+    with suppress(OSError):
+        while (request := outbox.get()) is not None:
+            pipe.send(request)
 
 
 def _terminate(process: BaseProcess, pipe: Connection, reader: threading.Thread) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -159,6 +162,24 @@ async def test_a_crash_is_reported_and_the_next_stream_starts_another_process(cl
     assert isinstance(failure, RecognitionFailed)
     assert (failure.kind, failure.message) == ("RecognitionCrashed", "Speech recognition stopped working.")
     assert (await hear(client, script("again"), tone(1))).final_texts == ["again"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be halted there")
+async def test_a_process_that_hangs_does_not_block_who_sends_it_sound(client: RecognitionClient, script):
+    path = script("one", "two")
+    await hear(client, path, tone(1))
+    heard = Heard()
+    client.start_listening(path, "auto", 800, heard)
+    await heard.wait_for(ListeningReady)
+
+    os.kill(client._process.pid, signal.SIGSTOP)
+    for chunk in chunks(silence(30) + tone(1)):  # ten times what the pipe holds
+        client.send_audio(chunk)
+    client.finish_listening()
+    os.kill(client._process.pid, signal.SIGCONT)
+
+    await heard.wait_for(ListeningEnded)
+    assert heard.final_texts == ["two"]
 
 
 async def test_the_process_ends_when_it_is_idle(script, monkeypatch: pytest.MonkeyPatch):
