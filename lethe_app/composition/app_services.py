@@ -141,7 +141,6 @@ class AppServices:
     qualification: Qualification
     presets: PresetService
     downloads: Downloads
-    model_trial: ModelTrial
     dictation: Dictation
     worlds: WorldService
     world_trials: WorldTrials
@@ -161,6 +160,10 @@ class AppServices:
     core: CoreServices
     """Services that the others are built on; for tests and benchmarks."""
     _close_functions: tuple[Callable[[], Awaitable[None]], ...]
+
+    @property
+    def model_trial(self) -> ModelTrial:
+        return self.core.model_trial
 
     @property
     def imports(self) -> ImportService:

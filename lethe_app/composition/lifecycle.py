@@ -75,7 +75,6 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         qualification=core.qualification,
         presets=core.presets,
         downloads=core.downloads,
-        model_trial=core.model_trial,
         dictation=background.dictation,
         worlds=core.worlds,
         world_trials=core.world_trials,
