@@ -159,9 +159,11 @@ class ModelPage(ListPage):
         self._update_fits()
 
     async def _load_offers(self) -> None:
-        for assessment in await self._services.downloads.assess_offers():
+        chat_models = await self._services.downloads.assess_offers()
+        speech_models = await self._services.downloads.assess_speech_offers()
+        for assessment in chat_models:
             self._add_offer(assessment, self.download_sheet).use_requested.connect(self._use_download)
-        for assessment in await self._services.downloads.assess_speech_offers():
+        for assessment in speech_models:
             self._add_offer(assessment, self.speech_sheet).use_requested.connect(self.speech_sheet.use_model)
         text = self.tr(
             "Models are downloaded from Hugging Face, or from the mirror in the settings, only when you start a download."
