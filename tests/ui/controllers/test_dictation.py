@@ -128,6 +128,22 @@ async def test_the_shortcut_is_held_like_the_button(tmp_path: Path, monkeypatch:
         assert scene.draft.toPlainText() == "By key."
 
 
+async def test_a_key_that_repeats_while_it_is_held_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with dictating(tmp_path / "home", monkeypatch, "Held.") as (scene, microphone):
+        window = scene.window.windowHandle()
+        QTest.keyPress(window, Qt.Key.Key_Space, SHORTCUT)
+        await listening(scene)
+        for _ in range(5):  # X11's repetition, as it arrives on a busy computer
+            QTest.keyRelease(window, Qt.Key.Key_Space, SHORTCUT)
+            QTest.keyPress(window, Qt.Key.Key_Space, SHORTCUT)
+            assert phase(scene) is DictationPhase.LISTENING
+        microphone.play(tone(1))
+        QTest.keyRelease(window, Qt.Key.Key_Space, SHORTCUT)
+
+        await until(lambda: phase(scene) is DictationPhase.OFF)
+        assert scene.draft.toPlainText() == "Held."
+
+
 async def test_the_command_listens_until_it_is_given_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "By command.") as (scene, microphone):
         scene.window.window_actions["dictate"].trigger()

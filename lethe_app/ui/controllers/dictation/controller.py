@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 HOLD_MS = 350
 """Milliseconds after which a press counts as held: its release ends dictation. After a shorter one, another press does."""
+REPEAT_MS = 80
+"""Milliseconds within which a key that is held down is “pressed” again after its “release”, as X11 repeats keys; Qt marks most
+of these events, but not all on a busy computer.
+"""
 SHORTCUT_KEYS = {Qt.Key.Key_Space, Qt.Key.Key_Control, Qt.Key.Key_Shift, Qt.Key.Key_Meta}
 """Keys of the shortcut; the first one released ends a dictation for which it was held."""
 
@@ -85,6 +89,9 @@ class DictationController(QObject):
         self._sends_when_idle = False
         """True if the draft is sent as soon as the reply that was interrupted is stored."""
         self._hold_timer = QTimer(self, singleShot=True, interval=HOLD_MS)
+        self._release_timer = QTimer(self, singleShot=True, interval=REPEAT_MS)
+        self._release_timer.timeout.connect(self._end_hold)
+        self._was_held = False
         self._is_pressed = False
         """True while the button or the shortcut that began dictation is still down."""
         window.notifier.register_remedy(
@@ -94,6 +101,7 @@ class DictationController(QObject):
         self._button.released.connect(self._on_released)
         self._button.hovered.connect(lambda: tasks.start_task(self._explain(), key="dictation problem"))
         self._button.hidden.connect(self.cancel)
+        window.window_actions["dictate"].setAutoRepeat(False)  # a key that is held would press it again and again
         window.window_actions.connect(dictate=self._on_shortcut, stop=self.cancel)
         self._composer.sent.connect(lambda _text, _is_dictated: self._begin_next_message())
         replies.session_shown.connect(lambda _session_id: self._begin_next_message())
@@ -138,13 +146,23 @@ class DictationController(QObject):
             self.finish()
 
     def _on_released(self) -> None:
+        self._was_held = not self._hold_timer.isActive()
+        self._end_hold()
+
+    def _end_hold(self) -> None:
         """End dictation if the button or shortcut that began it was held."""
-        if self._is_pressed and self.phase is not DictationPhase.OFF and not self._hold_timer.isActive():
+        window = self._composer.window().windowHandle()
+        if window is not None:
+            window.removeEventFilter(self)
+        if self._is_pressed and self.phase is not DictationPhase.OFF and self._was_held:
             self.finish()
         self._is_pressed = False
 
     def _on_shortcut(self) -> None:
         """Begin or end dictation by the shortcut or a command; only for the shortcut a key is down whose release counts."""
+        if self._release_timer.isActive():  # the key was held all the time
+            self._release_timer.stop()
+            return
         self._on_pressed()
         window = self._composer.window().windowHandle()
         if window is not None and QGuiApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -156,8 +174,8 @@ class DictationController(QObject):
         """Wait for the release of the shortcut."""
         is_release = event.type() is QEvent.Type.KeyRelease
         if is_release and isinstance(event, QKeyEvent) and not event.isAutoRepeat() and event.key() in SHORTCUT_KEYS:
-            watched.removeEventFilter(self)
-            self._on_released()
+            self._was_held = not self._hold_timer.isActive()
+            self._release_timer.start()
         return False
 
     async def _explain(self) -> None:
