@@ -20,7 +20,6 @@ from lethe_app.speech.recognition.protocol import (
     CancelListening,
     FinishListening,
     ListeningEnded,
-    ListeningReady,
     LoadRecogniser,
     RecognitionFailed,
     RecognitionReport,
@@ -41,7 +40,9 @@ ReportListener = Callable[[RecognitionReport], None]
 
 
 class RecognitionClient:
-    """One stream at a time. Use it from one event loop, and close it before that loop closes."""
+    """One stream at a time is heard; those before it may still be recognised. Use it from one event loop, and close it before
+    that loop closes.
+    """
 
     def __init__(self, kind: str = "whisper", idle_seconds: float = IDLE_SECONDS) -> None:
         self._kind, self._idle_seconds = kind, idle_seconds
@@ -52,11 +53,11 @@ class RecognitionClient:
         """Requests for the process, which a thread sends: a pipe blocks as soon as nobody reads it. None ends the thread."""
         self._loaded_path: Path | None = None
         self._stream = 0
-        self._on_report: ReportListener | None = None
-        self._is_ready = False
-        self._waiting_chunks: list[bytes] = []
-        """Sound heard while the process starts; the pipe itself holds only two seconds of it."""
-        self._is_finish_due = False
+        """Number of the last stream."""
+        self._is_heard = False
+        """True while the last stream takes sound."""
+        self._listeners: dict[int, ReportListener] = {}
+        """Listeners of the streams that have not ended."""
         self._idle_timer: asyncio.TimerHandle | None = None
         self._terminations: set[asyncio.Task[None]] = set()
 
@@ -66,20 +67,20 @@ class RecognitionClient:
 
     @property
     def is_listening(self) -> bool:
-        """Return whether a stream has begun and has not ended."""
-        return self._on_report is not None
+        """Return whether a stream has not ended."""
+        return bool(self._listeners)
 
     def start_listening(self, path: Path, language: str, pause_ms: int, on_report: ReportListener) -> None:
         """Begin a stream with the model at `path`; the process starts and the model is loaded if necessary. What is heard
-        meanwhile is kept.
+        meanwhile is kept. A stream that is heard is cancelled, one that is being finished is not.
 
         `on_report` is called in the event loop, for the last time with `ListeningEnded` or `RecognitionFailed`.
         """
-        self.cancel_listening()
+        if self._is_heard:
+            self.cancel_listening()
         self._stop_idle_timer()
         self._stream += 1
-        self._on_report, self._is_ready, self._is_finish_due = on_report, False, False
-        self._waiting_chunks.clear()
+        self._listeners[self._stream], self._is_heard = on_report, True
         if not self.is_running:
             self._start_process()
         if self._loaded_path != path:
@@ -89,29 +90,26 @@ class RecognitionClient:
 
     def send_audio(self, pcm: bytes) -> None:
         """Pass the next sound of the stream on."""
-        if self._on_report is None or self._is_finish_due:
-            return
-        if self._is_ready:
+        if self._is_heard:
             self._send(AudioChunk(self._stream, pcm))
-        else:
-            self._waiting_chunks.append(pcm)
 
     def finish_listening(self) -> None:
-        """End the stream; texts still follow, then `ListeningEnded`."""
-        if self._on_report is not None and not self._is_finish_due:
-            self._is_finish_due = True
-            if self._is_ready:
-                self._send(FinishListening(self._stream))
+        """End the sound of the stream; texts still follow, then `ListeningEnded`."""
+        if self._is_heard:
+            self._is_heard = False
+            self._send(FinishListening(self._stream))
 
     def cancel_listening(self) -> None:
-        """End the stream without another report."""
-        if self._on_report is not None:
-            self._end_stream()
+        """End all streams without another report."""
+        if self._listeners:
+            self._listeners.clear()
+            self._is_heard = False
             self._send(CancelListening(self._stream))
+            self._start_idle_timer()
 
     async def close(self) -> None:
         """Terminate the process and wait for its end."""
-        self._on_report = None
+        self._listeners.clear()
         self._stop_idle_timer()
         self._terminate_process()
         await asyncio.gather(*self._terminations)
@@ -149,29 +147,23 @@ class RecognitionClient:
                 loop.call_soon_threadsafe(self._handle_exit, pipe)
 
     def _deliver(self, report: RecognitionReport) -> None:
-        if self._on_report is None or (report.stream and report.stream != self._stream):
+        stream = report.stream or self._stream
+        on_report = self._listeners.get(stream)
+        if on_report is None:
             return
-        on_report = self._on_report
-        if isinstance(report, ListeningReady):
-            self._flush_waiting()
-        elif isinstance(report, ListeningEnded):
-            self._end_stream()
+        if isinstance(report, ListeningEnded):
+            self._end_stream(stream)
         elif isinstance(report, RecognitionFailed):
             self._loaded_path = None
             self.cancel_listening()
         on_report(report)
 
-    def _flush_waiting(self) -> None:
-        self._is_ready = True
-        for pcm in self._waiting_chunks:
-            self._send(AudioChunk(self._stream, pcm))
-        self._waiting_chunks.clear()
-        if self._is_finish_due:
-            self._send(FinishListening(self._stream))
+    def _end_stream(self, stream: int) -> None:
+        del self._listeners[stream]
+        if not self._listeners:
+            self._start_idle_timer()
 
-    def _end_stream(self) -> None:
-        self._on_report = None
-        self._waiting_chunks.clear()
+    def _start_idle_timer(self) -> None:
         self._stop_idle_timer()
         self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._terminate_process)
 
@@ -191,11 +183,11 @@ class RecognitionClient:
         self._outbox.put(None)
         pipe.close()
         self._process = self._pipe = self._reader = self._loaded_path = None
-        on_report = self._on_report
-        if on_report is not None:
-            self._on_report = None
+        listeners, self._is_heard = dict(self._listeners), False
+        self._listeners.clear()
+        for stream, on_report in listeners.items():
             message = "Speech recognition stopped working."
-            on_report(RecognitionFailed(self._stream, RecognitionCrashed.__name__, message, "Dictate again to restart it."))
+            on_report(RecognitionFailed(stream, RecognitionCrashed.__name__, message, "Dictate again to restart it."))
 
     def _terminate_process(self) -> None:
         process, pipe, reader = self._process, self._pipe, self._reader

@@ -18,7 +18,7 @@ class LoadRecogniser:
 
 @dataclass(frozen=True)
 class StartListening:
-    """Begin a stream; answered by `ListeningReady` as soon as sound is taken, even while the model is being loaded."""
+    """Begin a stream. Sound is taken even while the model is being loaded, and texts of the stream before may still follow."""
 
     stream: int
     language: str
@@ -44,19 +44,12 @@ class FinishListening:
 
 @dataclass(frozen=True)
 class CancelListening:
-    """End a stream and discard what was not recognised yet; not answered."""
+    """End this and all earlier streams, and discard what was not recognised yet; not answered."""
 
     stream: int
 
 
 # From the process.
-
-
-@dataclass(frozen=True)
-class ListeningReady:
-    """The process takes the sound of a stream."""
-
-    stream: int
 
 
 @dataclass(frozen=True)
@@ -110,6 +103,4 @@ class RecognitionFailed:
 
 
 RecognitionRequest = LoadRecogniser | StartListening | AudioChunk | FinishListening | CancelListening
-RecognitionReport = (
-    ListeningReady | RecogniserLoaded | SpeechStarted | SpeechEnded | SpeechText | ListeningEnded | RecognitionFailed
-)
+RecognitionReport = RecogniserLoaded | SpeechStarted | SpeechEnded | SpeechText | ListeningEnded | RecognitionFailed

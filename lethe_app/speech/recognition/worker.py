@@ -19,7 +19,6 @@ from lethe_app.speech.recognition.protocol import (
     CancelListening,
     FinishListening,
     ListeningEnded,
-    ListeningReady,
     LoadRecogniser,
     RecogniserLoaded,
     RecognitionFailed,
@@ -70,7 +69,7 @@ class _Segment:
 
 
 class RecognitionWorker:
-    """One stream at a time. `listen` and `serve` run in threads of their own and share the queue, guarded by one condition."""
+    """One stream at a time is heard. `listen` and `serve` run in threads of their own; one condition guards what they share."""
 
     def __init__(self, pipe: Connection, recogniser: Recogniser) -> None:
         self._pipe, self._recogniser = pipe, recogniser
@@ -78,7 +77,9 @@ class RecognitionWorker:
         self._condition = threading.Condition()
         self._queue: deque[LoadRecogniser | _Segment] = deque()
         self._stream = 0
-        """Number of the stream that is heard, or was heard last; texts of others are not reported."""
+        """Number of the stream that is heard, or was heard last."""
+        self._last_cancelled = 0
+        """Number of the last stream that was cancelled, with all before it; nothing of them is reported."""
         self._language = AUTOMATIC
         self._segmenter: SpeechSegmenter | None = None
         self._reported_seconds = 0.0
@@ -110,8 +111,8 @@ class RecognitionWorker:
                 self._hear(pcm)
             case FinishListening(stream=stream) if stream == self._stream:
                 self._finish()
-            case CancelListening(stream=stream) if stream == self._stream:
-                self._cancel()
+            case CancelListening(stream=stream):
+                self._cancel(stream)
             case _:
                 pass  # sound that arrives after the end of its stream
 
@@ -122,7 +123,6 @@ class RecognitionWorker:
             self._stream, self._language = request.stream, request.language
             self._segmenter = SpeechSegmenter(self._recogniser.is_speech, options)
             self._reported_seconds = 0.0
-        self._send(ListeningReady(request.stream))
 
     def _hear(self, pcm: bytes) -> None:
         with self._condition:
@@ -142,9 +142,9 @@ class RecognitionWorker:
         pcm = b"".join(event.pcm for event in events)
         self._enqueue(_Segment(self._stream, pcm, self._language, ends_stream=True))
 
-    def _cancel(self) -> None:
+    def _cancel(self, stream: int) -> None:
         with self._condition:
-            self._segmenter, self._stream = None, 0
+            self._segmenter, self._last_cancelled = None, stream
             self._queue = deque(one for one in self._queue if isinstance(one, LoadRecogniser))
 
     def _enqueue(self, job: LoadRecogniser | _Segment) -> None:
@@ -202,8 +202,8 @@ class RecognitionWorker:
             self._send_current(SpeechText(stream, result.text, result.language, is_final=False))
 
     def _send_current(self, report: SpeechText | ListeningEnded) -> None:
-        """Send a report, unless its stream was cancelled or another one has begun."""
-        if report.stream == self._stream:
+        """Send a report, unless its stream was cancelled."""
+        if report.stream > self._last_cancelled:
             self._send(report)
 
     def _fail(self, stream: int, error: Exception) -> None:

@@ -16,7 +16,6 @@ from lethe_app.speech.recognition import client as client_module
 from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.speech.recognition.protocol import (
     ListeningEnded,
-    ListeningReady,
     RecogniserLoaded,
     RecognitionFailed,
     RecognitionReport,
@@ -86,7 +85,7 @@ async def test_what_is_said_while_the_process_starts_is_heard(client: Recognitio
 
     assert heard.final_texts == ["hello there"]
     kinds = [type(report) for report in heard.reports if not isinstance(report, SpeechText | RecogniserLoaded)]
-    assert kinds == [ListeningReady, SpeechStarted, SpeechEnded, ListeningEnded]
+    assert kinds == [SpeechStarted, SpeechEnded, ListeningEnded]
 
 
 async def test_each_pause_ends_a_segment_and_the_rest_comes_when_the_stream_is_finished(client: RecognitionClient, script):
@@ -136,6 +135,28 @@ async def test_a_cancelled_stream_reports_nothing_more(client: RecognitionClient
     assert len(heard.final_texts) == 1
 
 
+async def test_a_stream_that_is_being_recognised_ends_while_the_next_one_is_heard(
+    client: RecognitionClient, script, tmp_path: Path
+):
+    gate = tmp_path / "gate"
+    path, first = script("one", "two", waits_for=str(gate)), Heard()
+    client.start_listening(path, "auto", 800, first)
+    client.send_audio(tone(1))
+    client.finish_listening()
+
+    second = Heard()
+    client.start_listening(path, "auto", 800, second)
+    client.send_audio(tone(1))
+    client.finish_listening()
+    await second.wait_for(SpeechStarted)
+    assert first.final_texts == []
+    await asyncio.to_thread(gate.touch)
+    await second.wait_for(ListeningEnded)
+
+    assert (first.final_texts, second.final_texts) == (["one"], ["two"])
+    assert isinstance(first.reports[-1], ListeningEnded)
+
+
 async def test_another_model_is_loaded_into_the_same_process(client: RecognitionClient, script):
     await hear(client, script("first"), tone(1))
     process = client._process
@@ -170,8 +191,6 @@ async def test_a_process_that_hangs_does_not_block_who_sends_it_sound(client: Re
     await hear(client, path, tone(1))
     heard = Heard()
     client.start_listening(path, "auto", 800, heard)
-    await heard.wait_for(ListeningReady)
-
     os.kill(client._process.pid, signal.SIGSTOP)
     for chunk in chunks(silence(30) + tone(1)):  # ten times what the pipe holds
         client.send_audio(chunk)

@@ -12,7 +12,6 @@ from lethe_app.errors import SpeechModelUnreadable
 from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.speech.recognition.protocol import (
     ListeningEnded,
-    ListeningReady,
     RecogniserLoaded,
     RecognitionFailed,
     RecognitionReport,
@@ -88,5 +87,5 @@ async def test_a_stream_runs_through_the_real_process(model: Path):
     kinds = [type(report) for report in reports if not isinstance(report, SpeechText) or report.is_final]
     assert kinds[-1] is ListeningEnded
     assert [kind for kind in kinds if kind is not RecogniserLoaded] == [
-        *(ListeningReady, SpeechStarted, SpeechEnded, SpeechText, ListeningEnded)
+        *(SpeechStarted, SpeechEnded, SpeechText, ListeningEnded)
     ]

@@ -115,6 +115,26 @@ async def test_a_short_press_dictates_until_the_next_one(tmp_path: Path, monkeyp
         assert scene.draft.toPlainText() == "One. Two."
 
 
+async def test_the_button_can_be_pressed_again_while_the_words_before_are_recognised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    gate = tmp_path / "gate"
+    async with dictating(tmp_path / "home", monkeypatch) as (scene, microphone):
+        script = write_script(tmp_path / "slow.json", "The first.", "The second.", waits_for=str(gate))
+        await scene.services.preferences.set(dictation_model=str(script))
+        for _ in range(2):
+            QTest.mousePress(button(scene), Qt.MouseButton.LeftButton)
+            await listening(scene)
+            microphone.play(tone(1))
+            await until(lambda: not scene.controller.dictation._hold_timer.isActive())
+            QTest.mouseRelease(button(scene), Qt.MouseButton.LeftButton)
+            assert phase(scene) is DictationPhase.FINISHING
+        await asyncio.to_thread(gate.touch)
+
+        await until(lambda: phase(scene) is DictationPhase.OFF)
+        assert scene.draft.toPlainText() == "The first. The second."
+
+
 async def test_the_shortcut_is_held_like_the_button(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "By key.") as (scene, microphone):
         window = scene.window.windowHandle()

@@ -82,6 +82,8 @@ class DictationController(QObject):
         self._format = SoundFormat()
         self._awaits_sound = False
         """True until the first sound: a microphone may take a second to start, and what is said before is lost."""
+        self._stream = 0
+        """Number of the latest stream: from one press of the button to the next."""
         self._open_segments = 0
         """Pieces of speech that have begun and whose final text has not come yet."""
         self._has_unsent_text = False
@@ -110,8 +112,8 @@ class DictationController(QObject):
     # What the user does.
 
     def start(self) -> None:
-        """Begin to listen."""
-        if self.phase is DictationPhase.OFF:
+        """Begin to listen, also while what was said before is still being recognised."""
+        if self.phase in {DictationPhase.OFF, DictationPhase.FINISHING}:
             self._is_hands_free = self._preferences.current.hands_free
             self._set_phase(DictationPhase.STARTING)
             self._tasks.start_task(self._start(), key="dictation")
@@ -138,7 +140,7 @@ class DictationController(QObject):
 
     def _on_pressed(self) -> None:
         self._is_pressed = True
-        if self.phase is DictationPhase.OFF:
+        if self.phase in {DictationPhase.OFF, DictationPhase.FINISHING}:
             self._hold_timer.start()
             self.start()
         else:
@@ -199,8 +201,13 @@ class DictationController(QObject):
         except LetheError:
             self._stop()
             raise
-        self._dictation.start(self._model, self._format, self._on_event)
+        self._listen(self._model)
         self._set_phase(DictationPhase.LISTENING)
+
+    def _listen(self, model: Path) -> None:
+        """Begin another stream."""
+        self._stream = stream = self._stream + 1
+        self._dictation.start(model, self._format, lambda event: self._on_event(event, is_latest=stream == self._stream))
 
     def _on_sound(self, data: bytes) -> None:
         if self.phase is not DictationPhase.LISTENING:
@@ -212,20 +219,21 @@ class DictationController(QObject):
             self._show_state(self.tr("Listening…"))
         self._button.set_level(self._dictation.add_sound(data))
 
-    def _on_event(self, event: DictationEvent) -> None:
+    def _on_event(self, event: DictationEvent, *, is_latest: bool) -> None:
+        """Handle an event of the latest stream, or of one before that is still being recognised."""
         match event:
             case SpeechBegan():
                 self._open_segments += 1
                 self._interrupt()
-            case HeardText(text=text, is_final=False):
+            case HeardText(text=text, is_final=False) if is_latest:
                 self._composer.dictated.show_partial(text)
-            case HeardText(text=text):
+            case HeardText(text=text, is_final=True):
                 self._open_segments -= 1
                 self._composer.dictated.commit(text)
                 self._has_unsent_text |= bool(text) and self._is_hands_free and self._preferences.current.hands_free_sends
                 if self._has_unsent_text and not self._open_segments:  # who already speaks on has not finished
                     self._send()
-            case DictationEnded(error=error):
+            case DictationEnded(error=error) if is_latest:
                 self._stop()
                 if error is not None:
                     self._notifier.report_error(error)
@@ -268,7 +276,7 @@ class DictationController(QObject):
             self._composer.dictated.commit("")
             self._dictation.cancel()
             self._open_segments, self._has_unsent_text = 0, False
-            self._dictation.start(self._model, self._format, self._on_event)
+            self._listen(self._model)
 
     def _stop(self) -> None:
         self.microphone.close()
@@ -279,7 +287,7 @@ class DictationController(QObject):
 
     def _set_phase(self, phase: DictationPhase) -> None:
         self.phase, self._awaits_sound = phase, phase is DictationPhase.LISTENING
-        if phase in {DictationPhase.OFF, DictationPhase.STARTING}:
+        if phase is DictationPhase.OFF:
             self._open_segments, self._has_unsent_text = 0, False
         is_on = phase in {DictationPhase.STARTING, DictationPhase.LISTENING}
         self._button.set_on(is_on=is_on)
