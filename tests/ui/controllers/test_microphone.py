@@ -26,7 +26,7 @@ async def test_a_missing_library_of_the_system_is_named_with_what_to_do(monkeypa
 
 
 async def test_a_computer_without_a_microphone_says_so():
-    multimedia = pytest.importorskip("PySide6.QtMultimedia")
+    multimedia = pytest.importorskip("PySide6.QtMultimedia", exc_type=ImportError)
     if not multimedia.QMediaDevices.defaultAudioInput().isNull():
         pytest.skip("this computer has a microphone")
 
