@@ -10,6 +10,7 @@ and leads to a crash report. Exceptions of libraries are translated into this hi
   ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
   │                 UnknownFormat
   ├─ SpeechError    SpeechUnavailable
+  ├─ DictationError SpeechModelMissing · SpeechModelUnreadable · RecognitionCrashed
   └─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
@@ -113,6 +114,22 @@ class SpeechError(LetheError):
 
 class SpeechUnavailable(SpeechError):
     """A voice, its program, a library or the sound output is missing."""
+
+
+class DictationError(LetheError):
+    """What the user says could not be recognised."""
+
+
+class SpeechModelMissing(DictationError):
+    """There is no speech recognition model on this computer."""
+
+
+class SpeechModelUnreadable(DictationError):
+    """The file is not a complete Whisper model."""
+
+
+class RecognitionCrashed(DictationError):
+    """The recognition process ended unexpectedly."""
 
 
 class WebError(LetheError):

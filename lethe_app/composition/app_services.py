@@ -68,6 +68,7 @@ from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.timeout import SessionTimeout
+from lethe_app.services.speech.dictation import Dictation
 from lethe_app.services.speech.session_speech import SessionSpeech
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.tools.registry import ToolRegistry
@@ -153,7 +154,7 @@ class AppServices:
     qualification: Qualification
     presets: PresetService
     downloads: Downloads
-    model_trial: ModelTrial
+    dictation: Dictation
     worlds: WorldService
     world_trials: WorldTrials
     web_gate: WebGate
@@ -173,6 +174,10 @@ class AppServices:
     core: CoreServices
     """Services that the others are built on; for tests and benchmarks."""
     _close_functions: tuple[Callable[[], Awaitable[None]], ...]
+
+    @property
+    def model_trial(self) -> ModelTrial:
+        return self.core.model_trial
 
     @property
     def imports(self) -> ImportService:

@@ -49,6 +49,7 @@ from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.power import is_on_battery
+from lethe_app.services.speech.dictation import Dictation
 from lethe_app.services.tools.builtin_memory import MemoryTools
 from lethe_app.services.tools.builtin_small import build_dice_set, build_time_set
 from lethe_app.services.tools.builtin_web import WebTools
@@ -61,6 +62,7 @@ from lethe_app.services.tools.turn_factory import ToolTurnFactory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
+from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.chats.feedback import FeedbackStore
@@ -98,6 +100,12 @@ class BackgroundServices:
             ResearchTask(self.web_reader),
             Dream(self.dream_inputs, self.feedback),
         ]
+
+    @cached_property
+    def dictation(self) -> Dictation:
+        is_scripted = self.core.engine == "echo"
+        client = RecognitionClient("scripted" if is_scripted else "whisper")
+        return Dictation(client, self.core.preferences, self.core.paths, needs_libraries=not is_scripted)
 
     @cached_property
     def retention(self) -> Retention:

@@ -74,7 +74,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         qualification=core.qualification,
         presets=core.presets,
         downloads=core.downloads,
-        model_trial=core.model_trial,
+        dictation=background.dictation,
         worlds=core.worlds,
         world_trials=core.world_trials,
         web_gate=background.web_gate,
@@ -107,6 +107,7 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
     )
     return (
         background.enrichment.close,
+        background.dictation.close,
         background.working_memory.background.close,
         *mind,
         background.background_runner.close,

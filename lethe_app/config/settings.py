@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from lethe_app.config.background_settings import BackgroundSettings
+from lethe_app.config.dictation_settings import DictationSettings
 from lethe_app.config.form_field import SettingSection, distance_setting, setting
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, HistoryOverflow, ProseFont, SessionHandling, ThemeOption
@@ -12,7 +13,7 @@ from lethe_app.config.privacy_settings import PrivacySettings
 from lethe_app.config.speech_settings import SpeechSettings
 
 
-class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSettings):
+class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySettings, SpeechSettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

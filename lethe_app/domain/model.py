@@ -151,7 +151,8 @@ class RemoteModel(BaseModel):
 
     name: str = Field(min_length=1)
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
-    file: str = Field(pattern=r"^[^/\\]+\.gguf$")
+    file: str = Field(pattern=r"^[^/\\]+\.(gguf|bin)$")
+    """File name: GGUF of a language model, or a Whisper model in the ggml format (`.bin`)."""
     revision: str = Field(default="main", pattern=r"^[\w.-]+$")
     size: int = Field(default=0, ge=0)
     """File size in bytes, rounded where it was copied from a web page; 0 where unknown."""
@@ -162,6 +163,11 @@ class RemoteModel(BaseModel):
     """Sentence shown to the user that says what the model is good for."""
     memory: int = Field(default=0, ge=0)
     """Free memory in bytes with which the model runs well."""
+
+    @property
+    def magic(self) -> bytes:
+        """Return the first bytes of every file of this format."""
+        return b"GGUF" if self.file.endswith(".gguf") else b"lmgg"
 
 
 class DownloadStage(StrEnum):

@@ -1,1 +1,1 @@
-"""Speech: sentences of a streamed reply as they are spoken, and the client of the Piper synthesiser."""
+"""Speech: sentences of a reply as they are spoken, the client of Piper, and recognition of what the user says."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 NEEDS_DATA = {"locomo", "long_turns", "ordinary_turns"}
+NEEDS_MODEL = {"dictation"}
 RESULT = HERE.parent.parent / "build" / "bench.json"
 BUNDLE = HERE.parent.parent / "build" / "package" / "dist" / "lethe"
 
@@ -31,10 +32,12 @@ def main() -> int:
     parser.add_argument(
         "--locomo", default="", metavar="FILE", help="conversations in the LoCoMo format, for the benches that need them"
     )
+    parser.add_argument("--speech-model", default="", metavar="FILE", help="Whisper model in the ggml format, for dictation")
     wanted = parser.parse_args()
     extra = {name: ["--data", wanted.locomo] for name in NEEDS_DATA} if wanted.locomo else {}
+    extra |= {"dictation": ["--model", wanted.speech_model]} if wanted.speech_model else {}
     scripts = [path for path in sorted(HERE.glob("*.py")) if not path.stem.startswith("_") and path.stem != "report"]
-    scripts = [path for path in scripts if path.stem not in NEEDS_DATA or path.stem in extra]
+    scripts = [path for path in scripts if path.stem not in NEEDS_DATA | NEEDS_MODEL or path.stem in extra]
     scripts = [path for path in scripts if path.stem != "bundle" or BUNDLE.is_dir()]  # make package comes first
     chosen = [path for path in scripts if not wanted.names or path.stem in wanted.names]
     figures = {path.stem: measure(path, *extra.get(path.stem, [])) for path in chosen}

@@ -38,7 +38,6 @@ MAX_TRIES = 6
 """Consecutive attempts without a byte after which the download fails; any byte received resets the count."""
 MAX_RETRY_AFTER = 300
 """Maximum delay in seconds accepted from a Retry-After header."""
-MAGIC = b"GGUF"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _CONTENT_RANGE_SIZE = re.compile(r"bytes [^/]+/(\d{1,19})$")
@@ -153,9 +152,9 @@ class HuggingFaceHub:
         try:
             async for piece in response.aiter_raw():
                 # The login page of a hotel network is answered with status 200 as well; the magic number tells it apart.
-                if sink.bytes_done < len(MAGIC) and not sink.can_begin_with(MAGIC, piece):
+                if sink.bytes_done < len(model.magic) and not sink.can_begin_with(model.magic, piece):
                     raise DownloadFailed(
-                        f"The server did not send a GGUF file for “{model.name}”.",
+                        f"The server did not send a model file for “{model.name}”.",
                         "Check whether the network requires a login.",
                     )
                 if remote.size and sink.bytes_done + len(piece) > remote.size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -42,6 +43,15 @@ class Downloads:
         """
         text = await asyncio.to_thread((self._paths.resources / "models.json").read_text, encoding="utf-8")
         return sorted(_LIST.validate_json(text), key=lambda model: model.memory)
+
+    async def assess_speech_offers(self) -> list[DownloadAssessment]:
+        """Return the speech recognition models offered for download, smallest first, and whether they fit this computer; none
+        is recommended, for that is a matter of the language.
+        """
+        text = await asyncio.to_thread((self._paths.resources / "speech_models.json").read_text, encoding="utf-8")
+        hardware = await asyncio.to_thread(self._measure_hardware)
+        assessments = assess_downloads(_LIST.validate_json(text), hardware)
+        return [replace(one, speed=0.0, uses_gpu=False, is_recommended=False) for one in assessments]
 
     async def assess_offers(self) -> list[DownloadAssessment]:
         """Return the models offered for download with what is expected of each on this computer, in the same order."""

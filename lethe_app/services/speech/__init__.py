@@ -1,1 +1,1 @@
-"""Speech of replies: voices, queue of sentences, and the spoken style."""
+"""Speech: voices, queue of sentences and spoken style of replies, and dictation."""

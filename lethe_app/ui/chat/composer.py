@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
 
+from lethe_app.ui.chat.dictated_text import DictatedText
+from lethe_app.ui.chat.microphone_button import MicrophoneButton
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.formatting import format_token_count
@@ -26,8 +28,8 @@ class Composer(QWidget):
     the receiver of `sent`.
     """
 
-    sent = Signal(str)
-    """Emitted with the stripped draft; an empty text lets the persona speak again."""
+    sent = Signal(str, bool)
+    """Emitted with the stripped draft, and whether some of it was dictated; an empty text lets the persona speak again."""
     stop_requested = Signal()
     """Emitted when the button is pressed while a reply is generated."""
     edit_last_requested = Signal()
@@ -42,6 +44,7 @@ class Composer(QWidget):
         self._private_sessions: set[str] = set()
         self._session_id = ""
         self._is_replying = False
+        self._dictation_state = ""
         self._addressee = self._replying_name = ""
         self._next_speaker: str | None = None
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_DELAY_MS)
@@ -57,9 +60,11 @@ class Composer(QWidget):
         self.frame.setMaximumWidth(MAX_COLUMN_WIDTH)
         self.draft_field = DraftField()
         self.draft_field.textChanged.connect(self._on_draft_changed)
-        self.draft_field.entered.connect(self._submit)
+        self.draft_field.entered.connect(self.submit)
         self.draft_field.up_pressed.connect(self.edit_last_requested)
         self.draft_field.focus_changed.connect(self._show_focus)
+        self.dictated = DictatedText(self.draft_field, self._theme)
+        self.microphone_button = MicrophoneButton(self._theme)
         self.note_label = QLabel()
         self.note_label.setProperty("small", True)
         self.note_label.setMinimumHeight(32)
@@ -73,6 +78,7 @@ class Composer(QWidget):
         row.setSpacing(SPACE_3)
         row.addWidget(self.draft_field, 1)
         row.addWidget(self.note_label, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.microphone_button, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.send_button, 0, Qt.AlignmentFlag.AlignBottom)
         around = QHBoxLayout(self)
         around.setContentsMargins(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, SPACE_4)
@@ -98,7 +104,15 @@ class Composer(QWidget):
         self._is_ended = is_ended
         self._update_placeholder()
 
+    def show_dictation_state(self, text: str) -> None:
+        """Show what dictation does in place of the placeholder; empty for the placeholder."""
+        self._dictation_state = text
+        self._update_placeholder()
+
     def _update_placeholder(self) -> None:
+        if self._dictation_state:
+            self.draft_field.set_placeholder(self._dictation_state)
+            return
         template = self.tr("Start a new conversation with {name}…") if self._is_ended else self.tr("Write to {name}…")
         self.draft_field.set_placeholder(
             template.format(name=self._addressee) if self._addressee else self.tr("Write a message…")
@@ -167,17 +181,19 @@ class Composer(QWidget):
         if self._is_replying:
             self.stop_requested.emit()
         else:
-            self._submit()
+            self.submit()
         self.draft_field.setFocus()
 
-    def _submit(self) -> None:
+    def submit(self) -> None:
+        """Send the draft with the words that are being heard, unless a reply is generated."""
         if self._is_replying:
             writer = self._replying_name or self._next_speaker_name or self.tr("Someone")
             self._set_note(self.tr("{name} is still writing. Press Esc to stop.").format(name=writer))
             return
-        text = self.draft_field.toPlainText().strip()
+        self.dictated.commit_partial()
+        text, is_dictated = self.draft_field.toPlainText().strip(), self.dictated.is_in_draft
         self._set_text("")
-        self.sent.emit(text)
+        self.sent.emit(text, is_dictated)
 
     def _on_draft_changed(self) -> None:
         if self.is_empty:

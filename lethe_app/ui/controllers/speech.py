@@ -88,6 +88,7 @@ class SpeechController(QObject):
             read_aloud=self._read_last_reply,
             stop_speaking=self.stop_speaking,
         )
+        actions["stop"].changed.connect(self._update_escape)
         buttons.speak_button.clicked.connect(self._change_spoken)
         buttons.style_action.triggered.connect(self._change_style)
         buttons.stop_button.clicked.connect(self.stop_speaking)
@@ -150,8 +151,9 @@ class SpeechController(QObject):
         self.speaking_changed.emit(is_speaking)
 
     def _update_escape(self) -> None:
-        """Let Esc stop the voice, unless it stops the reply, and thereby the voice as well."""
-        keys = [*self._stop_keys, *([ESCAPE] if self.is_speaking and not self._replies.is_busy else [])]
+        """Let Esc stop the voice, unless it stops the reply, and thereby the voice as well, or the dictation."""
+        is_free = not self._window.window_actions["stop"].isEnabled()
+        keys = [*self._stop_keys, *([ESCAPE] if self.is_speaking and is_free else [])]
         self._window.window_actions["stop_speaking"].setShortcuts(keys)
 
     # User input

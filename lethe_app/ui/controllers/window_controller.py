@@ -31,6 +31,7 @@ from lethe_app.ui.controllers.conversation.sessions import SessionController
 from lethe_app.ui.controllers.conversation.tool_permissions import ToolPermissionController
 from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
 from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
+from lethe_app.ui.controllers.dictation.controller import DictationController
 from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
@@ -183,6 +184,8 @@ class WindowController(QObject):
         self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
+        dictation_services = (services.dictation, services.preferences)
+        self.dictation = DictationController(window, *dictation_services, self.replies, self.tasks, self._open_route)
         self._create_download_controllers()
 
     def _create_download_controllers(self) -> None:
@@ -257,6 +260,8 @@ class WindowController(QObject):
         self.speech = SpeechController(
             window, view, self.replies, self.sessions, self.directory, self.speech_output, services.session_speech, self.tasks
         )
+        self.dictation.speech_started.connect(self.speech.stop_speaking)
+        self.dictation.is_output_playing = lambda: self.speech.is_speaking
         self.memory_panel = self._create_memory_panel_controller()
 
     def _create_memory_panel_controller(self) -> MemoryPanelController:
@@ -387,6 +392,7 @@ class WindowController(QObject):
         self.file_inbox.close()
         self.file_drop_target.close()
         self.speech.stop_speaking()
+        self.dictation.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()
         await self.speech.close()

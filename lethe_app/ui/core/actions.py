@@ -48,6 +48,7 @@ ACTION_SPECS = (
     ActionSpec("focus_chat", str(QT_TRANSLATE_NOOP("Action", "Go to messages")), ("Ctrl+2",)),
     ActionSpec("focus_composer", str(QT_TRANSLATE_NOOP("Action", "Go to message box")), ("Ctrl+3",)),
     ActionSpec("stop", str(QT_TRANSLATE_NOOP("Action", "Stop generating")), ("Esc",)),
+    ActionSpec("dictate", str(QT_TRANSLATE_NOOP("Action", "Dictate (hold or press)")), ("Ctrl+Shift+Space",)),
     ActionSpec("regenerate", str(QT_TRANSLATE_NOOP("Action", "Regenerate reply")), ("Ctrl+R",)),
     ActionSpec("proceed", str(QT_TRANSLATE_NOOP("Action", "Continue reply")), ("Ctrl+Shift+R",)),
     ActionSpec("copy_reply", str(QT_TRANSLATE_NOOP("Action", "Copy last reply")), ("Ctrl+Shift+C",)),
@@ -110,6 +111,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "break",
             "edit_last",
             "stop",
+            "dictate",
             "regenerate",
             "proceed",
             "copy_reply",
@@ -192,7 +194,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 RETURN_TO_SESSION = frozenset({"new", "incognito", "rename", "search", "focus_sidebar", "focus_chat", "focus_composer"})
 """Actions that return to the session first if they are used on a page."""
 SESSION_ONLY = frozenset(
-    {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
+    {"stop", "dictate", "regenerate", "proceed", "previous_reply", "next_reply"}
     | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
     | {"copy_reply", "edit_last", "delete", "speak_replies", "spoken_style", "read_aloud"}
 )

@@ -131,7 +131,9 @@ class PresetsRoute(Route):
 
 @dataclass(frozen=True)
 class ModelsRoute(Route):
-    """Models and downloads."""
+    """Models and downloads, at those of speech recognition if these are asked for."""
+
+    shows_speech: bool = False
 
 
 @dataclass(frozen=True)

@@ -364,5 +364,6 @@ class PageRegistry:
             services.archive_queue,
             services.library,
             services.preferences,
+            services.dictation,
         )
         return ModelPage(self._context, group)

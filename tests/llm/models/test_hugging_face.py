@@ -105,7 +105,7 @@ async def test_a_length_that_never_comes_is_given_up_at_last(tmp_path: Path, sai
 
 async def test_a_page_instead_of_a_model_is_refused(tmp_path: Path):
     async with serving(HubServer(content=b"<html>Please log in</html>", etag="")) as server:
-        with pytest.raises(DownloadFailed, match="did not send a GGUF file"):
+        with pytest.raises(DownloadFailed, match="did not send a model file"):
             await fetch(server, tmp_path)
 
 

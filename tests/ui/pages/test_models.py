@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from PySide6.QtWidgets import QSpinBox
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
 from lethe_app.services.events import ModelReady, NoModel
+from lethe_app.services.models.memory_fit import FitLevel
+from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
 from lethe_app.ui.widgets.form import Form
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
+from tests.speech.recognition.tiny_whisper import write_tiny_whisper
 from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
@@ -109,13 +113,40 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         await scene.services.preferences.set(hub_mirror=server.url)
         monkeypatch.setattr(scene.services.downloads, "list_offers", offered)
         page = await model_page(scene)
-        (offer,) = page.findChildren(DownloadOffer)
+        (offer,) = page.download_sheet.findChildren(DownloadOffer)
         assert offer.action_button.text() == "Download"
 
         QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)
         await until(lambda: offer.action_button.text() == "Use model")
 
         await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.visible_rows))
+
+
+async def test_a_speech_recognition_model_is_downloaded_and_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    content = write_tiny_whisper(tmp_path / "made.bin").read_bytes()
+    whisper = RemoteModel(
+        name="Whisper", repository="somebody/whisper", file="ggml-tiny.bin", sha256=hashlib.sha256(content).hexdigest()
+    )
+
+    async def offered() -> list[DownloadAssessment]:
+        return [DownloadAssessment(whisper, FitLevel.FITS, 0.0)]
+
+    async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home") as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
+        monkeypatch.setattr(scene.services.downloads, "assess_speech_offers", offered)
+        page = await model_page(scene)
+        page.tabs.setCurrentIndex(2)
+        await until(lambda: page.speech_sheet.model_label.text().startswith("Dictation needs a speech recognition model."))
+        (offer,) = page.speech_sheet.findChildren(DownloadOffer)
+
+        QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)
+        await until(lambda: offer.action_button.text() == "Use model")
+        await until(lambda: page.speech_sheet.model_label.text().startswith("In use: ggml-tiny.bin · many languages"))
+        QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)
+
+        path = scene.services.paths.models / "ggml-tiny.bin"
+        await until(lambda: scene.services.preferences.current.dictation_model == str(path))
+        assert not any(one.model.path == path for one in page.rows.visible_rows)
 
 
 async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path):

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject, Signal
 
-from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
+from lethe_app.domain.chat import ChatSession, Message, MessageMode, MessageOutline, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import (
     MessageStored,
@@ -90,7 +90,7 @@ class ReplyController(QObject):
         self._reply_states: dict[UUID, ReplyState] = {}
         self._used_tokens: dict[UUID, int] = {}
         self._reply_tasks: dict[UUID, asyncio.Task[None]] = {}
-        self._composer.sent.connect(self.send_message)
+        self._composer.sent.connect(lambda text, is_dictated: self.send_message(text, is_dictated=is_dictated))
         self._composer.stop_requested.connect(self.stop_reply)
         self._composer.count_requested.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
         actions.connect(
@@ -146,16 +146,18 @@ class ReplyController(QObject):
 
     # User actions
 
-    def send_message(self, text: str, speaker: str = "") -> None:
+    def send_message(self, text: str, speaker: str = "", *, is_dictated: bool = False) -> None:
         """Send `text`, or let the persona speak again if it is empty. In a group `speaker` answers, or else the chosen
-        participant.
+        participant. `is_dictated` says whether some of the text was spoken.
         """
         if self._session is None:
             self._composer.restore_draft("", text)
             return
         speaker_id = speaker or self._participants.chosen_speaker_id
         turn = ReplyState(self._session.guid, text, speaker_id, is_new_reply=True)
-        self._run_turn(turn, self._chat.send(self._session.guid, text, speaker_id))
+        turn.is_dictated = is_dictated
+        mode = MessageMode.VOICE if is_dictated else MessageMode.TEXT
+        self._run_turn(turn, self._chat.send(self._session.guid, text, speaker_id, mode=mode))
 
     def regenerate(self, message_id: UUID) -> None:
         """Generate another alternative of a reply."""

@@ -49,6 +49,8 @@ class ReplyState:
         """Unique name and display name under which the reply is awaited."""
         self.is_draft_safe = not draft
         """True if the user's message is stored, or there is none; otherwise the composer must get it back on failure."""
+        self.is_dictated = False
+        """True if the user spoke some of the message."""
         self.has_started = False
         self.is_stopped = False
         """True if the user stopped the reply."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pydantic import BaseModel
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
 
 VALUE_LABELS = {
     "system": str(QT_TRANSLATE_NOOP("Field", "System default")),
@@ -34,13 +34,24 @@ VALUE_LABELS = {
     "duckduckgo": "DuckDuckGo",
     "brave": "Brave",
     "searxng": "SearXNG",
+    "dictation_language.auto": str(QT_TRANSLATE_NOOP("Field", "Detect automatically")),
 }
+LANGUAGE_SETTINGS = frozenset({"dictation_language"})
+"""Settings whose values are language codes, after the one for detecting the language."""
 
 
 def value_label(name: str, value: str) -> str:
     """Return the label of a value; labels of `name.value` have priority, where a value has several meanings."""
     text = VALUE_LABELS.get(f"{name}.{value}") or VALUE_LABELS.get(value, value)
+    if name in LANGUAGE_SETTINGS and text == value:
+        return language_name(value)
     return QCoreApplication.translate("Field", text)
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language by its ISO 639 code; the code itself if Qt does not know it."""
+    language = QLocale.codeToLanguage(code)
+    return QLocale.languageToString(language) if language not in {QLocale.Language.AnyLanguage, QLocale.Language.C} else code
 
 
 def translate_text(text: str) -> str:

@@ -12,11 +12,12 @@ from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteMo
 from lethe_app.services.events import ModelReady
 from lethe_app.services.models.hardware import Hardware, measure_hardware
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
-from lethe_app.services.models.recommendation import estimate_speed
+from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_fit_level
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
+from lethe_app.ui.core.routes import ModelsRoute, Route
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.context import PageContext
@@ -24,6 +25,7 @@ from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.services import ModelPageServices
+from lethe_app.ui.pages.models.speech import SpeechModelSheet
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
@@ -34,12 +36,15 @@ WIDTHS = {SIZE: 76, QUANT: 84, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
 HIDEABLE_COLUMNS = (MEMORY, SIZE, SOURCE, QUANT, CONTEXT)
 """Columns that a narrow table hides, the last one first."""
 MIN_NAME_WIDTH = 150
+DOWNLOAD_TAB, SPEECH_TAB = 1, 2
 MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
 
 
 class ModelPage(ListPage):
-    """Page with two tabs, local models and downloads. No network connection is made before the user starts a download."""
+    """Page with three tabs: local models, downloads and speech recognition. No network connection is made before the user
+    starts a download.
+    """
 
     def __init__(self, context: PageContext, services: ModelPageServices) -> None:
         super().__init__(context, self.tr("Models"))
@@ -50,6 +55,7 @@ class ModelPage(ListPage):
         self.tabs = QTabBar()
         self.tabs.addTab(self.tr("On this computer"))
         self.tabs.addTab(self.tr("Download"))
+        self.tabs.addTab(self.tr("Speech"))
         self.tabs.setAccessibleName(self.tr("Models"))
         self.tabs.setUsesScrollButtons(False)
         self.tabs.currentChanged.connect(self._show_tab)
@@ -58,6 +64,7 @@ class ModelPage(ListPage):
         self.search.textChanged.connect(self.rows.set_filter)
         self.card = ModelCard(context, services, self.undo_stack)
         self.download_sheet = CardColumn()
+        self.speech_sheet = SpeechModelSheet(context, services)
         self.splitter = QSplitter()
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -72,11 +79,12 @@ class ModelPage(ListPage):
         self.body.addLayout(row)
         self.body.addWidget(self.splitter, 1)
         self.body.addWidget(self.download_sheet, 1)
+        self.body.addWidget(self.speech_sheet, 1)
         self.add_button(self.tr("Open file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
         self.add_button(self.tr("Add folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
         self._unsubscribers = [
             self._services.downloads.changed.add(self._on_download_progress),
-            self._services.preferences.changed.add(lambda _settings: self._update_fits()),
+            self._services.preferences.changed.add(lambda _settings: self._on_settings_changed()),
         ]
         self._measure_timer = QTimer(self, interval=MEASURE_INTERVAL_MS)
         self._measure_timer.timeout.connect(self._update_fits)
@@ -125,6 +133,10 @@ class ModelPage(ListPage):
     def first_focus_widget(self) -> QWidget:
         return self.table
 
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, ModelsRoute) and route.shows_speech:
+            self.tabs.setCurrentIndex(SPEECH_TAB)
+
     def close_page(self) -> None:
         self._measure_timer.stop()
         self.card.close_card()
@@ -148,20 +160,32 @@ class ModelPage(ListPage):
         self._update_fits()
 
     async def _load_offers(self) -> None:
-        for assessment in await self._services.downloads.assess_offers():
-            offer = DownloadOffer(assessment)
-            model = assessment.model
-            offer.download_requested.connect(self._services.downloads.start_download)
-            offer.stop_requested.connect(lambda one: self._spawn(self._services.downloads.stop(one.file)))
-            offer.use_requested.connect(self._use_download)
-            offer.discard_requested.connect(lambda one: self._spawn(self.discard_download(one), "discard"))
-            self._offer_cards[model.file] = offer
-            self.download_sheet.add_widget(offer)
+        chat_models = await self._services.downloads.assess_offers()
+        speech_models = await self._services.downloads.assess_speech_offers()
+        for assessment in chat_models:
+            self._add_offer(assessment, self.download_sheet).use_requested.connect(self._use_download)
+        for assessment in speech_models:
+            self._add_offer(assessment, self.speech_sheet).use_requested.connect(self.speech_sheet.use_model)
         text = self.tr(
             "Models are downloaded from Hugging Face, or from the mirror in the settings, only when you start a download."
         )
-        self.download_sheet.add_widget(build_small_label(text))
+        for sheet in (self.download_sheet, self.speech_sheet):
+            sheet.add_widget(build_small_label(text))
         self._update_offers()
+        self.speech_sheet.refresh()
+
+    def _add_offer(self, assessment: DownloadAssessment, sheet: CardColumn) -> DownloadOffer:
+        offer = DownloadOffer(assessment)
+        offer.download_requested.connect(self._services.downloads.start_download)
+        offer.stop_requested.connect(lambda one: self._spawn(self._services.downloads.stop(one.file)))
+        offer.discard_requested.connect(lambda one: self._spawn(self.discard_download(one), "discard"))
+        self._offer_cards[assessment.model.file] = offer
+        sheet.add_widget(offer)
+        return offer
+
+    def _on_settings_changed(self) -> None:
+        self._update_fits()
+        self.speech_sheet.refresh()
 
     def _update_fits(self) -> None:
         """Update the memory estimates with the memory that is free now."""
@@ -202,12 +226,14 @@ class ModelPage(ListPage):
     def _show_tab(self, tab: int) -> None:
         self.splitter.setVisible(tab == 0)
         self.search.setVisible(tab == 0)
-        self.download_sheet.setVisible(tab == 1)
+        self.download_sheet.setVisible(tab == DOWNLOAD_TAB)
+        self.speech_sheet.setVisible(tab == SPEECH_TAB)
 
     def _on_download_progress(self, progress: DownloadProgress) -> None:
         self._update_offers()
         if progress.path is not None:
             self._schedule_reload()
+            self.speech_sheet.refresh()
 
     def _update_offers(self) -> None:
         downloads = self._services.downloads

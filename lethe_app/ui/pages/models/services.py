@@ -14,6 +14,7 @@ from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.speech.dictation import Dictation
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,4 @@ class ModelPageServices:
     archive_queue: ArchiveQueue
     library: Library
     preferences: Preferences
+    dictation: Dictation

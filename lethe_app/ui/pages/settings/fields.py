@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
-from lethe_app.ui.core.labels.fields import value_label
+from lethe_app.ui.core.labels.fields import LANGUAGE_SETTINGS, value_label
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -69,7 +70,8 @@ def fixed_choices(name: str, field_info: FieldInfo) -> list[tuple[Any, str]]:
     # Settings with a fixed set of values declare it as the pattern ^(one|two|three)$.
     is_list = bool(pattern) and re.fullmatch(r"\^\([\w|]+\)\$", str(pattern))
     values = str(pattern).strip("^$()").split("|") if is_list else []
-    return [(value, value_label(name, value)) for value in values]
+    choices = [(value, value_label(name, value)) for value in values]
+    return choices[:1] + sorted(choices[1:], key=itemgetter(1)) if name in LANGUAGE_SETTINGS else choices
 
 
 def is_changed(settings: Settings, name: str) -> bool:
@@ -94,6 +96,7 @@ PATH_KINDS = {
     "background": PathKind(str(QT_TRANSLATE_NOOP("Field", "Images")), tuple(IMAGE_EXTENSIONS)),
     "model_path": MODEL_FILE,
     "embedder_path": MODEL_FILE,
+    "dictation_model": PathKind(str(QT_TRANSLATE_NOOP("Field", "Whisper models")), ("bin",)),
     "model_folders": PathKind(is_list=True),
     "piper_folder": PathKind(),
 }

@@ -1,0 +1,1 @@
+"""Speech recognition: sound in, text out, in a process of its own."""

@@ -1,0 +1,218 @@
+"""Client of the recognition process: starts it at its first use, sends sound, receives texts, and ends it when it is idle."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Literal
+
+from lethe_app.errors import RecognitionCrashed
+from lethe_app.speech.recognition.protocol import (
+    AudioChunk,
+    CancelListening,
+    FinishListening,
+    ListeningEnded,
+    LoadRecogniser,
+    RecognitionFailed,
+    RecognitionReport,
+    RecognitionRequest,
+    StartListening,
+)
+
+START_METHOD: Literal["spawn"] = "spawn"
+"""Start method of the process; not `fork`, which would copy Qt and its threads into it."""
+IDLE_SECONDS = 180.0
+"""Seconds without a stream after which the process ends, and its memory is free again."""
+TERMINATE_TIMEOUT = 2.0
+"""Seconds the process may take to terminate by itself before it is killed."""
+MAX_THREADS = 4
+"""Threads of recognition; more are hardly faster, and a reply may be generated at the same time."""
+
+ReportListener = Callable[[RecognitionReport], None]
+
+
+class RecognitionClient:
+    """One stream at a time is heard; those before it may still be recognised. Use it from one event loop, and close it before
+    that loop closes.
+    """
+
+    def __init__(self, kind: str = "whisper", idle_seconds: float = IDLE_SECONDS) -> None:
+        self._kind, self._idle_seconds = kind, idle_seconds
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self._reader: threading.Thread | None = None
+        self._outbox: SimpleQueue[RecognitionRequest | None] = SimpleQueue()
+        """Requests for the process, which a thread sends: a pipe blocks as soon as nobody reads it. None ends the thread."""
+        self._loaded_path: Path | None = None
+        self._stream = 0
+        """Number of the last stream."""
+        self._is_heard = False
+        """True while the last stream takes sound."""
+        self._listeners: dict[int, ReportListener] = {}
+        """Listeners of the streams that have not ended."""
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._terminations: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.is_alive()
+
+    @property
+    def is_listening(self) -> bool:
+        """Return whether a stream has not ended."""
+        return bool(self._listeners)
+
+    def start_listening(self, path: Path, language: str, pause_ms: int, on_report: ReportListener) -> None:
+        """Begin a stream with the model at `path`; the process starts and the model is loaded if necessary. What is heard
+        meanwhile is kept. A stream that is heard is cancelled, one that is being finished is not.
+
+        `on_report` is called in the event loop, for the last time with `ListeningEnded` or `RecognitionFailed`.
+        """
+        if self._is_heard:
+            self.cancel_listening()
+        self._stop_idle_timer()
+        self._stream += 1
+        self._listeners[self._stream], self._is_heard = on_report, True
+        if not self.is_running:
+            self._start_process()
+        if self._loaded_path != path:
+            self._loaded_path = path
+            self._send(LoadRecogniser(path, min(MAX_THREADS, os.cpu_count() or 1)))
+        self._send(StartListening(self._stream, language, pause_ms))
+
+    def send_audio(self, pcm: bytes) -> None:
+        """Pass the next sound of the stream on."""
+        if self._is_heard:
+            self._send(AudioChunk(self._stream, pcm))
+
+    def finish_listening(self) -> None:
+        """End the sound of the stream; texts still follow, then `ListeningEnded`."""
+        if self._is_heard:
+            self._is_heard = False
+            self._send(FinishListening(self._stream))
+
+    def cancel_listening(self) -> None:
+        """End all streams without another report."""
+        if self._listeners:
+            self._listeners.clear()
+            self._is_heard = False
+            self._send(CancelListening(self._stream))
+            self._start_idle_timer()
+
+    async def close(self) -> None:
+        """Terminate the process and wait for its end."""
+        self._listeners.clear()
+        self._stop_idle_timer()
+        self._terminate_process()
+        await asyncio.gather(*self._terminations)
+
+    # Process.
+
+    def _start_process(self) -> None:
+        from lethe_app.speech.recognition import worker  # noqa: PLC0415 - the program at rest does without its modules
+
+        context = multiprocessing.get_context(START_METHOD)
+        parent_end, child_end = context.Pipe()
+        self._process = context.Process(target=worker.run, args=(child_end, self._kind), daemon=True, name="lethe-recognition")
+        self._process.start()
+        # The process has its own copy. With this one open, recv would never report the end of the pipe after a crash.
+        child_end.close()
+        self._pipe, self._loaded_path = parent_end, None
+        loop = asyncio.get_running_loop()
+        self._reader = threading.Thread(
+            target=self._read_reports, args=(parent_end, self._process, loop), daemon=True, name="recognition-reports"
+        )
+        self._reader.start()
+        self._outbox = SimpleQueue()
+        threading.Thread(
+            target=_send_requests, args=(parent_end, self._outbox), daemon=True, name="recognition-requests"
+        ).start()
+
+    def _read_reports(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
+        """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
+        try:
+            while True:
+                loop.call_soon_threadsafe(self._deliver, pipe.recv())
+        except (EOFError, OSError):
+            process.join(TERMINATE_TIMEOUT)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits for the news
+                loop.call_soon_threadsafe(self._handle_exit, pipe)
+
+    def _deliver(self, report: RecognitionReport) -> None:
+        stream = report.stream or self._stream
+        on_report = self._listeners.get(stream)
+        if on_report is None:
+            return
+        if isinstance(report, ListeningEnded):
+            self._end_stream(stream)
+        elif isinstance(report, RecognitionFailed):
+            self._loaded_path = None
+            self.cancel_listening()
+        on_report(report)
+
+    def _end_stream(self, stream: int) -> None:
+        del self._listeners[stream]
+        if not self._listeners:
+            self._start_idle_timer()
+
+    def _start_idle_timer(self) -> None:
+        self._stop_idle_timer()
+        self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._terminate_process)
+
+    def _stop_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+
+    def _send(self, request: RecognitionRequest) -> None:
+        if self._pipe is not None:
+            self._outbox.put(request)
+
+    def _handle_exit(self, pipe: Connection) -> None:
+        """Handle the end of a process that this client did not terminate: the next stream starts another."""
+        if pipe is not self._pipe:
+            return
+        self._outbox.put(None)
+        pipe.close()
+        self._process = self._pipe = self._reader = self._loaded_path = None
+        listeners, self._is_heard = dict(self._listeners), False
+        self._listeners.clear()
+        for stream, on_report in listeners.items():
+            message = "Speech recognition stopped working."
+            on_report(RecognitionFailed(stream, RecognitionCrashed.__name__, message, "Dictate again to restart it."))
+
+    def _terminate_process(self) -> None:
+        process, pipe, reader = self._process, self._pipe, self._reader
+        self._outbox.put(None)
+        self._process = self._pipe = self._reader = self._loaded_path = None
+        if process is not None and pipe is not None and reader is not None:
+            work = asyncio.to_thread(_terminate, process, pipe, reader)
+            task = asyncio.get_running_loop().create_task(work)
+            self._terminations.add(task)
+            task.add_done_callback(self._terminations.discard)
+
+
+def _send_requests(pipe: Connection, outbox: SimpleQueue[RecognitionRequest | None]) -> None:
+    """Send requests until None comes or the pipe is broken, whose end the reader thread reports. Runs in a thread."""
+    with suppress(OSError):
+        while (request := outbox.get()) is not None:
+            pipe.send(request)
+
+
+def _terminate(process: BaseProcess, pipe: Connection, reader: threading.Thread) -> None:
+    """Terminate a process and wait for it; nothing in it needs to be saved."""
+    process.terminate()
+    process.join(TERMINATE_TIMEOUT)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    reader.join()
+    pipe.close()  # not before the reader has ended, which may still be in recv

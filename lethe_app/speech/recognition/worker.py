@@ -1,0 +1,222 @@
+"""Recognition process: a listening thread reads the pipe and finds speech in the sound, the main thread recognises it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+
+from lethe_app.errors import DictationError, LetheError
+from lethe_app.speech.recognition.audio import duration_of
+from lethe_app.speech.recognition.endpointing import EndpointOptions, SpeechEvent, frames_of
+from lethe_app.speech.recognition.protocol import (
+    AudioChunk,
+    CancelListening,
+    FinishListening,
+    ListeningEnded,
+    LoadRecogniser,
+    RecogniserLoaded,
+    RecognitionFailed,
+    RecognitionReport,
+    SpeechEnded,
+    SpeechStarted,
+    SpeechText,
+    StartListening,
+)
+from lethe_app.speech.recognition.recogniser import AUTOMATIC, Recogniser
+from lethe_app.speech.recognition.segments import SpeechSegmenter
+
+MIN_PARTIAL_SECONDS = 0.7
+"""Seconds of speech before the first provisional text, and between two of them."""
+PARTIAL_SHARE = 0.5
+"""Share of the time in which provisional texts may be computed; the final one of a segment waits for the one under way."""
+
+
+def run(pipe: Connection, kind: str) -> None:
+    """Serve requests until the pipe ends, which also happens when the main process is gone."""
+    # Threads that wait for each other would spin: on a busy computer that tripled the time. Read when the library is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is meant for the program, which then closes the pipe
+    worker = RecognitionWorker(pipe, make_recogniser(kind))
+    threading.Thread(target=worker.listen, daemon=True, name="sound").start()
+    worker.serve()
+
+
+def make_recogniser(kind: str) -> Recogniser:
+    """Create the recogniser: `whisper`, or `scripted`, which plays a script. Each is imported only when used."""
+    if kind == "scripted":
+        from lethe_app.speech.recognition.scripted import ScriptedRecogniser  # noqa: PLC0415
+
+        return ScriptedRecogniser()
+    from lethe_app.speech.recognition.whisper import WhisperRecogniser  # noqa: PLC0415
+
+    return WhisperRecogniser()
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """Segment to recognise; the last one of a stream ends it, and may be empty."""
+
+    stream: int
+    pcm: bytes
+    language: str
+    ends_stream: bool = False
+
+
+class RecognitionWorker:
+    """One stream at a time is heard. `listen` and `serve` run in threads of their own; one condition guards what they share."""
+
+    def __init__(self, pipe: Connection, recogniser: Recogniser) -> None:
+        self._pipe, self._recogniser = pipe, recogniser
+        self._send_lock = threading.Lock()
+        self._condition = threading.Condition()
+        self._queue: deque[LoadRecogniser | _Segment] = deque()
+        self._stream = 0
+        """Number of the stream that is heard, or was heard last."""
+        self._last_cancelled = 0
+        """Number of the last stream that was cancelled, with all before it; nothing of them is reported."""
+        self._language = AUTOMATIC
+        self._segmenter: SpeechSegmenter | None = None
+        self._reported_seconds = 0.0
+        """Length of the current segment when its last provisional text was computed."""
+        self._next_partial = 0.0
+        """Time (monotonic) before which no provisional text is computed."""
+
+    # Listening thread.
+
+    def listen(self) -> None:
+        """Read the pipe and find speech in the sound."""
+        while True:
+            try:
+                request = self._pipe.recv()
+            except (EOFError, OSError):
+                os._exit(0)  # nobody is left to answer; the main thread may be deep in native code
+            try:
+                self._handle(request)
+            except Exception as error:  # the program must hear of any failure in here, as one of its own errors
+                self._fail(self._stream, error)
+
+    def _handle(self, request: object) -> None:
+        match request:
+            case LoadRecogniser():
+                self._enqueue(request)
+            case StartListening():
+                self._start(request)
+            case AudioChunk(stream=stream, pcm=pcm) if stream == self._stream:
+                self._hear(pcm)
+            case FinishListening(stream=stream) if stream == self._stream:
+                self._finish()
+            case CancelListening(stream=stream):
+                self._cancel(stream)
+            case _:
+                pass  # sound that arrives after the end of its stream
+
+    def _start(self, request: StartListening) -> None:
+        self._recogniser.reset()
+        options = replace(EndpointOptions(), pause_frames=frames_of(request.pause_ms))
+        with self._condition:
+            self._stream, self._language = request.stream, request.language
+            self._segmenter = SpeechSegmenter(self._recogniser.is_speech, options)
+            self._reported_seconds = 0.0
+
+    def _hear(self, pcm: bytes) -> None:
+        with self._condition:
+            events = list(self._segmenter.add(pcm)) if self._segmenter is not None else []
+            self._condition.notify()  # a provisional text may be due
+        for event in events:
+            if event.kind is SpeechEvent.STARTED:
+                self._send(SpeechStarted(self._stream))
+            else:
+                self._send(SpeechEnded(self._stream))
+                self._enqueue(_Segment(self._stream, event.pcm, self._language))
+
+    def _finish(self) -> None:
+        with self._condition:
+            events = list(self._segmenter.finish()) if self._segmenter is not None else []
+            self._segmenter = None
+        pcm = b"".join(event.pcm for event in events)
+        self._enqueue(_Segment(self._stream, pcm, self._language, ends_stream=True))
+
+    def _cancel(self, stream: int) -> None:
+        with self._condition:
+            self._segmenter, self._last_cancelled = None, stream
+            self._queue = deque(one for one in self._queue if isinstance(one, LoadRecogniser))
+
+    def _enqueue(self, job: LoadRecogniser | _Segment) -> None:
+        with self._condition:
+            self._queue.append(job)
+            if isinstance(job, _Segment):
+                self._reported_seconds = 0.0
+            self._condition.notify()
+
+    # Main thread.
+
+    def serve(self) -> None:
+        """Load models and recognise segments for ever."""
+        while True:
+            job = self._next_job()
+            try:
+                if isinstance(job, LoadRecogniser):
+                    self._recogniser.load(job.path, job.threads)
+                    self._send(RecogniserLoaded())
+                elif isinstance(job, _Segment):
+                    self._recognise(job)
+                else:
+                    self._recognise_part(*job)
+            except Exception as error:  # the program must hear of any failure in here, as one of its own errors
+                self._fail(self._stream, error)
+
+    def _next_job(self) -> LoadRecogniser | _Segment | tuple[int, bytes, str]:
+        """Wait for a request, for the end of a segment, or until a provisional text is due."""
+        with self._condition:
+            while True:
+                if self._queue:
+                    return self._queue.popleft()
+                current = self._segmenter.current if self._segmenter is not None else b""
+                is_due = duration_of(current) - self._reported_seconds >= MIN_PARTIAL_SECONDS
+                if is_due and time.monotonic() >= self._next_partial:
+                    self._reported_seconds = duration_of(current)
+                    return self._stream, current, self._language
+                self._condition.wait()
+
+    def _recognise(self, segment: _Segment) -> None:
+        if segment.pcm:
+            result = self._recogniser.transcribe(segment.pcm, segment.language, is_final=True)
+            self._send_current(SpeechText(segment.stream, result.text, result.language, is_final=True))
+        if segment.ends_stream:
+            self._send_current(ListeningEnded(segment.stream))
+
+    def _recognise_part(self, stream: int, pcm: bytes, language: str) -> None:
+        started = time.monotonic()
+        result = self._recogniser.transcribe(pcm, language, is_final=False)
+        ended = time.monotonic()
+        with self._condition:
+            self._next_partial = ended + (ended - started) * (1 - PARTIAL_SHARE) / PARTIAL_SHARE
+            is_still_current = not self._queue
+        if is_still_current and result.text:
+            self._send_current(SpeechText(stream, result.text, result.language, is_final=False))
+
+    def _send_current(self, report: SpeechText | ListeningEnded) -> None:
+        """Send a report, unless its stream was cancelled."""
+        if report.stream > self._last_cancelled:
+            self._send(report)
+
+    def _fail(self, stream: int, error: Exception) -> None:
+        if isinstance(error, LetheError):
+            self._send(RecognitionFailed(stream, type(error).__name__, error.message, error.remedy))
+        elif isinstance(error, MemoryError):
+            message = "There is not enough memory for speech recognition."
+            self._send(RecognitionFailed(stream, DictationError.__name__, message, "Choose a smaller model."))
+        else:
+            message = f"Speech recognition failed: {type(error).__name__}: {error}"
+            self._send(RecognitionFailed(stream, DictationError.__name__, message))
+
+    def _send(self, report: RecognitionReport) -> None:
+        """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""
+        with contextlib.suppress(BrokenPipeError, OSError), self._send_lock:
+            self._pipe.send(report)

@@ -1,0 +1,1 @@
+"""Dictation: the microphone, and what is heard in the message box."""
