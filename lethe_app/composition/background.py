@@ -110,7 +110,9 @@ class BackgroundServices:
     @cached_property
     def retention(self) -> Retention:
         core = self.core
-        return Retention(core.session_store, core.sessions, core.trash, core.turn_memories, core.preferences)
+        return Retention(
+            core.session_store, core.sessions, core.trash, core.turn_memories, core.preferences, core.archive_queue
+        )
 
     @cached_property
     def key_moments(self) -> KeyMoments:

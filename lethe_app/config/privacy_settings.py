@@ -37,6 +37,13 @@ class PrivacySettings(BaseModel):
         "Store with each reply the texts that were recalled for it, and its prompt. Off, only the ids and kinds of what was "
         "recalled are stored, and no saved model states.",
     )
+    keep_voice_transcripts: bool = setting(
+        SettingSection.PRIVACY,
+        True,
+        "Keep voice transcripts",
+        "Keep the text of dictated messages. Off, it is deleted permanently when its conversation has ended, with what is known"
+        " from it alone. Sound is never stored.",
+    )
     retention_days: int = setting(
         SettingSection.PRIVACY,
         0,

@@ -11,11 +11,11 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, MessageMode, Role
 from lethe_app.domain.clock import now
 from lethe_app.services.preferences import apply_privacy
 from tests.services.past_sessions import NUTS, hold
-from tests.services.turns import MIRA, add_memory, collect_turn, prompt_of, say
+from tests.services.turns import MIRA, add_memory, collect_turn, log, prompt_of, say
 
 QUESTION = "Are there peanuts in the satay, and what about my sister Ines in Porto?"
 
@@ -176,3 +176,24 @@ async def test_switching_retrieved_context_off_removes_what_is_recorded_already(
     await services.privacy.retention.delete_unwanted()
 
     assert "Heron" not in await recorded(services)
+
+
+async def test_dictated_messages_are_deleted_for_good_once_their_conversation_has_ended(
+    services: AppServices, session: ChatSession
+):
+    secret, typed = "Zinnober is my secret word for the harbour.", "I sail with my sister on Sundays."
+    await collect_turn(services.chat.send(session.guid, secret, mode=MessageMode.VOICE))
+    await say(services, session, typed)
+    await services.preferences.set(keep_voice_transcripts=False)
+
+    await services.privacy.retention.delete_unwanted()
+    open_texts = [message.content for message in await log(services, session)]
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+    await services.privacy.retention.delete_unwanted()
+
+    assert secret in open_texts
+    assert [message.content for message in await log(services, session) if message.role is Role.USER] == [typed]
+    files = await asyncio.to_thread(lambda: [path for path in services.paths.home.rglob("*") if path.is_file()])
+    for file in files:
+        assert b"Zinnober" not in await asyncio.to_thread(file.read_bytes), file

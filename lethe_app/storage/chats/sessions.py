@@ -79,6 +79,18 @@ class SessionStore:
         """Return a session. Raise StorageError if it does not exist or is in the trash."""
         return await self._database.run(lambda connection: load_session(connection, str(guid)))
 
+    async def dictated_messages_of_ended_sessions(self) -> list[UUID]:
+        """Return the dictated messages of archived sessions that are not in the trash."""
+        query = """
+            SELECT t.id FROM messages t JOIN sessions s ON s.guid = t.session_id
+            WHERE t.mode = 'voice' AND t.deleted_at IS NULL AND s.archived
+        """
+
+        def work(connection: sqlite3.Connection) -> list[UUID]:
+            return [UUID(id_) for (id_,) in connection.execute(query)]
+
+        return await self._database.run(work)
+
     async def title_of(self, guid: UUID) -> str:
         """Return the title under which a session is listed; empty if it has neither a name nor a message."""
 
