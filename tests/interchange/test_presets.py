@@ -182,7 +182,7 @@ def test_a_master_file_holds_several_presets():
 
 @pytest.mark.parametrize("content", [b"{}", b'{"a": 1}', b"5", b"null", b'"text"', b'[{"a": 1}]', b""])
 def test_a_file_of_no_known_format_is_refused(content: bytes):
-    with pytest.raises(FileError, match=r"no format that Lethe can import|not valid JSON"):
+    with pytest.raises(FileError, match=r"a format that Lethe cannot import|not valid JSON"):
         read_external_file(content, "x.json")
 
 

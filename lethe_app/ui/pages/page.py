@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -103,10 +103,18 @@ class Page(QFrame):
         row.addWidget(self._head_buttons)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Move the page's buttons below the title in a narrow window, so that none of their texts is cut off."""
         super().resizeEvent(event)
+        self._place_buttons()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place_buttons()  # a text of the head has changed
+        return super().event(event)
+
+    def _place_buttons(self) -> None:
+        """Move the page's buttons below the title in a narrow window, so that none of their texts is cut off."""
         stack_buttons = (self._undo_button, self._redo_button)
-        title_row = (self.back, self.title, *(button for button in stack_buttons if button.isVisibleTo(self)))
+        title_row = (self.back, self.title, self.subtitle, *(button for button in stack_buttons if button.isVisibleTo(self)))
         margins = self._head_column.contentsMargins()
         needed_width = margins.left() + margins.right() + self._head_buttons.sizeHint().width()
         needed_width += (
