@@ -30,7 +30,7 @@ ADVANCED_FIELDS = ("scan_depth", "least_awake", "deepest_scan", "group_scoring",
 def world_specs() -> list[FieldSpec]:
     """Return the fields of a world."""
     name, description, *others, budget = (
-        build_field_spec(World, name) for name in World.model_fields if name not in {"unique_name", "entries"}
+        build_field_spec(World, name) for name in World.model_fields if name not in {"unique_name", "entries", "original"}
     )
     return [
         name,
