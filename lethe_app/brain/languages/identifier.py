@@ -30,6 +30,17 @@ def identify(text: str) -> tuple[str, float]:
     return str(language), float(probability)
 
 
+def release_model() -> None:
+    """Free the memory of the model; the next call of `identify` loads it again."""
+    with _load_lock:
+        _load_identifier.cache_clear()
+
+
+def is_loaded() -> bool:
+    """Return whether the model is in memory."""
+    return _load_identifier.cache_info().currsize > 0
+
+
 @lru_cache(maxsize=1)
 def _load_identifier() -> LanguageIdentifier:
     """Load the model, in a second, and drop the probabilities of all other languages, which are half of it."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.brain.languages.detection import detect_by_words, detect_language
+from lethe_app.brain.languages.identifier import release_model
 from lethe_app.brain.languages.requests import find_requested_language
 from lethe_app.brain.text.identifiers import redact_identifiers
 from lethe_app.domain.chat import Alternative, Message, Role, SessionEvent
@@ -16,6 +17,9 @@ from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.database import Database
 
 log = logging.getLogger(__name__)
+
+RELEASE_AFTER = 60.0
+"""Seconds without a detection after which the language model is freed: it takes 65 MB, and a second to load."""
 
 
 class MessageLanguages:
@@ -29,6 +33,7 @@ class MessageLanguages:
     def __init__(self, database: Database) -> None:
         self._events = SessionEvents(database)
         self._detections: set[asyncio.Task[None]] = set()
+        self._release: asyncio.TimerHandle | None = None
 
     async def events_of(self, session_id: UUID) -> Sequence[SessionEvent]:
         """Return the switches of mode and language in a session. Raise StorageError."""
@@ -48,6 +53,7 @@ class MessageLanguages:
             await asyncio.wait(set(self._detections))
 
     async def _detect(self, message: Message) -> None:
+        self._cancel_release()
         try:
             language = await asyncio.to_thread(detect_language, message.content)
             if language:
@@ -55,6 +61,13 @@ class MessageLanguages:
                 await self._events.set_language(message.id, message.content, language, requested)
         except (LetheError, ImportError, OSError) as error:
             log.info("The language of a message could not be detected: %s", error)
+        finally:
+            self._cancel_release()
+            self._release = asyncio.get_running_loop().call_later(RELEASE_AFTER, release_model)
+
+    def _cancel_release(self) -> None:
+        if self._release is not None:
+            self._release.cancel()
 
 
 def describe_text(alternative: Alternative) -> Alternative:

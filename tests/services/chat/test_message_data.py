@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
 
+from lethe_app.brain.languages.identifier import is_loaded
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, DegradationKind, MessageMode, SessionEventKind, SwitchTrigger
 from lethe_app.errors import ModelCrashed
-from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, say
+from lethe_app.services.sessions import languages
+from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, say, until
 
 ENGLISH, GERMAN = "What do you see on the horizon?", "Ich sehe das Schiff und du siehst es nicht."
 
@@ -64,6 +67,21 @@ async def test_a_language_that_only_the_model_of_the_detector_knows_is_a_switch_
 
     assert await switches(services, session) == [(SessionEventKind.LANGUAGE_SWITCH, "en", "pl", SwitchTrigger.AUTO_DETECTED)]
     assert [message.current.language for message in await log(services, session)][3] == "pl"
+
+
+async def test_the_model_of_the_detector_is_freed_when_nothing_more_is_asked(
+    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(languages, "RELEASE_AFTER", 0.05)
+    await say(services, session, "Dziękuję bardzo za wszystko dzisiaj, do jutra.")
+    await services.sessions.languages.finish()
+
+    async def is_freed() -> bool:
+        await asyncio.sleep(0.02)
+        return not is_loaded()
+
+    await until(is_freed)
+    assert [message.current.language for message in await log(services, session)][1] == "pl"
 
 
 async def test_a_language_asked_for_stays_until_the_user_writes_in_another(services: AppServices, session: ChatSession):
