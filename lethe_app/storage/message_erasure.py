@@ -39,11 +39,14 @@ BLANK_FIELDS = {
 }
 """Statements that remove a part of a session that was made of its messages."""
 DELETE_DERIVED_MEMORIES = """
-DELETE FROM memories WHERE persona_id = ?1 AND category <> 'chat_session' AND made_by <> '' AND (
-    substr(added, 1, 10) = ?2
-    OR EXISTS (SELECT 1 FROM json_each(memories.sources) o WHERE o.value IN (SELECT value FROM json_each(?3))))
+DELETE FROM memories WHERE persona_id = ?1 AND category <> 'chat_session' AND (
+    (made_by <> '' AND category <> 'reminder' AND substr(added, 1, 10) = ?2)
+    OR (made_by <> '' OR category = 'reminder')
+        AND EXISTS (SELECT 1 FROM json_each(memories.sources) o WHERE o.value IN (SELECT value FROM json_each(?3))))
 """
-"""Statement that deletes the memories that tasks and tools wrote on a day, or from these sources."""
+"""Statement that deletes the memories that tasks and tools wrote on a day, and with the reminders of messages those from these
+sources. The time of a reminder is when it is due.
+"""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUI
     sessions = {row: None for id_ in ids for row in connection.execute(query, (id_,)).fetchall()}
     for persona_id in dict.fromkeys(persona for persona, _guid in sessions):
         _erase_facts(connection, persona_id, set(ids))
+        connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, "", json.dumps([f"message:{id_}" for id_ in ids])))
         _erase_states(connection, persona_id)
     guids = [guid for _persona, guid in sessions]
     for guid in guids:

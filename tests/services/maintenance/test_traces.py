@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import ChangedRecords, RecordedChange, TrashKind
 from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
 from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.storage.backup import back_up
 from lethe_app.storage.row_mapping import column_values, save_row
@@ -166,3 +168,15 @@ async def test_everything_is_erased_with_the_backups(services: AppServices, sess
 
     assert await files_with(services) == []
     assert await services.sessions.list("aiko") == []
+
+
+async def test_the_reminder_that_a_message_asked_for_goes_with_it(services: AppServices, says: Callable[..., object]):
+    await says("“Aye.”")
+    session = await services.sessions.new(MIRA)
+    asked = (await say(services, session, "Remind me to feed the zinnober cat in 3 days.")).asked
+    own = await services.mind.reminders.create_reminder(MIRA, "Call the vet.", now() + timedelta(days=3))
+
+    await services.message_editing.delete(session.guid, asked.id)
+    await services.trash.erase(await services.trash.list_items())
+
+    assert [reminder.guid for reminder in await services.mind.reminders.reminders_of(MIRA)] == [own.guid]
