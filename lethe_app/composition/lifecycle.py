@@ -32,6 +32,7 @@ def build_services(
     core.models.changed.add(lambda state: core.archive_queue.background.wake() if isinstance(state, ModelReady) else None)
     core.world_purge.purged.add(core.cache_state.forget_persona)
     core.library.user_renamed.add(core.facts.start_renaming)
+    core.trash.changed.add(lambda _none: core.memory_cache.reload())  # what is erased takes memories made of it along
     return _collect_services(core, BackgroundServices(core))
 
 
