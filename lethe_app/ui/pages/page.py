@@ -33,6 +33,10 @@ class PersonaChoice(Protocol):
         """Choose a persona by its unique name."""
 
 
+HEAD_HEIGHT = 52
+"""Minimum height of the head in pixels, if its buttons stand beside the title."""
+
+
 class Page(QFrame):
     """Page that covers the conversation. Esc or the back button leaves it, unless `confirm_leave` objects.
 
@@ -84,7 +88,7 @@ class Page(QFrame):
     def _build_head(self) -> None:
         self._head = QFrame()
         self._head.setObjectName("header")
-        self._head.setMinimumHeight(52)
+        self._head.setMinimumHeight(HEAD_HEIGHT)
         self._head_buttons = QWidget()
         self._buttons = QHBoxLayout(self._head_buttons)
         self._buttons.setContentsMargins(0, 0, 0, 0)
@@ -129,6 +133,8 @@ class Page(QFrame):
         else:
             self._head_row.removeWidget(self._head_buttons)
             self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
+        # An explicit minimum replaces that of the layout: a page that is too high would press two rows into the height of one.
+        self._head.setMinimumHeight(max(HEAD_HEIGHT, self._head_column.minimumSize().height()))
 
     def add_tabs(self, tabs: PageTabs) -> None:
         """Show the tabs of the group to which the page belongs below the head."""

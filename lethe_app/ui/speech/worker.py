@@ -38,6 +38,7 @@ DEBIAN_PACKAGES = {"libpulse.so.0": "libpulse0", "libGL.so.1": "libgl1", "libspe
 """Library of the system that Qt's sound needs → the Debian package that holds it."""
 NO_SPEECH = "Install a speech service of your system (on Debian and Ubuntu: speech-dispatcher, espeak-ng and libspeechd2)."
 NO_DEVICE = "Connect loudspeakers or headphones, or choose an output in the sound settings of your system."
+NO_ANSWER = f"{NO_DEVICE} If there is sound elsewhere, restart the speech service of your system."
 START_TIMEOUT_MS = 15_000
 """Time in which a speech service must begin to speak a sentence."""
 _TESTED_ONLY = "mock"
@@ -201,12 +202,12 @@ class SystemSpeech:
 
     def _give_up(self) -> None:
         if self._job:
-            self._fail("it does not answer")
+            self._fail("it does not answer", NO_ANSWER)
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, remedy: str = NO_SPEECH) -> None:
         self._start_timer.stop()
         job, self._job = self._job, 0
-        self._report(SoundFailed(job, f"The speech service cannot speak: {reason}.", NO_SPEECH))
+        self._report(SoundFailed(job, f"The speech service cannot speak: {reason}.", remedy))
 
     def _end(self) -> None:
         self._start_timer.stop()

@@ -210,7 +210,8 @@ class InspectorPage(Page):
             self._empty_state.show_text(
                 self.tr("Prompt text no longer stored"),
                 self.tr(
-                    "Only the newest prompts are stored in full, and none with text that was forgotten or changed since. "
+                    "Only the newest prompts are stored in full, none with text that was forgotten or changed since, and none "
+                    "while “Keep retrieved context” is off. "
                     "The sections of this prompt and their tokens are listed on the left."
                 ),
             )

@@ -123,8 +123,9 @@ class SessionDetail(QStackedWidget):
     def _show_summary(self, session: ChatSession) -> None:
         """Show title, summary and keywords as a text to read."""
         self.summary_title.setText(session.name or self._title)
-        not_yet_text = self.tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
-        self.summary_text.setText(strip_headings(session.content) or not_yet_text)
+        open_text = self.tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
+        ended_text = self.tr("Not summarised yet. “Edit details” shows what is missing and can generate it again.")
+        self.summary_text.setText(strip_headings(session.content) or (ended_text if session.archived else open_text))
         keywords = ", ".join(session.keywords_main)
         self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
         self.summary_keywords.setVisible(bool(keywords))
