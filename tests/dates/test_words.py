@@ -44,3 +44,9 @@ def test_words_have_their_numbers():
     assert [month_number(name) for name in ("may", "Sept", "december")] == [5, 9, 12]
     assert [weekday_number(name) for name in ("mon", "Thurs", "sunday")] == [0, 3, 6]
     assert [day_number(word) for word in ("2nd", "31", "Twenty-first")] == [2, 31, 21]
+
+
+def test_a_clause_in_the_present_is_to_come_whatever_was_told_before_it():
+    told = resolve_dates("My father died last night. We bury him on Monday.", TODAY)
+
+    assert told == "My father died on the evening of 19 November 2026. We bury him on 23 November 2026."

@@ -94,6 +94,13 @@ def _format_month(first: date) -> str:
     return f"in {MONTHS[first.month - 1].capitalize()} {first.year}"
 
 
+_SUBJECT_VERB = re.compile(r"\b(?:I|we|they)(?: (?:also|then|only|just|all|both))? (?P<verb>[a-z]+)\b", re.IGNORECASE)
+_SAME_IN_PAST = frozenset("put cut read set hit let shut hurt cost quit split bet burst spread beat cast fit".split())  # noqa: SIM905
+_NO_VERBS = frozenset("and or but on in at the with for to of not never really".split())  # noqa: SIM905
+_NO_PRESENT = PAST_FORMS | _SAME_IN_PAST | _NO_VERBS
+"""Words after a subject that do not show the present: verbs whose past is spelled alike, and what is no verb."""
+
+
 def _is_past(match: re.Match[str]) -> bool:
     """Return whether the clause of a time expression is in the past tense; a clause without tense takes that of the whole
     sentence.
@@ -101,8 +108,12 @@ def _is_past(match: re.Match[str]) -> bool:
     before = [end.end() for end in _CLAUSE_END.finditer(match.string, 0, match.start())]
     after = _CLAUSE_END.search(match.string, match.end())
     clause = match.string[before[-1] if before else 0 : after.start() if after else None]
-    has_tense = _PAST.search(clause) or _UNMARKED_PAST.search(clause) or _FUTURE.search(clause)
-    return is_past_tense(clause if has_tense else match.string)
+    if _PAST.search(clause) or _UNMARKED_PAST.search(clause) or _FUTURE.search(clause):
+        return is_past_tense(clause)
+    # “We bury him on Monday.” is to come, whatever the sentence before it tells.
+    verbs = {one["verb"].lower() for one in _SUBJECT_VERB.finditer(clause)}
+    is_present = any(not verb.endswith("ed") for verb in verbs - _NO_PRESENT)
+    return not is_present and is_past_tense(match.string)
 
 
 def _replace_safely(render: Callable[[re.Match[str], date, bool], str], match: re.Match[str], today: date) -> str:
