@@ -44,6 +44,8 @@ PRAGMAS = (
     "cache_size = -16000",
 )
 """Settings of every connection."""
+LOCK_PATIENCE = 0.5
+"""Seconds to wait for the lock of the home."""
 MERGE_FULL_TEXT = "INSERT INTO passage_words (passage_words) VALUES ('optimize')"
 """Statement that merges the full-text index, which then contains only words of passages that exist."""
 
@@ -127,7 +129,7 @@ class Database:
         with translate_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # The lock comes before any look at the file: another Lethe could be creating or migrating it.
-            self._lock = HomeLock(self.path.parent)
+            self._lock = HomeLock(self.path.parent, LOCK_PATIENCE)
             if _is_absent(self.path):
                 _create(self.path, self._migrations)
             version = read_version(self.path, len(self._migrations))

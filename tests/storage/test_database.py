@@ -28,6 +28,7 @@ from lethe_app.errors import (
 from lethe_app.storage.database import Database
 from lethe_app.storage.database_header import sidecar_path
 from lethe_app.storage.error_translation import translate
+from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import APPLICATION_ID, MIGRATIONS
 
 ROOT = Path(__file__).parents[2]
@@ -535,3 +536,12 @@ def test_every_error_is_translated_to_a_storage_error():
     for kind in (DatabaseDamaged, DatabaseLocked, DatabaseTooNew, DiskFull, ReadOnly):
         assert issubclass(kind, StorageError)
         assert issubclass(kind, LetheError)
+
+
+async def test_a_lock_that_is_released_a_moment_later_is_waited_for(tmp_path: Path):
+    lock = HomeLock(tmp_path)
+    asyncio.get_running_loop().call_later(0.05, lock.release)
+
+    waited = await asyncio.to_thread(HomeLock, tmp_path, 60.0)
+
+    waited.release()
