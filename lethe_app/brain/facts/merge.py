@@ -44,7 +44,8 @@ def merge_fact(
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
     `relation` is the relation to the fact that `find_nearest_current` returns; None decides by words and distances. Only
-    the user can supersede a pinned fact or their own. A session that is archived again adds nothing that it added before, not
+    the user can supersede a pinned fact or their own here; `updates.replace_outdated` lets a later message change what the user
+    has reworded. A session that is archived again adds nothing that it added before, not
     even what was superseded since.
     """
     duplicates = _find_duplicates(new, neighbours)

@@ -156,7 +156,7 @@ class FactDetail(DetailPane):
         parts = [when.format(times=mentions, day=first, first=first, last=last), format_kind(fact.kind)]
         parts.append(format_maker(fact.made_by))
         lines = [" · ".join(parts)]
-        if fact.key:
+        if fact.key and not fact.pinned and not fact.superseded:
             lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=fact.key))
         if fact.in_story:
             lines.append(self.tr("Said in character, used in that conversation only."))
