@@ -131,15 +131,21 @@ class StateStore:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue)
-                # The entry stays queued while it is written, so that `load_head` and `load` still find it and `delete` can
-                # cancel it.
-                entry = next(iter(self._queue.values()))
-            with suppress(OSError):  # a full or missing disk: without the file, the prompt is evaluated again next time
-                self._write(entry)
-            with self._changed:
-                if self._queue.get(entry.path) is entry:
-                    del self._queue[entry.path]
-                self._changed.notify_all()
+            self._write_oldest()
+
+    def _write_oldest(self) -> None:
+        """Write the oldest queued state. Its copy of the cache, up to a gigabyte, is freed when this returns."""
+        with self._changed:
+            entry = next(iter(self._queue.values()), None)
+        if entry is None:  # deleted meanwhile
+            return
+        # The entry stays queued while it is written, so that `load_head` and `load` still find it and `delete` can cancel it.
+        with suppress(OSError):  # a full or missing disk: without the file, the prompt is evaluated again next time
+            self._write(entry)
+        with self._changed:
+            if self._queue.get(entry.path) is entry:
+                del self._queue[entry.path]
+            self._changed.notify_all()
 
     def _write(self, entry: PendingState) -> None:
         folder, draft = entry.location.folder, entry.path.with_name(entry.path.name + DRAFT_SUFFIX)

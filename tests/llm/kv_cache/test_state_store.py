@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+import weakref
 from collections import namedtuple
 from pathlib import Path
 
@@ -61,6 +62,18 @@ def test_it_is_at_hand_before_it_is_written(tmp_path: Path, monkeypatch: pytest.
     assert found is head is MARK
     assert not is_written
     assert store.wait_until_written(never)
+
+
+def test_the_copy_of_the_cache_is_freed_once_it_is_written(tmp_path: Path):
+    store, state = StateStore("this model"), SavedState([1, 2, 3], (), b"x" * SIZE)
+    is_freed = threading.Event()
+    weakref.finalize(state, is_freed.set)
+
+    store.save(at(tmp_path, "her-talk"), state, 0)
+    del state
+
+    assert is_freed.wait(10)
+    assert files(tmp_path) == ["her-talk"]
 
 
 def test_other_models_have_their_own_saved_states(tmp_path: Path):
