@@ -45,10 +45,11 @@ async def build(
     cannot be used and FileError if the settings cannot be read. Imports no Qt.
     """
     from lethe_app.composition.lifecycle import build_services
+    from lethe_app.heap import forget_source_lines
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
-    from lethe_app.system_memory import forget_source_lines, total_memory
+    from lethe_app.system_memory import total_memory
 
     forget_source_lines()
     settings_file = SettingsFile(paths.settings, paths.trash)
@@ -75,6 +76,9 @@ def check_window() -> EngineCheck:
 
 def show_first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
     """Show an empty window and paint it once, before the services are loaded."""
+    from lethe_app.heap import use_one_heap
+
+    use_one_heap()  # before Qt starts threads
     from PySide6.QtWidgets import QApplication
 
     from lethe_app.ui.shell.main_window import MainWindow
@@ -239,7 +243,7 @@ class WindowRunner:
 
     async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:
         """Fill the window from `services` until it is closed; a reply in progress is stored as far as it has come."""
-        from lethe_app.system_memory import forget_source_lines
+        from lethe_app.heap import forget_source_lines
         from lethe_app.ui.controllers.window_controller import WindowController
 
         forget_source_lines()

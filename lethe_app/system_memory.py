@@ -1,13 +1,9 @@
-"""Memory of this computer as far as this program may use it, and the return of freed memory to the operating system."""
+"""Memory of this computer as far as this program may use it."""
 
 from __future__ import annotations
 
-import ctypes
-import linecache
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 import psutil
@@ -58,30 +54,3 @@ def _used_bytes(folder: Path, usage_name: str) -> int:
     statistics = dict(line.split(" ", 1) for line in (folder / "memory.stat").read_text("ascii").splitlines() if " " in line)
     dropped = int(statistics.get("inactive_file", statistics.get("total_inactive_file", 0)))
     return max(0, int((folder / usage_name).read_text("ascii")) - dropped)
-
-
-def release_unused_memory() -> bool:
-    """Return freed memory to the operating system, which takes a few milliseconds; return whether there was any.
-
-    After large blocks are freed, glibc keeps what lies below blocks still in use; only `malloc_trim` gives back whole pages in
-    between. Other allocators do so by themselves, and nothing happens.
-    """
-    trim = _malloc_trim()
-    return trim is not None and bool(trim(0))
-
-
-def forget_source_lines() -> None:
-    """Drop the source lines in Python's cache, which are only needed for tracebacks and read again for those.
-
-    PySide reads the source of every module that is imported after it, to look for the features it switches on: 25 MB of
-    lines. Dropped early, they leave room for the objects that are made next instead of holes between those already there.
-    """
-    linecache.clearcache()
-
-
-@cache
-def _malloc_trim() -> Callable[[int], int] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-    return trim

@@ -1,16 +1,13 @@
-"""The memory that this program may use, whatever computer the tests run on, and freed memory that goes back to the system."""
+"""The memory that this program may use, whatever computer the tests run on."""
 
 from __future__ import annotations
 
-import ctypes
-import linecache
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from lethe_app.system_memory import available_memory, forget_source_lines, release_unused_memory, total_memory
+from lethe_app.system_memory import available_memory, total_memory
 
 GB = 1 << 30
 
@@ -66,29 +63,3 @@ def test_a_group_without_a_limit_changes_nothing(tmp_path: Path):
     make_cgroup(tmp_path / "lethe", "max", used=10 * GB)
 
     assert total_memory(tmp_path, own_cgroups(tmp_path, "0::/lethe")) == psutil.virtual_memory().total
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other allocators return freed memory by themselves")
-def test_freed_memory_between_blocks_in_use_goes_back_to_the_system():
-    library = ctypes.CDLL(None)
-    library.malloc.restype = ctypes.c_void_p
-    blocks = [library.malloc(65_536) for _ in range(2_000)]  # each too small for a mapping of its own
-    for block in blocks:
-        ctypes.memset(block, 1, 65_536)
-    for block in blocks[:-1]:
-        library.free(ctypes.c_void_p(block))
-    before = psutil.Process().memory_info().rss
-
-    assert release_unused_memory()
-
-    assert before - psutil.Process().memory_info().rss > 60_000_000
-    library.free(ctypes.c_void_p(blocks[-1]))
-
-
-def test_the_source_lines_of_modules_are_forgotten_and_read_again():
-    first = linecache.getlines(__file__)
-
-    forget_source_lines()
-
-    assert not linecache.cache
-    assert linecache.getlines(__file__) == first

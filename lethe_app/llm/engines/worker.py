@@ -13,6 +13,7 @@ from types import ModuleType
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
+from lethe_app.heap import release_unused_memory, use_one_heap
 from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, ReturnsLogits, SavesCacheState
 from lethe_app.llm.engines.request_queue import RequestQueue, priority_of
 from lethe_app.llm.protocol import (
@@ -41,7 +42,6 @@ from lethe_app.llm.protocol import (
     TokensCounted,
     TokensEmbedded,
 )
-from lethe_app.system_memory import release_unused_memory
 
 SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
 IDLE_SECONDS = 5.0
@@ -51,6 +51,7 @@ IDLE_SECONDS = 5.0
 def run(pipe: Connection, kind: str) -> None:
     """Serve requests until the pipe ends, which also happens when the main process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is meant for the program, which then closes the pipe
+    use_one_heap()
     skip_high_level_api()
     worker = Worker(pipe, make_engine(kind))
     threading.Thread(target=worker.listen, daemon=True, name="requests").start()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimerEvent
 from PySide6.QtGui import QGuiApplication, QWindow
 
-from lethe_app.system_memory import forget_source_lines, release_unused_memory
+from lethe_app.heap import forget_source_lines, release_unused_memory
 
 CHECK_INTERVAL_MS = 40
 """Milliseconds between two checks: so few that what other threads allocate in between is collected in a few milliseconds."""
