@@ -49,7 +49,8 @@ class SpeechSettings(BaseModel):
         SettingSection.SPEECH,
         True,
         "Spoken style while speaking",
-        "Ask for short, plain sentences without Markdown, and skip thinking, in conversations that are read aloud.",
+        "Ask models of a billion parameters and more for short, plain sentences without Markdown, and skip thinking, in"
+        " conversations that are read aloud.",
         is_advanced=True,
     )
     piper_folder: str = setting(

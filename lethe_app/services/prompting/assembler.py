@@ -161,7 +161,7 @@ class PromptAssembler:
                 turn.participants, turn.files.system, model, prefix, turns, memory, macro_context, tools
             )
             request = replace(
-                with_spoken_style(request, turn.states, self._preferences.current),
+                with_spoken_style(request, turn.states, self._preferences.current, small=is_small(model)),
                 continue_last=is_continued,
                 reply_reserve=request.reply_reserve + spare,
                 left_messages=await self._count_left_messages(turn, prefix),

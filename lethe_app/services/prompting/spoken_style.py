@@ -21,8 +21,14 @@ INSTRUCTION = (
 _NOTE = PromptNote(INSTRUCTION, placement=NotePlacement.LAST, part=PromptPart.STYLE)
 
 
-def with_spoken_style(request: PromptRequest, states: Mapping[str, object], settings: Settings) -> PromptRequest:
-    """Return the request of a session with these states; with the instruction and without thinking if the style is on."""
+def with_spoken_style(
+    request: PromptRequest, states: Mapping[str, object], settings: Settings, *, small: bool = False
+) -> PromptRequest:
+    """Return the request of a session with these states; with the instruction and without thinking if the style is on.
+
+    Small models recite the instruction instead of following it, so they do not get it; markup is not spoken in any case.
+    """
     if not read_mode(states.get(SPEECH_KEY), settings).has_spoken_style:
         return request
-    return replace(request, volatile=[_NOTE, *request.volatile], thinking=False)
+    notes = request.volatile if small else [_NOTE, *request.volatile]
+    return replace(request, volatile=notes, thinking=False)

@@ -90,6 +90,17 @@ async def test_the_reply_is_written_without_thinking(services, session, says):
     assert spoken.rstrip().endswith("</think>")
 
 
+async def test_a_small_model_is_not_instructed(services, session, says, monkeypatch):
+    monkeypatch.setattr("lethe_app.services.prompting.assembler.is_small", lambda _model: True)
+    await says("Aye.", template=CHATML + THINKING_SWITCH)
+    await switch_style(services, session, is_on=True)
+
+    spoken = await prompt_of(services, (await say(services, session, "Where are we?")).reply.id)
+
+    assert INSTRUCTION not in spoken
+    assert spoken.rstrip().endswith("</think>")
+
+
 async def test_the_style_follows_speech_unless_it_was_chosen(services, session):
     speech, guid = services.session_speech, session.guid
     assert await speech.mode_of(guid) == SpeechMode(is_spoken=False, has_spoken_style=False)
