@@ -127,16 +127,17 @@ def _states_fact(record: ExtractedFact, new: ExtractedFact, known_by_id: dict[UU
 
 
 def _supersede(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
-    """Return both records; the successor gets the sessions of the other, and its count if it states all that the other
+    """Return both records; the successor gets the sessions and the count of the other only if it states all that the other
     states.
     """
-    successor = new.model_copy(
-        update={
-            "source_memories": list(dict.fromkeys([*old.source_memories, *new.source_memories])),
-            "reference_count": new.reference_count + (old.reference_count if extends(new, old) else 0),
-            "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
-        }
-    )
+    successor = new.model_copy(update={"kind": old.kind if new.kind is FactKind.OTHER else new.kind})
+    if extends(new, old):
+        successor = successor.model_copy(
+            update={
+                "source_memories": list(dict.fromkeys([*old.source_memories, *new.source_memories])),
+                "reference_count": new.reference_count + old.reference_count,
+            }
+        )
     return {old.guid: old.model_copy(update={"superseded": True, "superseded_by": new.guid}), successor.guid: successor}
 
 

@@ -166,8 +166,12 @@ def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConvers
 
 
 def _build_item(fact: ExtractedFact, sessions: Mapping[UUID, SessionSummary], names: set[str]) -> TimelineItem:
-    source_sessions = [sessions[guid] for guid in fact.source_memories if guid in sessions]
-    first_session = min(source_sessions, key=lambda session: session.started, default=None)
+    source_sessions = sorted(
+        (sessions[guid] for guid in fact.source_memories if guid in sessions), key=lambda session: session.started
+    )
+    # The last that had begun when the fact was first stated: earlier ones state what the fact has extended since.
+    begun = [session for session in source_sessions if session.started <= fact.first_seen]
+    first_session = begun[-1] if begun else next(iter(source_sessions), None)
     title = (first_session.title or first_session.first_words) if first_session is not None else ""
     is_about_user = not names.isdisjoint(word.casefold() for word in WORD.findall(fact.fact))
     return TimelineItem(

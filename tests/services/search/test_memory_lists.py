@@ -171,6 +171,19 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
     assert len(timeline.group_by_month(include_others=True)[1].conversations[0].items) == 2
 
 
+async def test_the_timeline_names_the_conversation_of_the_new_value_not_that_of_the_replaced_one(services: AppServices):
+    march, may = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
+    nurse = await chats_of(services).add_session(ChatSession(persona_id=HER, name="Nurse in Porto", added=march))
+    baker = await chats_of(services).add_session(ChatSession(persona_id=HER, name="The new oven", added=may))
+    fact = known("Tomas works as a baker.", baker, may)
+    inherited = fact.model_copy(update={"source_memories": [nurse.guid, baker.guid]})  # as earlier versions stored it
+    await services.core.fact_store.save_facts(HER, inherited)
+
+    (item,) = (await services.fact_lists.load_timeline(HER)).items
+
+    assert (item.session, item.title) == (baker.guid, "The new oven")
+
+
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
     await services.core.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = ExportHeadings(
