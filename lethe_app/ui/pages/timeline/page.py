@@ -23,7 +23,7 @@ from lethe_app.services.search.timeline import (
 )
 from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtraction
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
@@ -160,7 +160,7 @@ class TimelinePage(PersonaListPage):
         if conversation.session is None:
             return self.tr("Added by you") if conversation.by_user else self.tr("From a deleted conversation")
         return (
-            self.tr("From “{title}”").format(title=conversation.title)
+            self.tr("From “{title}”").format(title=format_session_title(conversation.title))
             if conversation.title
             else self.tr("From an untitled conversation")
         )
