@@ -286,9 +286,8 @@ class FactPage(PersonaListPage):
             self.tr("Forget {what}").format(what=description if len(description) <= 40 else self.tr("this fact")),
         )
         if await run_dialog(question):
-            undo_forgetting = self.edits.forget_facts(self.persona_selector.persona_id, facts)
             notice = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
-            self._context.notifier.notify(notice.format(what=description), button=self.tr("Undo"), action=undo_forgetting)
+            self.edits.forget_facts(self.persona_selector.persona_id, facts, notice.format(what=description))
 
     def _show_menu(self, position: QPoint) -> None:
         facts = self.table.selected_rows
