@@ -66,8 +66,10 @@ async def test_a_line_says_what_the_memory_says(services: AppServices):
     assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
 
 
-async def test_conversations_are_listed_too_and_can_be_looked_at(services: AppServices):
+async def test_conversations_that_have_ended_are_listed_too_and_can_be_looked_at(services: AppServices):
     session = await hold(services, *NUTS)
+    assert await lines(services) == []  # an open one is no memory yet
+    await end_sessions(services)
 
     (line,) = await lines(services)
 
@@ -134,6 +136,11 @@ async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(service
     assert pinned.guid in core.facts
     assert 1 < len(core.facts) < 21
     assert 0 < core.tokens <= core.budget == 64
+
+
+async def end_sessions(services: AppServices) -> None:
+    """As archiving marks them, without a title and a summary."""
+    await services.core.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
 
 
 def known(text: str, session: ChatSession | None, day: datetime, **fields: object) -> ExtractedFact:

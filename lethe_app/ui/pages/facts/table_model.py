@@ -72,8 +72,8 @@ def format_maker(maker: MadeBy) -> str:
     """Return the display name of a fact's author."""
     tr = QCoreApplication.translate
     return {
-        MadeBy.RULES: tr("Fact", "Found by rules"),
-        MadeBy.MODEL: tr("Fact", "Found by the model"),
+        MadeBy.RULES: tr("Fact", "Extracted without a model"),
+        MadeBy.MODEL: tr("Fact", "Extracted by a model"),
         MadeBy.USER: tr("Fact", "Written by you"),
     }[maker]
 

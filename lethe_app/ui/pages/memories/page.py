@@ -156,9 +156,10 @@ async def free_in_batches(lines: list[MemoryLine]) -> None:
 
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
-WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 112, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
+WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 140, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
 HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, USES, PRIORITY, EXPIRES)
 """Columns that a narrow table hides, the last one first."""
+OPTIONAL_COLUMNS = (LAST_RECALLED, USES, EXPIRES)
 MIN_NAME_WIDTH = 300
 
 
@@ -204,7 +205,11 @@ class MemoryPage(PersonaListPage):
         self.hint.hide()
         empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
         self.table: Table[MemoryLine] = Table(
-            self.rows, self.theme, self.tr("Memories"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
+            self.rows,
+            self.theme,
+            self.tr("Memories"),
+            empty,
+            ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH, OPTIONAL_COLUMNS),
         )
         self.table.setColumnHidden(DISTANCE, True)
         self.detail = MemoryDetail(self._context, self._memory_lists, self.edits.is_unsaved, self)

@@ -74,7 +74,7 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
             width=70,
             is_right_aligned=True,
         ),
-        Column[MemoryLine](tr("Memory", "Added"), _added_date, sort_key=attrgetter("added"), width=100),
+        Column[MemoryLine](tr("Memory", "Added"), _added_date, sort_key=attrgetter("added"), width=140),
         Column[MemoryLine](tr("Memory", "Last recalled"), format_last_recall, sort_key=attrgetter("last"), width=100),
         Column[MemoryLine](
             tr("Memory", "Uses"),
