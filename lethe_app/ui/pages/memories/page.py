@@ -157,10 +157,10 @@ async def free_in_batches(lines: list[MemoryLine]) -> None:
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
 WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 140, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
-HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, USES, PRIORITY, EXPIRES)
+HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, EXPIRES, USES, PRIORITY)
 """Columns that a narrow table hides, the last one first."""
 OPTIONAL_COLUMNS = (LAST_RECALLED, USES, EXPIRES)
-MIN_NAME_WIDTH = 300
+MIN_NAME_WIDTH = 420
 
 
 class MemoryPage(PersonaListPage):
