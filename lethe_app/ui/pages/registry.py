@@ -240,6 +240,7 @@ class PageRegistry:
             services.memory_lookup,
             services.memory_lists,
             services.sessions,
+            services.preferences,
         )
 
     def _create_facts_page(self) -> Page:

@@ -14,6 +14,7 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_memory_count
@@ -174,9 +175,10 @@ class MemoryPage(PersonaListPage):
         lookup: MemoryLookup,
         memory_lists: MemoryLists,
         sessions: SessionService,
+        preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("MemoryPage", "Memories"), persona_selector)
-        self._lookup, self._memory_lists = lookup, memory_lists
+        self._lookup, self._memory_lists, self._preferences = lookup, memory_lists, preferences
         self._distances: dict[str, float] = {}
         self._memory_to_select: UUID | None = None
         self._new_memory_guid: UUID | None = None
@@ -212,7 +214,7 @@ class MemoryPage(PersonaListPage):
             ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH, OPTIONAL_COLUMNS),
         )
         self.table.setColumnHidden(DISTANCE, True)
-        self.detail = MemoryDetail(self._context, self._memory_lists, self.edits.is_unsaved, self)
+        self.detail = MemoryDetail(self._context, self._memory_lists, self._preferences, self.edits.is_unsaved, self)
         self.search.down_pressed.connect(self.table.setFocus)
         self._build_layout()
 
