@@ -1,4 +1,4 @@
-"""“What do you remember about me?”: by month and conversation, with ways to the sources and a text to keep."""
+"""The overview of what is known: by month and conversation, with ways to the sources and a text to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page “What do you remember about me?”: the facts about the user by month, each with a link to its source."""
+"""Page “Overview”: the facts about the user by month, each with a link to its source."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ class TimelinePage(PersonaListPage):
         sessions: SessionService,
         memory: MemoryService,
     ) -> None:
-        super().__init__(
-            context, QCoreApplication.translate("TimelinePage", "What do you remember about me?"), persona_selector
-        )
+        super().__init__(context, QCoreApplication.translate("TimelinePage", "Overview"), persona_selector)
         self._fact_lists, self._fact_extraction = fact_lists, fact_extraction
         self._sessions, self._memory = sessions, memory
         self._timeline = EMPTY_TIMELINE
@@ -74,9 +72,9 @@ class TimelinePage(PersonaListPage):
         )
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
         self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
-        self.by_topic_chip = build_chip(self.tr("By topic"), self.tr("Group the facts by topic instead of by month"))
+        self.by_topic_chip = build_chip(self.tr("Group by topic"), self.tr("Group the facts by topic instead of by month"))
         self.include_others_chip = build_chip(
-            self.tr("Include others"), self.tr("Show facts about everyone, not only about you")
+            self.tr("Include other people"), self.tr("Show facts about everyone, not only about you")
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
