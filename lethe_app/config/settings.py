@@ -284,7 +284,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         SettingSection.MEMORY,
         True,
         "Key moments",
-        "Keep what mattered in a day as a memory without a time limit, and show it on the timeline.",
+        "Keep what mattered in a day, once it is over, as a memory without a time limit, and show it on the overview.",
         is_advanced=True,
     )
     persona_facts: bool = setting(

@@ -12,8 +12,18 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
 BEGINNING = 160
 """Number of characters of the content that a row carries."""
+_EDGE_MARKS = " ,;:.…–—-"
 NEVER = float("inf")
 """End time of a memory that has none, so that it sorts after all others."""
+LINKING_WORDS = frozenset(
+    """
+    a about also am an and any are as at be because been but by can could did do does even every few for from had has have he
+    her his how i i'm if in into is it's its just like many more most my no nor not of on or our she should so some such than
+    that the their then these they this those to too until very was we were what when where which while who whose why will
+    with without would you your
+    """.split()  # noqa: SIM905 - a list of a hundred quoted words cannot be read
+)
+"""English words that lead on to the next one, with which a shortened text does not end."""
 
 
 class MemoryFiling(NamedTuple):
@@ -82,6 +92,14 @@ class MemoryLine(NamedTuple):
     def has_ended(self, moment: float) -> bool:
         """Return whether the memory ended before `moment` (seconds since 1970)."""
         return self.until <= moment
+
+
+def end_at_word(text: str) -> str:
+    """Return the beginning of a longer text, without a last word that leads on to the next and with an ellipsis."""
+    words = text.split()
+    while len(words) > 1 and words[-1].strip(_EDGE_MARKS).casefold() in LINKING_WORDS:
+        words.pop()
+    return f"{' '.join(words).rstrip(_EDGE_MARKS)}…" if words else ""
 
 
 def beginning(content: str) -> str:

@@ -121,12 +121,18 @@ def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUI
 
 
 def _erase_facts(connection: sqlite3.Connection, persona_id: str, ids: set[str], day: str = "") -> None:
-    """Erase the facts that only these messages state, and those without messages of a day; the others lose them as sources."""
-    query = "SELECT guid, source_messages, first_seen FROM facts WHERE persona_id = ? AND made_by <> 'user'"
-    for guid, value, first_seen in connection.execute(query, (persona_id,)).fetchall():
+    """Erase the facts that only these messages state, and those without messages of a day; the others lose them as sources.
+
+    What the user wrote remains, except a fact reworded by the user that another one had replaced: it would hold again.
+    """
+    query = """
+    SELECT guid, source_messages, first_seen, made_by = 'user' FROM facts
+    WHERE persona_id = ? AND (made_by <> 'user' OR superseded = 1)
+    """
+    for guid, value, first_seen, is_by_user in connection.execute(query, (persona_id,)).fetchall():
         sources = json.loads(value)
         remaining = [source for source in sources if source not in ids]
-        if (sources and not remaining) or (not sources and first_seen[:10] == day):
+        if (sources and not remaining) or (not sources and not is_by_user and first_seen[:10] == day):
             connection.execute(REPLACE_SUCCESSOR, {"guid": guid})
             connection.execute("DELETE FROM facts WHERE guid = ?", (guid,))
         elif len(remaining) < len(sources):

@@ -156,12 +156,12 @@ def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said
         await stage.until(lambda: "Tomas: “" in stage.words(page.detail), "it is shown with its source")
         await stage.take_picture("facts-page")
 
-        stage.click(page.view_chips.chips[FactListView.STORY])
+        stage.click(page.filters.chips[FactListView.STORY])
         assert any("castle" in fact for fact in listed(page))
         assert not set(listed(page)) & set(learnt)
         await stage.take_picture("facts-page-story")
 
-        stage.click(page.view_chips.chips[FactListView.KNOWN])
+        stage.click(page.filters.chips[FactListView.KNOWN])
         stage.click(page.extract_button)
         toasts = stage.window.findChildren
         await stage.until(lambda: any("Mira now knows" in toast.text for toast in toasts(Toast)), "it is done")

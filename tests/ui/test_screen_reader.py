@@ -27,7 +27,7 @@ PAGES = {
     "memories": "Memories",
     "facts": "Facts",
     "objections": "Irrelevant memories",
-    "timeline": "What do you remember about me?",
+    "timeline": "Overview",
     "mind": "Mind",
     "notebooks": "Notebooks",
     "documents": "Documents",

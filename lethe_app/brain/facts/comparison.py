@@ -47,6 +47,14 @@ def are_comparable(one: ExtractedFact, other: ExtractedFact) -> bool:
     return not one.in_story or not set(one.source_memories).isdisjoint(other.source_memories)
 
 
+def owned_relation(fact: ExtractedFact) -> str:
+    """Return the relative or animal of its subject with which a fact begins, as “sister” of “Tomas's sister sings.”; else an
+    empty string.
+    """
+    relation = _OWNED_RELATION.match(fact.fact)
+    return relation["who"].lower() if relation else ""
+
+
 def subject_words(fact: ExtractedFact) -> tuple[str, ...]:
     """Return the subject of a fact as folded words: the name, and the relative whose attribute it states.
 
@@ -55,8 +63,7 @@ def subject_words(fact: ExtractedFact) -> tuple[str, ...]:
     """
     words = [fold(_POSSESSIVE.sub("", word.strip(".,;:!?"))) for word in fact.fact.split()]
     name_words = tuple(map(fold, WORD.findall(fact.subject)))
-    relation_match = _OWNED_RELATION.match(fact.fact)
-    relation = relation_match["who"].lower() if relation_match else ""
+    relation = owned_relation(fact)
     is_in_key = bool(_RELATION.search(fact.key)) or not set(words).isdisjoint(fact.key.split()[:1])
     if not name_words or (name_words[0] not in words and not is_in_key):
         name_words = tuple(words[:1])

@@ -226,11 +226,8 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
 
 
 def _supersede(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
-    """Return both records; the successor inherits the sessions of the other but not its messages, which state something
-    else.
-    """
-    successor = new.model_copy(update={"source_memories": _unique_ids(old.source_memories, new.source_memories)})
-    return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), successor]
+    """Return both records; each keeps its own sources, because those of the other state something else."""
+    return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), new]
 
 
 def _successor(fact: ExtractedFact, facts_by_id: Mapping[UUID, ExtractedFact]) -> ExtractedFact | None:

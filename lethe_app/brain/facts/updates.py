@@ -17,8 +17,11 @@ from lethe_app.brain.facts.comparison import (
     states_change,
 )
 from lethe_app.brain.facts.merge import can_be_superseded
-from lethe_app.brain.text.fingerprint import fingerprint_digest
+from lethe_app.brain.text.fingerprint import content_words, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+
+FactReplacement = tuple[ExtractedFact, ExtractedFact]
+"""Superseded fact, and the fact that superseded it."""
 
 
 @dataclass
@@ -77,6 +80,29 @@ def replace_outdated(
     return [fact for guid, fact in records_by_id.items() if known_by_id.get(guid) != fact]
 
 
+def list_replacements(facts: Iterable[ExtractedFact]) -> list[FactReplacement]:
+    """Return the superseded facts that no longer hold with their successors; left out are facts merged by the user and those
+    that were only extended.
+    """
+    by_guid = {fact.guid: fact for fact in facts}
+    pairs = [
+        (fact, by_guid[fact.superseded_by])
+        for fact in by_guid.values()
+        if fact.superseded and fact.superseded_by is not None and fact.superseded_by in by_guid
+    ]
+    return [(old, new) for old, new in pairs if new.first_seen > old.first_seen and not extends(new, old)]
+
+
+def find_replacement(text: str, messages: Collection[UUID], replacements: Iterable[FactReplacement]) -> ExtractedFact | None:
+    """Return the successor of a fact that a text made of these messages states; None if what it states still holds."""
+    words = content_words(text)
+    for old, new in replacements:
+        stated = content_words(old.fact)
+        if not set(messages).isdisjoint(old.source_messages) and 2 * len(stated & words) > len(stated):
+            return new
+    return None
+
+
 def withdraw_facts(
     known: Iterable[ExtractedFact],
     session: UUID,
@@ -127,16 +153,17 @@ def _states_fact(record: ExtractedFact, new: ExtractedFact, known_by_id: dict[UU
 
 
 def _supersede(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
-    """Return both records; the successor gets the sessions of the other, and its count if it states all that the other
+    """Return both records; the successor gets the sessions and the count of the other only if it states all that the other
     states.
     """
-    successor = new.model_copy(
-        update={
-            "source_memories": list(dict.fromkeys([*old.source_memories, *new.source_memories])),
-            "reference_count": new.reference_count + (old.reference_count if extends(new, old) else 0),
-            "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
-        }
-    )
+    successor = new.model_copy(update={"kind": old.kind if new.kind is FactKind.OTHER else new.kind})
+    if extends(new, old):
+        successor = successor.model_copy(
+            update={
+                "source_memories": list(dict.fromkeys([*old.source_memories, *new.source_memories])),
+                "reference_count": new.reference_count + old.reference_count,
+            }
+        )
     return {old.guid: old.model_copy(update={"superseded": True, "superseded_by": new.guid}), successor.guid: successor}
 
 

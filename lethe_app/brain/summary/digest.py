@@ -29,6 +29,7 @@ from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
+from lethe_app.domain.list_items import end_at_word
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 
 MAX_SUMMARY_LENGTH = 1200
@@ -37,6 +38,10 @@ MAX_OPENING_WORDS = 6
 """Maximum number of words of a title taken from the beginning of the session."""
 MAX_OPENING_LENGTH = 48
 """Maximum characters of a title taken from the beginning of the session."""
+MIN_OPENING_WORDS = 3
+"""Number of words from which a sentence or clause at the beginning of the session is a title by itself."""
+SENTENCE_MARKS, CLAUSE_MARKS = ".!?…。！？", ",;:–—"
+"""Marks after the last word of a sentence, and of a clause."""
 OLDEST_REPORT_WEIGHT = 0.7
 """Weight of the oldest report of a rolling summary against 1 of the newest."""
 MOMENTARY_WEIGHT = 0.6
@@ -278,13 +283,25 @@ def _main_subjects(material: _DigestMaterial) -> str:
 
 
 def _opening_words(line: Utterance) -> str:
-    """Return the first words of a message, without actions."""
+    """Return the first words of a message, without actions: its first sentence or clause if that is short, else as many words
+    as fit, with an ellipsis.
+    """
     text = " ".join(part.text for part in split_narration(remove_markup(line.text)) if not part.narrates) or remove_markup(
         line.text
     ).replace("*", "")
-    kept = text.split()[:MAX_OPENING_WORDS]
-    words = strip_enclosing_quotes(" ".join(kept)).rstrip(" ,;:.!?…。！？")
-    return shorten(words[:1].upper() + words[1:], MAX_OPENING_LENGTH)
+    words = text.split()
+    kept = words[:MAX_OPENING_WORDS]
+    while len(kept) > 1 and len(" ".join(kept)) >= MAX_OPENING_LENGTH:
+        kept.pop()
+    if len(kept) < len(words):
+        sentence_end = max((number for number, word in enumerate(kept, 1) if word[-1] in SENTENCE_MARKS), default=0)
+        clause_end = max((number for number, word in enumerate(kept, 1) if word[-1] in CLAUSE_MARKS), default=0)
+        if sentence_end >= MIN_OPENING_WORDS:
+            kept = kept[:sentence_end]
+        else:
+            kept = end_at_word(" ".join(kept[:clause_end] if clause_end >= MIN_OPENING_WORDS else kept)).split()
+    title = strip_enclosing_quotes(" ".join(kept)).rstrip(" ,;:.!?。！？")
+    return shorten(title[:1].upper() + title[1:], MAX_OPENING_LENGTH)
 
 
 def _split_report_lines(piece: str, max_length: int) -> list[str]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import date
 
+from lethe_app.brain.facts.updates import FactReplacement, find_replacement, list_replacements
 from lethe_app.brain.llm_schemas.archive import MomentsAnswer
 from lethe_app.brain.summary.digest import KeyMoment, find_key_moments
 from lethe_app.brain.text.utterance import to_utterances
@@ -24,7 +25,9 @@ from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "key moments"
-"""Scope of the app state with the days that were looked through, each with its number of messages, by persona."""
+"""Scope of the app state with the days that were looked through, each with its number of messages, and of facts replaced within
+it, by persona.
+"""
 CHECK_INTERVAL = 3600.0
 DAYS_PER_SAVE = 20
 """Days after which the progress is stored; as many are looked through again if the program ends in between."""
@@ -64,19 +67,32 @@ class KeyMoments:
             return
         stored = await self._app_state.get(SCOPE, persona_id)
         seen = dict(stored) if isinstance(stored, dict) else {}
-        counts = {day.isoformat(): count for day, count in (await self._days.count_messages(persona_id)).items()}
+        replaced = await self._days.facts_replaced_within_a_day(persona_id)
+        # A fact may be replaced after the day was looked through, because conversations end later.
+        counts = {
+            day.isoformat(): f"{count}, {len(replaced[day])}" if day in replaced else count
+            for day, count in (await self._days.count_messages(persona_id)).items()
+        }
         changed = [day for day, count in counts.items() if seen.get(day) != count and date.fromisoformat(day) < today]
         for number, day in enumerate(changed, 1):
             await self._priority.wait_for_turn_end()
-            await self._renew_day(persona_id, date.fromisoformat(day))
+            facts = replaced.get(date.fromisoformat(day), ())
+            await self._renew_day(persona_id, date.fromisoformat(day), list_replacements(facts))
             seen[day] = counts[day]
             if number == len(changed) or not number % DAYS_PER_SAVE:  # years of imported days are no reason to write each time
                 await self._app_state.set(SCOPE, persona_id, {day: count for day, count in seen.items() if day in counts})
 
-    async def _renew_day(self, persona_id: str, day: date) -> None:
-        """Store the key moments of a day in place of those found before, unless the user edited these."""
+    async def _renew_day(self, persona_id: str, day: date, replacements: Sequence[FactReplacement]) -> None:
+        """Store the key moments of a day in place of those found before, unless the user edited these.
+
+        `replacements` are the facts that no longer held at the end of the day.
+        """
         lines = to_utterances(await self._days.messages_of(persona_id, day))
-        candidates = await asyncio.to_thread(find_key_moments, lines)
+        candidates = [
+            moment
+            for moment in await asyncio.to_thread(find_key_moments, lines)
+            if find_replacement(moment.text, moment.sources, replacements) is None
+        ]
         chosen = await self._choose(candidates[:MAX_CANDIDATES])
         stored = [
             memory

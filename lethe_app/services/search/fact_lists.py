@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.brain.facts import core_facts
-from lethe_app.brain.facts.comparison import subject_words
+from lethe_app.brain.facts.comparison import owned_relation
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.domain.chat import Role
@@ -20,7 +20,6 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.errors import StorageError
 from lethe_app.prompt.budget import CAPS
-from lethe_app.retrieval.query_terms import fold
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
@@ -51,8 +50,8 @@ def name_subject(fact: ExtractedFact) -> str:
     """Return whom or what the fact is about as it is spelled there, such as “Tomas”, “Tomas's sister” or “The Heron”."""
     beginning = _LEADING_NAME.match(fact.fact)
     name = _POSSESSIVE.split(fact.subject or (beginning[0] if beginning else fact.fact.split()[0]))[0].strip(".,;:!?")
-    relation = subject_words(fact)[-1:]
-    return f"{name}'s {relation[0]}" if relation and relation[0] not in map(fold, name.split()) else name
+    relation = owned_relation(fact)
+    return f"{name}'s {relation}" if relation else name
 
 
 @dataclass(frozen=True)

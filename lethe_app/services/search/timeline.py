@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
+from lethe_app.brain.facts.updates import FactReplacement, find_replacement, list_replacements
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -68,11 +69,18 @@ class Timeline:
     user: str
     items: tuple[TimelineItem, ...]
     moments: tuple[MemoryUnit, ...] = ()
+    replacements: tuple[FactReplacement, ...] = ()
+    """Facts that no longer hold, with their successors."""
 
     def with_moments(self, memories: Iterable[MemoryUnit]) -> Timeline:
         """Return the timeline with the key moments among these memories."""
         moments = sorted((memory for memory in memories if memory.is_key_moment), key=lambda memory: memory.added)
         return replace(self, moments=tuple(moments))
+
+    def end_of(self, moment: MemoryUnit) -> datetime | None:
+        """Return when a newer fact replaced what a key moment states, in the local time zone; None if it still holds."""
+        successor = find_replacement(moment.content, moment.source_messages, self.replacements)
+        return successor.first_seen.astimezone() if successor is not None else None
 
     def ordered_moments(self, *, newest_first: bool = True) -> tuple[MemoryUnit, ...]:
         """Return the key moments in order of time."""
@@ -114,9 +122,10 @@ def build_timeline(
     """Build a timeline of the facts that are not superseded. A fact is about the user if it contains a word of the user's
     name.
     """
-    names = {word.casefold() for word in WORD.findall(user)}
-    items = [_build_item(fact, sessions, names) for fact in facts if not fact.superseded]
-    return Timeline(persona, user, tuple(sorted(items, key=lambda item: (item.when, item.fact.guid))))
+    all_facts, names = list(facts), {word.casefold() for word in WORD.findall(user)}
+    items = [_build_item(fact, sessions, names) for fact in all_facts if not fact.superseded]
+    items.sort(key=lambda item: (item.when, item.fact.guid))
+    return Timeline(persona, user, tuple(items), replacements=tuple(list_replacements(all_facts)))
 
 
 @dataclass(frozen=True)
@@ -166,8 +175,12 @@ def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConvers
 
 
 def _build_item(fact: ExtractedFact, sessions: Mapping[UUID, SessionSummary], names: set[str]) -> TimelineItem:
-    source_sessions = [sessions[guid] for guid in fact.source_memories if guid in sessions]
-    first_session = min(source_sessions, key=lambda session: session.started, default=None)
+    source_sessions = sorted(
+        (sessions[guid] for guid in fact.source_memories if guid in sessions), key=lambda session: session.started
+    )
+    # The last that had begun when the fact was first stated: earlier ones state what the fact has extended since.
+    begun = [session for session in source_sessions if session.started <= fact.first_seen]
+    first_session = begun[-1] if begun else next(iter(source_sessions), None)
     title = (first_session.title or first_session.first_words) if first_session is not None else ""
     is_about_user = not names.isdisjoint(word.casefold() for word in WORD.findall(fact.fact))
     return TimelineItem(

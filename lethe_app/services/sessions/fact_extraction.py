@@ -34,6 +34,8 @@ class FactAbsence:
     """Number of ended sessions, from which facts were extracted."""
     conversations: int
     """Number of all sessions."""
+    keeps_moments: bool = False
+    """True if key moments are kept of every day that is over."""
 
 
 class FactExtraction:
@@ -82,7 +84,8 @@ class FactExtraction:
         reason = NoFactsReason.NOTHING_LASTING if archived else NoFactsReason.NOTHING_ARCHIVED
         if not settings.fact_retrieval:
             reason = NoFactsReason.LEARNING_OFF
-        return FactAbsence(reason, settings.rotation_minutes, archived, len(lines))
+        keeps_moments = settings.key_moments and settings.memory_enabled
+        return FactAbsence(reason, settings.rotation_minutes, archived, len(lines), keeps_moments)
 
     def _require_learning(self) -> None:
         if not self._preferences.current.fact_retrieval:

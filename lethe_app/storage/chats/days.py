@@ -4,13 +4,17 @@ zone of that moment.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import date
 from uuid import UUID
 
 from lethe_app.domain.chat import Message
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
+from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
+from lethe_app.storage.row_mapping import parse_row
 
 VISIBLE = """
 FROM messages m JOIN sessions s ON s.guid = m.session_id JOIN memories u ON u.guid = s.guid
@@ -21,10 +25,15 @@ COUNT_BY_DAY = f"SELECT substr(m.time, 1, 10), count(*) {VISIBLE} GROUP BY 1 ORD
 IDS_OF_DAY = f"SELECT m.id {VISIBLE} AND substr(m.time, 1, 10) = ? ORDER BY m.time, m.seq"
 
 SESSIONS_OF_DAY = f"SELECT DISTINCT s.guid {VISIBLE} AND substr(m.time, 1, 10) = ?"
+FACTS_REPLACED_WITHIN_A_DAY = """
+SELECT old.guid, new.guid FROM facts old JOIN facts new ON new.guid = old.superseded_by
+WHERE old.persona_id = ? AND old.superseded = 1 AND old.deleted_at IS NULL AND new.deleted_at IS NULL
+AND substr(old.first_seen, 1, 10) = substr(new.first_seen, 1, 10)
+"""
 
 
 class DayStore:
-    """Reader of the messages of a day. Every method is one transaction."""
+    """Reader of the messages of a day, and of the facts that changed within it. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -50,5 +59,20 @@ class DayStore:
         def work(connection: sqlite3.Connection) -> list[Message]:
             ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
             return messages.load(connection, ids)
+
+        return await self._database.run(work)
+
+    async def facts_replaced_within_a_day(self, persona_id: str) -> dict[date, list[ExtractedFact]]:
+        """Return the facts that were replaced on the day on which they were stated, and their successors, by day."""
+
+        def work(connection: sqlite3.Connection) -> dict[date, list[ExtractedFact]]:
+            guids = {guid for row in connection.execute(FACTS_REPLACED_WITHIN_A_DAY, (persona_id,)) for guid in row}
+            query = f"{SELECT_FACT} WHERE guid IN (SELECT value FROM json_each(?))"  # noqa: S608 - names are ours
+            rows = connection.execute(query, (json.dumps(sorted(guids)),)).fetchall()
+            facts = [parse_row(ExtractedFact, FACT_COLUMNS, row) for row in rows]
+            days: dict[date, list[ExtractedFact]] = {}
+            for fact in facts:
+                days.setdefault(fact.first_seen.date(), []).append(fact)
+            return days
 
         return await self._database.run(work)

@@ -19,10 +19,10 @@ SELECT rowid, guid, category, insertion, {title}, content, reason, keywords_main
     metadata, priority, added, last_trigger, trigger_count, end_time, enabled, sticky, protected
 FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL
 AND (category <> 'chat_session' OR content <> ''
-    OR (SELECT message_count FROM sessions WHERE sessions.guid = memories.guid) > 1)
+    OR (SELECT archived AND message_count > 1 FROM sessions WHERE sessions.guid = memories.guid))
 ORDER BY rowid DESC LIMIT ?
 """.format(title=shown_title("memories"))  # noqa: S608 - no value is in the text
-"""Query of memories; a session in which nothing but a greeting was said is none yet."""
+"""Query of memories; a session that is open and not summarised, or in which nothing but a greeting was said, is none yet."""
 TYPES = {kind.value: kind for kind in MemoryType}
 INSERTIONS = {insertion.value: insertion for insertion in MemoryInsertion}
 MAX_ROWID = 2**63 - 1

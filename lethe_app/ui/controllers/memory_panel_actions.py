@@ -45,7 +45,7 @@ class MemoryPanelActions(QObject):
 
     def _notify_with_undo(self, text: str, undo: Callable[[], None], detail: str = "") -> None:
         """Show a notification of what was done, with an Undo button that calls `undo`."""
-        self._notifier.notify(text, detail, button=self.tr("Undo"), action=undo)
+        self._notifier.notify_undoable(text, undo, detail)
 
     async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
         await self._service.pin(memory, pinned=is_pinned)

@@ -45,7 +45,9 @@ class PageController(QObject):
         super().__init__(window)
         self._window, self._library, self._view = window, services.library, view
         self._sessions, self._tasks = sessions, tasks
-        self.navigator = PageNavigator(window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks)
+        self.navigator = PageNavigator(
+            window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks, window.notifier.undo_last
+        )
         context = PageContext(
             window,
             tasks,

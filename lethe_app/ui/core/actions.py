@@ -75,7 +75,7 @@ ACTION_SPECS = (
     ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Action", "Rebuild memory index")), ("Ctrl+F5",)),
     ActionSpec("facts", str(QT_TRANSLATE_NOOP("Action", "Facts")), ("Ctrl+Shift+K",)),
     ActionSpec("objections", str(QT_TRANSLATE_NOOP("Action", "Irrelevant memories")), ("Ctrl+Shift+B",)),
-    ActionSpec("timeline", str(QT_TRANSLATE_NOOP("Action", "What do you remember about me?")), ("Ctrl+Shift+T",)),
+    ActionSpec("timeline", str(QT_TRANSLATE_NOOP("Action", "Overview")), ("Ctrl+Shift+T",)),
     ActionSpec("mind", str(QT_TRANSLATE_NOOP("Action", "Mind (moods, plans, thoughts)")), ("Ctrl+Shift+D",)),
     ActionSpec("notebooks", str(QT_TRANSLATE_NOOP("Action", "Notebooks")), ("Ctrl+Shift+J",)),
     ActionSpec("documents", str(QT_TRANSLATE_NOOP("Action", "Documents")), ("Ctrl+Alt+K",)),

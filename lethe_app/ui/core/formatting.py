@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
+from lethe_app.domain.list_items import end_at_word
+
 if TYPE_CHECKING:
     from lethe_app.domain.model import ModelFile
     from lethe_app.domain.tools import ToolResult
 
+MAX_TITLE_LENGTH = 70
+"""Characters of the title of a conversation; a longer one is the beginning of a message, which is stored cut within a word."""
 _UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
 """Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
@@ -33,8 +37,12 @@ def format_age(moment: datetime, now: datetime) -> str:
 
 
 def format_session_title(title: str) -> str:
-    """Return the title of a conversation on one line; if it is the beginning of a message, without its Markdown marks."""
+    """Return the title of a conversation on one line; if it is the beginning of a message, without its Markdown marks and
+    ending with a whole word.
+    """
     text = " ".join(title.replace("*", "").replace("#", "").split()).strip("_> ")
+    if len(text) > MAX_TITLE_LENGTH:
+        text = end_at_word(text[: MAX_TITLE_LENGTH + 1].rpartition(" ")[0] or text[:MAX_TITLE_LENGTH])
     return text or QCoreApplication.translate("Session", "New conversation")
 
 

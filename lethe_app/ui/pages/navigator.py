@@ -32,11 +32,14 @@ class PageNavigator(QObject):
         focus_conversation: Callable[[], object],
         create_page: Callable[[Route], Page],
         tasks: TaskRunner,
+        undo_elsewhere: Callable[[], object],
     ) -> None:
-        """Create the navigator; pages cover the widget `conversation` in `stack`."""
+        """Create the navigator; pages cover the widget `conversation` in `stack`. `undo_elsewhere` undoes what was deleted last
+        on a page that may be gone.
+        """
         super().__init__(stack)
         self._stack, self._conversation, self._focus_conversation = stack, conversation, focus_conversation
-        self._create_page, self._tasks = create_page, tasks
+        self._create_page, self._tasks, self._undo_elsewhere = create_page, tasks, undo_elsewhere
         self._pages: list[Page] = []
         self._routes: list[Route] = []
         self._background_widget: QWidget | None = None
@@ -51,9 +54,13 @@ class PageNavigator(QObject):
         self._update_shortcuts()
 
     def undo_last(self) -> None:
-        """Undo the last change on the page on display."""
-        if self.current_page is not None:
+        """Undo the last change on the page on display; if there is none, what was deleted elsewhere last."""
+        if self.current_page is None:
+            return
+        if self.current_page.undo_stack.canUndo():
             self.current_page.undo_stack.undo()
+        else:
+            self._undo_elsewhere()
 
     def redo_last(self) -> None:
         """Redo the change on the page on display that was undone last."""

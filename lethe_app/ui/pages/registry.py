@@ -160,6 +160,7 @@ class PageRegistry:
             services.fact_extraction,
             services.memory_lookup,
             services.trash,
+            services.fact_lists,
         )
         return SessionPage(self._context, self._create_persona_selector(), group)
 
@@ -239,6 +240,7 @@ class PageRegistry:
             services.memory_lookup,
             services.memory_lists,
             services.sessions,
+            services.preferences,
         )
 
     def _create_facts_page(self) -> Page:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.notifier import Notifier
 
 Step = Callable[[], Awaitable[object]]
 """Coroutine function that runs or reverts a command."""
@@ -64,6 +65,28 @@ class CommandRunner:
         """
         self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
 
+    def notify_undoable(self, notifier: Notifier, text: str, restore: Step, is_open: Callable[[], bool]) -> None:
+        """Show a notification of the newest command, with a button that undoes it; undoing the command closes it.
+
+        Once another command is on top of the stack, or the page and its stack are gone and `is_open` returns False,
+        `restore` is run instead.
+        """
+        stack = self._stack
+        command = stack.command(stack.index() - 1) if stack.index() else None
+
+        async def run_restore() -> None:
+            await restore()
+
+        def undo() -> None:
+            if command is not None and is_open() and stack.index() and stack.command(stack.index() - 1) is command:
+                stack.undo()
+            else:
+                self._tasks.start_task(run_restore())
+
+        withdraw_notice = notifier.notify_undoable(text, undo)
+        if isinstance(command, _QueuedCommand):
+            command.withdraw_notice = withdraw_notice
+
     def queue_step(self, command: _QueuedCommand, step: Step) -> None:
         """Queue one step of a command."""
         self._tasks.start_task(self._run_step(command, step))
@@ -96,11 +119,14 @@ class _QueuedCommand(QUndoCommand):
         super().__init__(title)
         self._redo_step, self._undo_step, self._runner = redo_step, undo_step, runner
         self.is_dead = False
+        self.withdraw_notice: Callable[[], None] = lambda: None
+        """Function that withdraws the notification that offers to undo the command."""
 
     def redo(self) -> None:
         self._runner.queue_step(self, self._redo_step)
 
     def undo(self) -> None:
+        self.withdraw_notice()
         if not self.is_dead:
             self._runner.queue_step(self, self._undo_step)
 

@@ -52,6 +52,14 @@ class _Remedy:
     replaces_text: bool
 
 
+@dataclass(frozen=True, eq=False)
+class _UndoableChange:
+    """Change that can be undone after its notification has faded; `text` said what was done."""
+
+    text: str
+    undo: Callable[[], None]
+
+
 class Notifier(QObject):
     """Toasts in the upper right corner of a widget."""
 
@@ -60,6 +68,7 @@ class Notifier(QObject):
         self._toast_parent, self._theme = toast_parent, theme
         self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
+        self._undoable: _UndoableChange | None = None
         self._error_classes: dict[Toast, type[BaseException]] = {}
         toast_parent.installEventFilter(self)
         theme.changed.connect(self._apply_theme)
@@ -118,12 +127,42 @@ class Notifier(QObject):
         detail = "" if remedy.replaces_text else error.remedy
         return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action, error_class=type(error))
 
-    def press_newest_button(self, title: str) -> bool:
-        """Press the button with this title of the newest notification that has one; return whether there is one."""
+    def notify_undoable(self, text: str, undo: Callable[[], object], detail: str = "") -> Callable[[], None]:
+        """Show a notification of a change with the button “Undo”, and keep the change for `undo_last`, also after the
+        notification has faded, until the next one. The function that is returned withdraws both.
+        """
+
+        def run_undo() -> None:
+            forget()
+            undo()
+
+        def forget() -> None:
+            if self._undoable is change:
+                self._undoable = None
+
+        def withdraw() -> None:
+            forget()
+            close()
+
+        close = self.notify(text, detail, button=self.tr("Undo"), action=run_undo)
+        change = self._undoable = _UndoableChange(text, run_undo)
+        return withdraw
+
+    def undo_last(self) -> bool:
+        """Undo the change of the newest notification with the button “Undo”, else the one kept; return whether there is one."""
+        title = self.tr("Undo")
         button = next((toast.button for toast in reversed(self._toasts) if toast.button_title == title), None)
+        change = self._undoable
         if button is not None:
             button.click()
-        return button is not None
+        elif change is not None:
+            change.undo()
+            self.notify(self.tr("Undone"), change.text)
+        return button is not None or change is not None
+
+    def drop_undoable(self) -> None:
+        """Keep the newest change no longer, because something else was done since."""
+        self._undoable = None
 
     def retract_errors(self, *error_classes: type[LetheError]) -> None:
         """Close the errors of these classes, because their cause is gone."""

@@ -30,6 +30,8 @@ class ColumnFit:
     """Columns that are hidden, the last one first."""
     min_stretch_width: int
     """Width that is left for the stretching column."""
+    optional: tuple[int, ...] = ()
+    """Columns that are hidden while they are empty in all visible rows."""
 
 
 class Table(QTableView, Generic[Row]):
@@ -60,6 +62,7 @@ class Table(QTableView, Generic[Row]):
         self._column_fit = column_fit
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None
+        self._empty_columns: frozenset[int] = frozenset()
         self.no_match_text = ""
         """Text shown if rows exist but a filter other than the search words hides them all."""
         self.setModel(table_model)
@@ -69,6 +72,9 @@ class Table(QTableView, Generic[Row]):
         self.customContextMenuRequested.connect(lambda point: self.menu_requested.emit(self.viewport().mapToGlobal(point)))
         table_model.modelAboutToBeReset.connect(self._remember_current)
         table_model.modelReset.connect(self._restore_current)
+        if column_fit is not None and column_fit.optional:
+            for signal in (table_model.modelReset, table_model.rowsInserted, table_model.dataChanged):
+                signal.connect(self._update_empty_columns)
 
     def _set_up_view(self) -> None:
         self.setShowGrid(False)
@@ -148,6 +154,14 @@ class Table(QTableView, Generic[Row]):
         super().resizeEvent(event)
         self.fit_columns()
 
+    def _update_empty_columns(self) -> None:
+        assert self._column_fit is not None
+        columns, rows = self.table_model.columns, self.table_model.visible_rows
+        empty = frozenset(column for column in self._column_fit.optional if not any(map(columns[column].text, rows)))
+        if empty != self._empty_columns:
+            self._empty_columns = empty
+            self.fit_columns()
+
     def fit_columns(self) -> None:
         """Set the column widths for the table's font, and hide columns where the table is narrow."""
         fit = self._column_fit
@@ -159,8 +173,9 @@ class Table(QTableView, Generic[Row]):
         free_width = self.viewport().width() - factor * (fit.min_stretch_width + sum(fit.widths[column] for column in fixed))
         for column in fit.hideable:
             # Once a column does not fit, `free_width` stays negative and hides all later ones.
-            free_width -= fit.widths[column] * factor
-            self.setColumnHidden(column, free_width < 0)
+            is_empty = column in self._empty_columns
+            free_width -= 0 if is_empty else fit.widths[column] * factor
+            self.setColumnHidden(column, is_empty or free_width < 0)
         for column, width in fit.widths.items():
             self.horizontalHeader().resizeSection(column, round(width * factor))
 

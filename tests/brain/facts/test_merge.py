@@ -93,12 +93,12 @@ def test_the_better_writer_words_it(old: MadeBy, new: MadeBy, wording: str):
 
 
 @pytest.mark.parametrize("relation", [FactRelation.UPDATE, FactRelation.CONTRADICTION])
-def test_a_change_supersedes_and_inherits_the_sessions(relation: FactRelation):
+def test_a_change_supersedes_and_each_fact_keeps_its_own_sources(relation: FactRelation):
     old, new = merge_fact(ROME, [(OSLO, 0.2)], relation)
 
     assert (old.guid, old.superseded, old.superseded_by) == (OSLO.guid, True, ROME.guid)
     assert (new.guid, new.superseded) == (ROME.guid, False)
-    assert new.source_memories == [source("spring"), source("autumn")]
+    assert (old.source_memories, new.source_memories) == ([source("spring")], [source("autumn")])
 
 
 @pytest.mark.parametrize("fields", [{"pinned": True}, {"made_by": MadeBy.USER}])
@@ -121,7 +121,7 @@ def test_an_older_saying_archived_late_does_not_replace_the_newer_one():
 
     assert (old.guid, old.superseded_by) == (OSLO.guid, ROME.guid)
     assert (new.guid, new.superseded) == (ROME.guid, False)
-    assert set(new.source_memories) == {source("spring"), source("autumn")}
+    assert new.source_memories == [source("autumn")]
 
 
 def test_what_was_superseded_does_not_come_back_from_the_same_session():

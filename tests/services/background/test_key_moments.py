@@ -12,6 +12,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.services.background.key_moments import SCOPE
 from tests.services.past_sessions import qualify
@@ -157,3 +158,31 @@ async def test_a_qualified_model_chooses_and_without_an_answer_the_most_salient_
     found = await texts(services)
     assert len(found) == len(kept)
     assert all(any(word in text for text in found) for word in kept)
+
+
+async def test_what_no_longer_held_when_the_day_ended_is_no_moment_of_it(services: AppServices):
+    session, messages = await add_day(services, *LINES, "No, I turned it down, I got a job at the school.", "Oh.")
+    await services.mind.key_moments.look_through_days()
+    assert "Tomas also got the job at the shipyard in Bremen." in await texts(services)
+    job, school = (
+        ExtractedFact(
+            fact=text,
+            key="job",
+            subject="Tomas",
+            first_seen=message.time,
+            last_seen=message.time,
+            source_memories=[session.guid],
+            source_messages=[message.id],
+        )
+        for text, message in (
+            ("Tomas got the job at the shipyard in Bremen.", messages[4]),
+            ("Tomas has a job at the school.", messages[10]),
+        )
+    )
+
+    await services.facts.learn(MIRA, [job])  # the conversation ends after the day was looked through
+    await services.facts.learn(MIRA, [school])
+    await services.mind.key_moments.look_through_days()
+
+    assert not any("shipyard" in text for text in await texts(services))
+    assert any("baby" in text for text in await texts(services))

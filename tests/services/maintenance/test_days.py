@@ -11,6 +11,7 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.storage.backup import back_up
@@ -118,3 +119,47 @@ async def test_what_the_user_wrote_besides_messages_remains(services: AppService
     await services.privacy.days.erase(day, MIRA)
 
     assert memory.guid in {one.guid for one in await services.memory.memories(MIRA)}
+
+
+async def test_a_reminder_that_a_message_of_the_day_asked_for_goes_with_it(services: AppServices, says: Callable[..., object]):
+    await says("“Aye.”")
+    await say(services, await services.sessions.new(MIRA), "Remind me to call my mum on Friday.")
+    assert len(await services.mind.reminders.reminders_of(MIRA)) == 1
+
+    await services.privacy.days.erase(now().astimezone().date(), MIRA)
+
+    assert await services.mind.reminders.reminders_of(MIRA) == []
+
+
+@pytest.mark.parametrize(("is_same_day", "expected"), [(True, set()), (False, {"Tomas works as a head nurse in Lisbon."})])
+async def test_a_reworded_fact_that_was_replaced_holds_again_only_if_its_message_remains(
+    services: AppServices, is_same_day: bool, expected: set[str]
+):
+    session = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=now() - timedelta(days=5)))
+    if is_same_day:
+        day = await tell(services, session, 2, "I work as a nurse in Porto.", "“Aye.”", "I work as a baker now.", "“Good.”")
+    else:
+        await tell(services, session, 4, "I work as a nurse in Porto.", "“Aye.”")
+        day = await tell(services, session, 2, "I work as a baker now.", "“Good.”")
+    said = [message for message in await services.sessions.page(session.guid, 0, 9) if message.role is Role.USER]
+    old, new = (
+        ExtractedFact(
+            fact=text,
+            key="job",
+            subject="Tomas",
+            first_seen=message.time,
+            last_seen=message.time,
+            source_memories=[session.guid],
+            source_messages=[message.id],
+        )
+        for text, message in zip(("Tomas works as a nurse in Porto.", "Tomas works as a baker."), said, strict=True)
+    )
+    await services.facts.learn(MIRA, [old])
+    reworded = await services.facts.edit(old.guid, "Tomas works as a head nurse in Lisbon.")
+    late = {"first_seen": reworded.last_seen, "last_seen": reworded.last_seen}  # it is said after the rewording
+    await services.facts.learn(MIRA, [new.model_copy(update=late)])
+    assert {fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded} == {"Tomas works as a baker."}
+
+    await services.privacy.days.erase(day, MIRA)
+
+    assert {fact.fact for fact in await services.facts.facts_of(MIRA)} == expected

@@ -169,6 +169,16 @@ async def test_the_same_with_more_words_takes_over_the_count(services: AppServic
     assert (fact.fact, fact.reference_count) == ("Tomas lives in a flat by the river in Porto.", 2)
 
 
+async def test_a_fact_that_replaces_another_is_sourced_only_from_where_it_was_said(services: AppServices):
+    (nurse,) = await tell(services, Told("Tomas works as a nurse in Porto.", "job"))
+    (baker,) = await tell(services, Told("Tomas works as a baker.", "job"), day=3)
+
+    facts = {fact.fact: fact for fact in await services.facts.facts_of(HER)}
+    assert facts[nurse.fact].superseded_by == baker.guid
+    assert facts[nurse.fact].source_memories == nurse.source_memories
+    assert facts[baker.fact].source_memories == baker.source_memories
+
+
 async def test_what_is_pinned_gives_way_to_nothing_learnt(services: AppServices):
     await tell(services, Told("Tomas lives in Porto.", "home"), pinned=True)
     await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)

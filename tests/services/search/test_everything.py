@@ -207,6 +207,7 @@ async def test_the_place_of_a_fact_is_where_it_was_said(services: AppServices):
 async def test_an_untitled_conversation_has_the_same_title_in_every_list(services: AppServices):
     session, (line, _answer) = await add_conversation(services, "The lantern is lit.", "“Aye.”")
     fact = ExtractedFact(fact="Tomas lit the lantern.", source_memories=[session.guid], source_messages=[line.id])
+    await services.core.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
 
     (hit,) = await found(services, "lantern", MIRA)
     (source,) = await services.fact_lists.list_sources(fact)

@@ -13,7 +13,8 @@ from lethe_app.services.search.fact_lists import name_subject
     [
         (ExtractedFact(fact="Tomas is allergic to shellfish."), "Tomas"),
         (ExtractedFact(fact="Tomas's sister Ines sailed a boat called the Heron."), "Tomas's sister"),
-        (ExtractedFact(fact="Tomas's dog is called Rufus.", subject="Tomas", key="dog name"), "Tomas"),
+        (ExtractedFact(fact="Tomas's dog is called Rufus.", subject="Tomas", key="dog name"), "Tomas's dog"),
+        (ExtractedFact(fact="Sam's sister works in a shop.", subject="Sam", key="sister job"), "Sam's sister"),
         (ExtractedFact(fact="Ines lives in Porto.", subject="Ines"), "Ines"),
         (ExtractedFact(fact="Tomas' boat is old."), "Tomas"),
         (ExtractedFact(fact="O'Brien plays darts."), "O'Brien"),

@@ -66,8 +66,10 @@ async def test_a_line_says_what_the_memory_says(services: AppServices):
     assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
 
 
-async def test_conversations_are_listed_too_and_can_be_looked_at(services: AppServices):
+async def test_conversations_that_have_ended_are_listed_too_and_can_be_looked_at(services: AppServices):
     session = await hold(services, *NUTS)
+    assert await lines(services) == []  # an open one is no memory yet
+    await end_sessions(services)
 
     (line,) = await lines(services)
 
@@ -136,6 +138,11 @@ async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(service
     assert 0 < core.tokens <= core.budget == 64
 
 
+async def end_sessions(services: AppServices) -> None:
+    """As archiving marks them, without a title and a summary."""
+    await services.core.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
+
+
 def known(text: str, session: ChatSession | None, day: datetime, **fields: object) -> ExtractedFact:
     sources = [session.guid] if session is not None else []
     return ExtractedFact(fact=text, first_seen=day, last_seen=day, source_memories=sources, **fields)
@@ -169,6 +176,19 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
     assert reported[2:] == [("First night", ["Tomas is a carpenter."])]
     assert [month.month for month in timeline.group_by_month(include_others=True, newest_first=False)] == [3, 5]
     assert len(timeline.group_by_month(include_others=True)[1].conversations[0].items) == 2
+
+
+async def test_the_timeline_names_the_conversation_of_the_new_value_not_that_of_the_replaced_one(services: AppServices):
+    march, may = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
+    nurse = await chats_of(services).add_session(ChatSession(persona_id=HER, name="Nurse in Porto", added=march))
+    baker = await chats_of(services).add_session(ChatSession(persona_id=HER, name="The new oven", added=may))
+    fact = known("Tomas works as a baker.", baker, may)
+    inherited = fact.model_copy(update={"source_memories": [nurse.guid, baker.guid]})  # as earlier versions stored it
+    await services.core.fact_store.save_facts(HER, inherited)
+
+    (item,) = (await services.fact_lists.load_timeline(HER)).items
+
+    assert (item.session, item.title) == (baker.guid, "The new oven")
 
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):

@@ -123,14 +123,14 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         await until(lambda: page.rows.row_total == 3)
 
         assert listed(page) == {facts[0].fact, facts[1].fact}
-        assert page.kind_chips.chips[FactKind.HEALTH].isHidden()
-        press(page.kind_chips.chips[FactKind.WORK])
+        assert not page.filters.kind_menu.actions_by_value[FactKind.HEALTH].isVisible()
+        page.filters.kind_menu.actions_by_value[FactKind.WORK].trigger()
         assert listed(page) == {facts[0].fact}
         page.select_fact(facts[0].guid)
         await until(lambda: page.detail.fact is not None)
         assert "A new statement about “job” replaces this fact." in words_in(page.detail)
-        press(page.kind_chips.chips[FactKind.WORK])
-        press(page.view_chips.chips[FactListView.STORY])
+        page.filters.kind_menu.actions_by_value[FactKind.WORK].trigger()
+        press(page.filters.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}
 
 

@@ -141,6 +141,22 @@ async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: 
         assert await scene.services.core.fact_store.tombstones_of("mira") == []
 
 
+async def test_a_click_on_another_row_saves_the_text_and_says_so_with_undo(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        page.detail.field.selectAll()
+        QTest.keyClicks(page.detail.field, "Tomas sold his bees.")
+        other = next(fact for fact in page.rows.visible_rows if fact.fact != "Tomas keeps bees.")
+        page.table.select_row(other.guid)
+
+        await until(lambda: "Tomas sold his bees." in facts(page))
+        (toast,) = scene.toasts
+        assert toast.text == "The fact was saved."
+        (button,) = toast.findChildren(QPushButton)
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        await until(lambda: "Tomas keeps bees." in facts(page) and "Tomas sold his bees." not in facts(page))
+
+
 async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (_scene, page):
         await chosen(page, "Tomas keeps bees.")

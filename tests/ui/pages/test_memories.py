@@ -213,6 +213,44 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
         await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
 
 
+@pytest.mark.parametrize("elsewhere", ["mind", ""])
+async def test_what_was_forgotten_is_undone_by_key_on_another_page_and_in_the_conversation(
+    tmp_path: Path, script: Path, elsewhere: str
+):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        page.table.selectAll()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: len(names(page)) == 0)
+        navigator = scene.controller.pages.navigator
+        await navigator.leave_all_pages()
+        if elsewhere:
+            scene.window.window_actions[elsewhere].trigger()
+        for toast in scene.toasts:
+            toast.dismiss()
+
+        scene.window.window_actions["undo"].trigger()
+
+        await until(lambda: [toast.text for toast in scene.toasts] == ["Undone"])
+        scene.window.window_actions["memories"].trigger()
+        await until(lambda: isinstance(scene.page, MemoryPage))
+        again = scene.page
+        assert isinstance(again, MemoryPage)
+        await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
+
+
+async def test_undoing_on_the_page_closes_the_note_and_leaves_nothing_to_undo(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        page.table.selectAll()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: len(names(page)) == 0)
+
+        page.undo_stack.undo()
+
+        await until(lambda: len(names(page)) == 4)
+        assert scene.toasts == []
+        assert not scene.window.notifier.undo_last()
+
+
 async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         scene.services.core.memory_index.set_embedder(embed, "words")

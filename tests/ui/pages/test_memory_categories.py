@@ -69,6 +69,9 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == ROPE.guid)
         field = page.detail.form.field("filed_under")
         assert isinstance(field, QLineEdit)
+        assert not field.isVisible()
+        page.detail.form.advanced_chip.click()
+        assert field.isVisible()
         field.setFocus()
 
         QTest.keyClicks(field, "rigging/mast-head")
@@ -89,6 +92,21 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         await page.edits.save()
         memory = await scene.services.memory_lists.load_memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("", [])
+
+
+async def test_advanced_fields_are_shown_where_they_are_set_and_on_request(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        page = await page_of(scene, PIP, ROPE)
+        for memory, is_shown in ((PIP, True), (ROPE, False)):
+            page.table.select_row(str(memory.guid))
+            await until(lambda guid=memory.guid: page.detail.memory is not None and page.detail.memory.guid == guid)
+            assert page.detail.form.field("tags").isVisible() == is_shown
+            assert not page.detail.form.field("trigger_chance").isVisible()
+
+        page.detail.form.advanced_chip.click()
+
+        assert page.detail.form.field("trigger_chance").isVisible()
+        await until(lambda: "memories" in scene.services.preferences.current.advanced_pages)
 
 
 async def test_categories_there_are_are_offered_while_one_is_typed(tmp_path: Path, echo_model: Callable[..., Path]):

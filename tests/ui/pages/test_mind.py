@@ -146,8 +146,9 @@ async def test_who_has_no_moods_says_so_and_can_be_given_some(tmp_path: Path):
         assert not page.mood_card.moods_check.isChecked()
         assert page.mood_card.hint.text().startswith("Moods are off for Mira.")
         assert not page.mood_card.sentence_label.isVisible()
+        assert not page.mood_card.fixed_check.isVisible()
 
-        QTest.keyClick(page.mood_card.moods_check, Qt.Key.Key_Space)
+        QTest.mouseClick(page.mood_card.turn_on_button, Qt.MouseButton.LeftButton)
         await until(page.mood_card.sentence_label.isVisible)
         assert (await scene.services.library.persona("mira")).mood
 

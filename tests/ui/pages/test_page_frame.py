@@ -48,7 +48,12 @@ def open_pages(scene: Scene, *pages: Page) -> PageNavigator:
     window = scene.window
     by_route: dict[Route, Page] = {PersonaRoute(f"page {number}"): page for number, page in enumerate(pages)}
     navigator = PageNavigator(
-        window.pages, window.panes, window.chat.focus_composer, by_route.__getitem__, scene.controller.tasks
+        window.pages,
+        window.panes,
+        window.chat.focus_composer,
+        by_route.__getitem__,
+        scene.controller.tasks,
+        window.notifier.undo_last,
     )
     for route in by_route:
         navigator.open(route)

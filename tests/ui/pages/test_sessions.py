@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
@@ -19,7 +19,7 @@ from lethe_app.ui.pages.sessions import commands, replay
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
-from lethe_app.ui.pages.sessions.table_model import SessionMark
+from lethe_app.ui.pages.sessions.table_model import AUTHOR, SessionMark
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around
 from tests.ui.window_scene import Scene, opened, until
@@ -377,3 +377,31 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
 
         assert [toast.text for toast in scene.toasts] == ["This conversation no longer exists."]
         assert not page.edits.is_unsaved(one.guid)
+
+
+async def test_a_conversation_is_saved_as_a_text(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await session_page(scene, await add_conversation(scene, "The hatch: 1/2", *LINES[:2], archived=True))
+
+        QTest.mouseClick(page.detail.save_text_button, Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        dialog.accept()
+
+        saved = tmp_path / "The hatch 1 2.md"
+        await until(saved.exists)
+        heading, speaker, first, _answerer, second = saved.read_text(encoding="utf-8").strip().split("\n\n")
+        assert (heading, first, second) == ("# The hatch: 1/2", *LINES[:2])
+        assert speaker.startswith("**X** (")
+
+
+async def test_columns_that_no_conversation_fills_are_hidden(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.resize(1900, 900)
+        page = await session_page(scene, await add_conversation(scene, "The hatch", *LINES, archived=True))
+        assert page.table.isColumnHidden(AUTHOR)
+
+        await scene.services.archive_queue.update(page.detail.session.guid, [SessionPart.SUMMARY])
+
+        await until(lambda: not page.table.isColumnHidden(AUTHOR))

@@ -1,4 +1,4 @@
-"""“What do you remember about me?”: by month and conversation, with ways to the sources and a text to keep."""
+"""The overview of what is known: by month and conversation, with ways to the sources and a text to keep."""
 
 from __future__ import annotations
 
@@ -80,6 +80,28 @@ async def test_key_moments_stand_in_their_month_with_a_mark_and_lead_to_their_me
         page.by_topic_chip.setChecked(False)
         page.fact_list.opened.emit(rows[index])
         await until(lambda: scene.page is None and scene.session is not None and str(scene.session.guid) == sources[0][1])
+
+
+async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path):
+    async with asked(tmp_path, script) as (scene, page):
+        (fact,) = [fact for fact in await scene.services.facts.facts_of("mira") if "carpenter" in fact.fact]
+        moment = MemoryUnit(
+            category=MemoryType.EVENT,
+            content="Tomas is a carpenter.",
+            added=MARCH,
+            sources=[f"message:{fact.source_messages[0]}"],
+            made_by=KEY_MOMENTS,
+        )
+        await scene.services.core.memory_cache.save_memories("mira", moment)
+        await until(lambda: [row.day for row in page.row_model.timeline_rows if row.moment is not None] == ["14 Mar"])
+        newer = ExtractedFact(fact="Tomas is a baker.", first_seen=MAY, last_seen=MAY, kind=FactKind.WORK)
+        replaced = fact.model_copy(update={"superseded": True, "superseded_by": newer.guid})
+        await scene.services.core.fact_store.save_facts("mira", newer, replaced)
+        await scene.services.facts.renew("mira")
+
+        await until(
+            lambda: [row.day for row in page.row_model.timeline_rows if row.moment is not None] == ["14 Mar, until 2 May"]
+        )
 
 
 async def tell(scene: Scene) -> None:

@@ -172,3 +172,5 @@ def test_thousands_of_conversations_are_painted_at_once(sidebar, qtbot):
 def test_first_words_keep_their_quotation_marks_as_a_title():
     assert format_session_title("> *She nods.* “Eleven metres!” ") == "She nods. “Eleven metres!”"
     assert format_session_title("“Who goes there?”") == "“Who goes there?”"
+    stored = ("She found a letter in the pocket of her work coat, with" + " a key and a stamp" * 5)[:80]
+    assert format_session_title(stored) == "She found a letter in the pocket of her work coat, with a key…"

@@ -47,6 +47,7 @@ class MessageUndo(QObject):
         self._undone: list[MessageChange] = []
         self._shown_session: UUID | None = None
         replies.session_shown.connect(self._on_session_shown)
+        replies.turn_ended.connect(lambda _turn: notifier.drop_undoable())
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self._undo_newest),
             (QKeySequence.StandardKey.Redo, self._redo_newest),
@@ -60,6 +61,7 @@ class MessageUndo(QObject):
 
     def notify_change(self, text: str, session_id: UUID, undo: Step, redo: Step) -> None:
         """Show a notification about a change with the button “Undo”, and keep the change for Ctrl+Z."""
+        self._notifier.drop_undoable()
         self._undone = [change for change in self._undone if change.session_id != session_id]
         self._add_change(text, session_id, undo, redo)
 
@@ -79,7 +81,7 @@ class MessageUndo(QObject):
         change = self._find_newest(self._made)
         if change is not None:
             self._undo_change(change)
-        elif not self._notifier.press_newest_button(self.tr("Undo")):
+        elif not self._notifier.undo_last():
             self._notifier.notify(self.tr("There is nothing to undo in this conversation."))
 
     def _redo_newest(self) -> None:

@@ -73,10 +73,9 @@ class SessionDeletion(QObject):
         current = self._session_controller.current_session
         if current is not None and current.guid == guid:
             await self._session_controller.resume_persona(row.persona_id)
-        self._notifier.notify(
+        self._notifier.notify_undoable(
             self.tr("“{title}” was deleted.").format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
-            button=self.tr("Undo"),
-            action=self._tasks.create_callback(self._restore_session, guid),
+            self._tasks.create_callback(self._restore_session, guid),
         )
 
     async def _close_incognito(self, guid: UUID, persona_id: str) -> None:

@@ -44,8 +44,9 @@ class FactEdits:
         self._push_command(persona_id, self._page.tr("adding a fact"), redo_step, added)
 
     def edit_text(self, persona_id: str, fact: ExtractedFact, text: str) -> None:
-        """Change the text of a fact."""
+        """Change the text of a fact, and say so with an undo button, because leaving the field is enough."""
         self._push_command(persona_id, self._page.tr("editing a fact"), lambda: self._fact_service.edit(fact.guid, text))
+        self._notify_undoable(self._page.tr("The fact was saved."), [fact])
 
     def set_pinned(self, persona_id: str, fact: ExtractedFact, *, pinned: bool) -> None:
         """Pin a fact, so that it is in every prompt, or unpin it."""
@@ -60,26 +61,19 @@ class FactEdits:
             persona_id, title, lambda: self._fact_service.restore(fact.guid, replaces_successor=replace_successor)
         )
 
-    def forget_facts(self, persona_id: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
-        """Forget facts and return a function that undoes it, also after the page was closed."""
+    def forget_facts(self, persona_id: str, facts: Sequence[ExtractedFact], notice: str) -> None:
+        """Forget facts and show a notification with an undo button, which works after the page was closed, too."""
 
         async def redo_step() -> None:
             for fact in facts:
                 await self._fact_service.forget_fact(fact.guid)
 
         self._push_command(persona_id, self._page.tr("forgetting facts"), redo_step)
-        stack = self._page.undo_stack
-        command = stack.command(stack.index() - 1)
+        self._notify_undoable(notice, facts)
 
-        def undo_forgetting() -> None:
-            # Undoing here would undo the command on top of the stack. If that is a later one, or the page and its stack are
-            # gone, the facts are restored directly.
-            if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
-                stack.undo()
-            else:
-                self._context.tasks.start_task(self._fact_service.restore_facts(facts))
-
-        return undo_forgetting
+    def _notify_undoable(self, notice: str, before: Sequence[ExtractedFact]) -> None:
+        restore = lambda: self._fact_service.restore_facts(before)  # noqa: E731 - said in one line
+        self._commands.notify_undoable(self._context.notifier, notice, restore, lambda: self.is_open)
 
     def merge_facts(self, persona_id: str, facts: Sequence[ExtractedFact], text: str) -> None:
         """Merge several facts into one with the given text."""

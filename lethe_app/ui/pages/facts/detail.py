@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.services.search.fact_lists import FactSource
 from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.dates import format_date
@@ -153,9 +153,9 @@ class FactDetail(DetailPane):
         first, last = format_date(fact.first_seen.timestamp()), format_date(fact.last_seen.timestamp())
         mentions = format_count(fact.reference_count, self.tr("Mentioned once"), self.tr("Mentioned {n} times"))
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
-        parts = [when.format(times=mentions, day=first, first=first, last=last), format_kind(fact.kind)]
-        parts.append(format_maker(fact.made_by))
-        lines = [" · ".join(parts)]
+        kind = "" if fact.kind is FactKind.OTHER else format_kind(fact.kind)
+        lines = [when.format(times=mentions, day=first, first=first, last=last)]
+        lines.append(" · ".join(filter(None, (kind, format_maker(fact.made_by)))))
         if fact.key and not fact.pinned and not fact.superseded:
             lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=fact.key))
         if fact.in_story:

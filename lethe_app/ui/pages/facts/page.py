@@ -20,7 +20,7 @@ from lethe_app.ui.pages.facts.detail import FactDetail
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.facts.empty_state import FactsPlaceholder
 from lethe_app.ui.pages.facts.extraction_bar import ExtractionBar
-from lethe_app.ui.pages.facts.kind_chips import KindChips, ViewChips
+from lethe_app.ui.pages.facts.filters import FactFilters
 from lethe_app.ui.pages.facts.table_model import (
     KIND,
     LAST_SEEN,
@@ -73,10 +73,10 @@ class FactPage(PersonaListPage):
         self.extract_button.setToolTip(self.tr("Extract facts again from all conversations with this persona"))
         self.add_button(self.tr("Add fact"), self.add_fact, "plus", primary=True)
         self.search = SearchField(self.theme, self.tr("Search facts"))
-        self.view_chips, self.kind_chips = ViewChips(), KindChips()
+        self.filters = FactFilters()
         self.core_label = build_small_label("")
         self.table: Table[ExtractedFact] = Table(
-            self.rows, self.theme, self.tr("Facts"), "", ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_FACT_WIDTH)
+            self.rows, self.theme, self.tr("Facts"), "", ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_FACT_WIDTH, (KIND,))
         )
         self.table.sortByColumn(SUBJECT, Qt.SortOrder.AscendingOrder)  # what is known of one person stands together
         self.detail = FactDetail()
@@ -86,7 +86,7 @@ class FactPage(PersonaListPage):
         self._build_layout()
 
     def _build_layout(self) -> None:
-        self._add_head(self._build_search_row(self.search), self.view_chips, self.kind_chips, self.core_label)
+        self._add_head(self._build_search_row(self.search), self.filters, self.core_label)
         self.stack = QStackedWidget()
         self.stack.addWidget(create_splitter(self.table, self.detail))
         self.stack.addWidget(self.empty_state)
@@ -97,8 +97,7 @@ class FactPage(PersonaListPage):
         self._unsubscribers.append(self._fact_service.changed.add(self._reload_if_chosen))
         self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
-        self.view_chips.changed.connect(self._filter)
-        self.kind_chips.changed.connect(self._filter)
+        self.filters.changed.connect(self._filter)
         self.empty_state.settings_requested.connect(lambda: self._context.navigator.open(SettingsRoute("fact_retrieval")))
         self.empty_state.extraction_requested.connect(self.extract_again)
         self.extraction_bar.ended.connect(self._on_extraction_ended)
@@ -119,12 +118,12 @@ class FactPage(PersonaListPage):
     @property
     def view(self) -> FactListView:
         """The view on display, which decides which facts are listed."""
-        return self.view_chips.selected_view
+        return self.filters.selected_view
 
     def show_view(self, view: FactListView) -> None:
         """Switch to another view, without a restriction to kinds."""
-        self.view_chips.select_view(view)
-        self.kind_chips.uncheck_all()
+        self.filters.select_view(view)
+        self.filters.kind_menu.uncheck_all()
         self._filter()
 
     def first_focus_widget(self) -> QWidget:
@@ -152,11 +151,11 @@ class FactPage(PersonaListPage):
         facts = await self._fact_service.facts_of(persona_id)
         self._facts_by_guid = {fact.guid: fact for fact in facts}
         self.rows.set_rows(facts)
-        self.kind_chips.show_kinds({fact.kind for fact in facts})
+        self.filters.show_kinds(fact.kind for fact in facts)
         if not facts:
             self.empty_state.show_reason(await self._fact_extraction.explain_absence(persona_id))
         self.stack.setCurrentIndex(0 if facts else 1)
-        for widget in (self.view_chips, self.core_label):
+        for widget in (self.filters, self.core_label):
             widget.setVisible(bool(facts))
         await self._load_core_facts(persona_id)
         self._filter()
@@ -182,7 +181,7 @@ class FactPage(PersonaListPage):
         self.core_label.setToolTip(tokens)
 
     def _filter(self) -> None:
-        is_in_view, kinds = view_predicate(self.view, self._core_facts), self.kind_chips.selected_kinds
+        is_in_view, kinds = view_predicate(self.view, self._core_facts), self.filters.selected_kinds
         self.table.no_match_text = "" if self.search.text() or kinds else format_empty_view(self.view)
         self.rows.set_filter(self.search.text(), lambda fact: is_in_view(fact) and (not kinds or fact.kind in kinds))
         count_text = format_count(len(self.rows.visible_rows), self.tr("{n} fact"), self.tr("{n} facts"))
@@ -286,9 +285,8 @@ class FactPage(PersonaListPage):
             self.tr("Forget {what}").format(what=description if len(description) <= 40 else self.tr("this fact")),
         )
         if await run_dialog(question):
-            undo_forgetting = self.edits.forget_facts(self.persona_selector.persona_id, facts)
             notice = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
-            self._context.notifier.notify(notice.format(what=description), button=self.tr("Undo"), action=undo_forgetting)
+            self.edits.forget_facts(self.persona_selector.persona_id, facts, notice.format(what=description))
 
     def _show_menu(self, position: QPoint) -> None:
         facts = self.table.selected_rows

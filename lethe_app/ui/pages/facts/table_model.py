@@ -10,7 +10,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.services.search.fact_lists import calculate_weight, name_subject
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
@@ -45,6 +45,19 @@ def format_view(view: FactListView) -> str:
     }[view]
 
 
+def explain_view(view: FactListView) -> str:
+    """Return the tooltip of a view's chip."""
+    tr = QCoreApplication.translate
+    return {
+        FactListView.KNOWN: tr("Fact", "Show what the persona knows now"),
+        FactListView.PINNED: tr("Fact", "Show the facts you have pinned, which are in every prompt"),
+        FactListView.CORE: tr("Fact", "Show the facts that are in every prompt"),
+        FactListView.MINE: tr("Fact", "Show the facts you have written or changed"),
+        FactListView.STORY: tr("Fact", "Show what was said in character; it stays in its conversation"),
+        FactListView.REPLACED: tr("Fact", "Show what newer facts have replaced"),
+    }[view]
+
+
 def format_empty_view(view: FactListView) -> str:
     """Return the text of an empty view; an empty string where the table's default text applies."""
     tr = QCoreApplication.translate
@@ -72,8 +85,8 @@ def format_maker(maker: MadeBy) -> str:
     """Return the display name of a fact's author."""
     tr = QCoreApplication.translate
     return {
-        MadeBy.RULES: tr("Fact", "Found by rules"),
-        MadeBy.MODEL: tr("Fact", "Found by the model"),
+        MadeBy.RULES: tr("Fact", "Extracted without a model"),
+        MadeBy.MODEL: tr("Fact", "Extracted by a model"),
         MadeBy.USER: tr("Fact", "Written by you"),
     }[maker]
 
@@ -92,7 +105,7 @@ def build_fact_rows(theme: Theme, core: Set[UUID]) -> FilteredTableModel[Extract
     columns = [
         Column[ExtractedFact](tr("Fact", "Fact"), _fact_text, width=0, colour=text_colour, icon=row_icon),
         Column[ExtractedFact](tr("Fact", "About"), name_subject, width=128),
-        Column[ExtractedFact](tr("Fact", "Type"), lambda fact: format_kind(fact.kind), width=88),
+        Column[ExtractedFact](tr("Fact", "Type"), _kind, width=88),
         Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
         Column[ExtractedFact](
             tr("Fact", "Mentions"), _mention_count, sort_key=attrgetter("reference_count"), width=84, is_right_aligned=True
@@ -108,6 +121,10 @@ def format_weight(fact: ExtractedFact) -> str:
 
 def _mention_count(fact: ExtractedFact) -> str:
     return str(fact.reference_count)
+
+
+def _kind(fact: ExtractedFact) -> str:
+    return "" if fact.kind is FactKind.OTHER else format_kind(fact.kind)
 
 
 def _last_seen(fact: ExtractedFact) -> str:

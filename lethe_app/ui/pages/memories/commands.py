@@ -148,22 +148,10 @@ class MemoryEdits(QObject):
             self._memory_to_select = guids[0]
 
         self._commands.run_command(self.tr("forgetting {name}").format(name=name), redo_step, undo_step)
-        command = self._page.undo_stack.command(self._page.undo_stack.index() - 1)
-        stack = self._page.undo_stack
-
-        def undo_forgetting() -> None:
-            if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
-                stack.undo()
-            else:
-                self._context.tasks.start_task(_await_result(browsing.restore_memories(persona_id, guids)))
-
         notice = self.tr("{name} was forgotten.") if len(lines) == 1 else self.tr("{name} were forgotten.")
-        self._context.notifier.notify(notice.format(name=name), button=self.tr("Undo"), action=undo_forgetting)
+        restore = lambda: browsing.restore_memories(persona_id, guids)  # noqa: E731 - said in one line
+        self._commands.notify_undoable(self._context.notifier, notice.format(name=name), restore, lambda: self.is_open)
 
     def _on_step_done(self) -> None:
         memory_to_select, self._memory_to_select = self._memory_to_select, None
         self._on_done(memory_to_select)
-
-
-async def _await_result(awaitable: object) -> None:
-    await awaitable  # type: ignore[misc]

@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QWidget
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.core.formatting import format_session_title, insert_break_points
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import SPACE_2, SPACE_6
+from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
@@ -34,12 +36,17 @@ class MemoryDetail(QStackedWidget):
     forget_requested = Signal()
 
     def __init__(
-        self, context: PageContext, memory_lists: MemoryLists, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None
+        self,
+        context: PageContext,
+        memory_lists: MemoryLists,
+        preferences: Preferences,
+        is_unsaved: Callable[[UUID], bool],
+        parent: QWidget | None = None,
     ) -> None:
         """Create the pane; `is_unsaved` returns whether a memory has changes that are not stored yet."""
         super().__init__(parent)
         self._context, self._is_unsaved = context, is_unsaved
-        self._memory_lists = memory_lists
+        self._memory_lists, self._preferences = memory_lists, preferences
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
         self._session_title = ""
@@ -64,7 +71,8 @@ class MemoryDetail(QStackedWidget):
     def form(self) -> MemoryForm:
         """Editor of a memory, created when the first memory is shown."""
         if self._form is None:
-            self._form = MemoryForm(self._context.theme)
+            chip = build_advanced_chip("memories", self._preferences, self._context.tasks)
+            self._form = MemoryForm(self._context.theme, chip)
             self._form.changed.connect(self.changed)
             self._form.set_categories(self._categories)
             self._memory_sheet.add_widget(self._form)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
 from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.ui.core.formatting import join_with_or
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.memories.labels import format_insertion
-from lethe_app.ui.pages.memories.table_model import MemoryState, format_state
-from lethe_app.ui.widgets.buttons import build_chip
+from lethe_app.ui.pages.memories.table_model import MemoryState, explain_state, format_state
+from lethe_app.ui.widgets.buttons import FilterMenu, build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
@@ -100,59 +97,6 @@ class FilingFilter(NoWheelComboBox):
             self._guids.setdefault(key, set()).add(line.guid)
 
 
-Group = TypeVar("Group", MemoryType, MemoryInsertion)
-
-
-class FilterMenu(QPushButton, Generic[Group]):
-    """Button with a menu of values that can be checked; its text names the checked ones. `changed` is emitted for each change
-    of the user.
-    """
-
-    changed = Signal()
-
-    def __init__(self, title: str, values: Iterable[Group], format_value: Callable[[Group], str], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._title = title
-        self._format_value: Callable[[Group], str] = format_value
-        self.setProperty("chip", True)
-        menu = QMenu(self)
-        self.actions_by_value: dict[Group, QAction] = {value: menu.addAction(format_value(value)) for value in values}
-        for action in self.actions_by_value.values():
-            action.setCheckable(True)
-            action.toggled.connect(self._on_toggled)
-        self.setMenu(menu)
-        self._update_text()
-
-    @property
-    def selected(self) -> frozenset[Group]:
-        return frozenset(value for value, action in self.actions_by_value.items() if action.isChecked())
-
-    def show_counts(self, counts: Mapping[MemoryType | MemoryInsertion, int]) -> None:
-        """Offer the values that have memories, with their number; a checked value stays. Hidden if there is only one."""
-        offered = [value for value, action in self.actions_by_value.items() if action.isChecked() or counts.get(value)]
-        for value, action in self.actions_by_value.items():
-            action.setVisible(value in offered)
-            action.setText(f"{self._format_value(value)}\t{counts.get(value, 0)}")
-        self.setVisible(len(offered) > 1)
-
-    def uncheck_all(self) -> None:
-        """Uncheck all values without emitting `changed`."""
-        for action in self.actions_by_value.values():
-            with QSignalBlocker(action):
-                action.setChecked(False)
-        self._update_text()
-
-    def _on_toggled(self) -> None:
-        self._update_text()
-        self.changed.emit()
-
-    def _update_text(self) -> None:
-        names = join_with_or([self._format_value(value) for value in self.actions_by_value if value in self.selected])
-        text = self.tr("{title}: {values}").format(title=self._title, values=names) if names else self._title
-        self.setText(f"{text} ▾")
-        self.setAccessibleName(text)
-
-
 class MemoryFilterChips(QWidget):
     """Filters in a row: a chip for each state, menus of types and recall modes, and the choice of a category or tag. `changed`
     is emitted for each change.
@@ -162,7 +106,7 @@ class MemoryFilterChips(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.state_chips = {state: self._build_chip(format_state(state)) for state in MemoryState}
+        self.state_chips = {state: self._build_chip(format_state(state), explain_state(state)) for state in MemoryState}
         self.kind_menu = FilterMenu[MemoryType](self.tr("Type"), MemoryType, format_kind, self)
         self.mode_menu = FilterMenu[MemoryInsertion](self.tr("Recall mode"), MemoryInsertion, format_insertion, self)
         self.filed_filter = FilingFilter()
@@ -191,8 +135,8 @@ class MemoryFilterChips(QWidget):
         self.mode_menu.uncheck_all()
         self.filed_filter.reset_choice()
 
-    def _build_chip(self, text: str) -> QPushButton:
-        chip = build_chip(text)
+    def _build_chip(self, text: str, tooltip: str) -> QPushButton:
+        chip = build_chip(text, tooltip)
         chip.setParent(self)
         chip.setAccessibleName(self.tr("Show only: {what}").format(what=text))
         chip.toggled.connect(lambda _on: self.changed.emit())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QCompleter, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import PERMISSION_KEY, TRUE, MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.ui.core.labels.dates import format_date_time
@@ -21,6 +21,7 @@ from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_small_label
 
+ADVANCED_KEYWORD_FIELDS = ("keywords_secondary", "word_link", "case_sensitive")
 TYPES_WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
 
 
@@ -29,23 +30,33 @@ class MemoryForm(QWidget):
 
     changed = Signal(str, object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, advanced_chip: QPushButton, parent: QWidget | None = None) -> None:
+        """Create the editor; `advanced_chip` shows the fields that few people need."""
         super().__init__(parent)
         self._forms: list[Form] = []
+        self._advanced_cards: list[tuple[QWidget, list[str]]] = []
+        """Cards of advanced fields, with the names of their fields."""
+        self._memory = MemoryUnit()
+        self.advanced_chip = advanced_chip
+        advanced_chip.toggled.connect(lambda _is_on: self._show_advanced())
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
+        head = QHBoxLayout()
+        head.addWidget(build_small_label(self.tr("Changes are saved as you type.")), 1)
+        head.addWidget(advanced_chip)
+        self._column.addLayout(head)
         self._add_card(theme, "", "name content reason category path enabled")
-        self._add_card(theme, self.tr("Category and tags"), "filed_under tags")
-        self.permission_box = QCheckBox(self.tr("Ask before acting on it"))
-        self.permission_box.clicked.connect(self._set_permission)
-        self._add_card(theme, "", "metadata").addWidget(self.permission_box)
-        recall = self._add_card(theme, self.tr("Recall"), "insertion")
+        recall = self._add_card(theme, self.tr("Recall"), "insertion sticky")
         self.added_field = self._add_date_field(recall, "added", "")
         self.end_field = self._add_date_field(recall, "end_time", self.tr("Set end date"))
         self._add_card(theme, self.tr("Keywords"), "keywords_main keywords_secondary word_link case_sensitive")
-        priority = "sticky protected priority duration trigger_chance position_index"
-        self._add_card(theme, self.tr("Priority and position"), priority)
+        self._add_card(theme, self.tr("Category and tags"), "filed_under tags", is_advanced=True)
+        priority = "protected priority duration trigger_chance position_index"
+        self._add_card(theme, self.tr("Priority and position"), priority, is_advanced=True)
+        self.permission_box = QCheckBox(self.tr("Ask before acting on it"))
+        self.permission_box.clicked.connect(self._set_permission)
+        self._add_card(theme, "", "metadata", is_advanced=True).addWidget(self.permission_box)
         self._usage_label = QLabel()
         self._usage_label.setProperty("small", True)
         self._usage_label.setWordWrap(True)
@@ -59,10 +70,13 @@ class MemoryForm(QWidget):
         """Show all fields of a memory without emitting `changed`."""
         for name in ("added", "end_time", *(name for form in self._forms for name in form.field_names)):
             self.set_field(name, getattr(memory, name))
+        self._memory = memory
+        self._show_advanced()
         self._usage_label.setText(self._format_usage(memory))
 
     def set_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         """Show the value of a field without emitting `changed`."""
+        self._memory = self._memory.model_copy(update={name: value})
         if name == "added":
             self.added_field.set_value(value)
         elif name == "end_time":
@@ -72,6 +86,19 @@ class MemoryForm(QWidget):
                 if name in form.field_names:
                     form.set_field(name, value)
         self._update_visible_rows(name, value)
+
+    def _show_advanced(self) -> None:
+        """Show the advanced fields if the user wants them, else only those that the memory has set when it is loaded."""
+        for card, names in self._advanced_cards:
+            card.setVisible(self.advanced_chip.isChecked() or self._has_set(names))
+        is_shown = self.advanced_chip.isChecked() or self._has_set(ADVANCED_KEYWORD_FIELDS)
+        for name in ADVANCED_KEYWORD_FIELDS:
+            self._set_row_visible(name, is_shown=is_shown and (name != "word_link" or bool(self._memory.keywords_secondary)))
+
+    def _has_set(self, names: Iterable[str]) -> bool:
+        """Return whether the memory differs from a new one in one of these fields."""
+        new_memory = MemoryUnit()
+        return any(getattr(self._memory, name) != getattr(new_memory, name) for name in names)
 
     def _set_permission(self, is_needed: bool) -> None:
         others = {name: value for name, value in self._metadata().items() if name != PERMISSION_KEY}
@@ -98,8 +125,10 @@ class MemoryForm(QWidget):
         date_fields: dict[str, QWidget] = {"added": self.added_field, "end_time": self.end_field}
         return date_fields.get(name) or next(form.field_widget(name) for form in self._forms if name in form.field_names)
 
-    def _add_card(self, theme: Theme, title: str, names: str) -> QVBoxLayout:
+    def _add_card(self, theme: Theme, title: str, names: str, *, is_advanced: bool = False) -> QVBoxLayout:
         card, column = create_card(title)
+        if is_advanced:
+            self._advanced_cards.append((card, names.split()))
         form = Form(field_specs(names), theme)
         form.changed.connect(self._emit_changed)
         self._forms.append(form)

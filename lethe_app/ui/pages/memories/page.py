@@ -14,6 +14,7 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_memory_count
@@ -156,10 +157,11 @@ async def free_in_batches(lines: list[MemoryLine]) -> None:
 
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
-WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 112, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
-HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, USES, PRIORITY, EXPIRES)
+WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 140, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
+HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, EXPIRES, USES, PRIORITY)
 """Columns that a narrow table hides, the last one first."""
-MIN_NAME_WIDTH = 300
+OPTIONAL_COLUMNS = (LAST_RECALLED, USES, EXPIRES)
+MIN_NAME_WIDTH = 420
 
 
 class MemoryPage(PersonaListPage):
@@ -173,9 +175,10 @@ class MemoryPage(PersonaListPage):
         lookup: MemoryLookup,
         memory_lists: MemoryLists,
         sessions: SessionService,
+        preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("MemoryPage", "Memories"), persona_selector)
-        self._lookup, self._memory_lists = lookup, memory_lists
+        self._lookup, self._memory_lists, self._preferences = lookup, memory_lists, preferences
         self._distances: dict[str, float] = {}
         self._memory_to_select: UUID | None = None
         self._new_memory_guid: UUID | None = None
@@ -204,10 +207,14 @@ class MemoryPage(PersonaListPage):
         self.hint.hide()
         empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
         self.table: Table[MemoryLine] = Table(
-            self.rows, self.theme, self.tr("Memories"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
+            self.rows,
+            self.theme,
+            self.tr("Memories"),
+            empty,
+            ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH, OPTIONAL_COLUMNS),
         )
         self.table.setColumnHidden(DISTANCE, True)
-        self.detail = MemoryDetail(self._context, self._memory_lists, self.edits.is_unsaved, self)
+        self.detail = MemoryDetail(self._context, self._memory_lists, self._preferences, self.edits.is_unsaved, self)
         self.search.down_pressed.connect(self.table.setFocus)
         self._build_layout()
 

@@ -45,6 +45,18 @@ def format_state(state: MemoryState) -> str:
     }[state]
 
 
+def explain_state(state: MemoryState) -> str:
+    """Return the tooltip of a state's chip."""
+    tr = QCoreApplication.translate
+    return {
+        MemoryState.ENABLED: tr("Memory", "Show only memories that can be recalled now"),
+        MemoryState.WAITING: tr("Memory", "Show only memories for a later day, such as reminders"),
+        MemoryState.OVER: tr("Memory", "Show only memories whose end date has passed"),
+        MemoryState.PROTECTED: tr("Memory", "Show only memories that nothing but you changes or removes"),
+        MemoryState.STICKY: tr("Memory", "Show only memories that are in every prompt"),
+    }[state]
+
+
 def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredTableModel[MemoryLine]:
     """Return the table model of memories; `distances` are the cosine distances to the sentence searched for, read for every
     row.
@@ -74,7 +86,7 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
             width=70,
             is_right_aligned=True,
         ),
-        Column[MemoryLine](tr("Memory", "Added"), _added_date, sort_key=attrgetter("added"), width=100),
+        Column[MemoryLine](tr("Memory", "Added"), _added_date, sort_key=attrgetter("added"), width=140),
         Column[MemoryLine](tr("Memory", "Last recalled"), format_last_recall, sort_key=attrgetter("last"), width=100),
         Column[MemoryLine](
             tr("Memory", "Uses"),

@@ -176,7 +176,7 @@ class MindEdits(QObject):
         """Move a memory to the trash and show a notification with an undo button, which works after the page was closed,
         too.
         """
-        browsing, stack = self._services.memory_lists, self._page.undo_stack
+        browsing = self._services.memory_lists
 
         async def redo_step() -> None:
             await self.save()
@@ -186,16 +186,8 @@ class MindEdits(QObject):
             await browsing.restore_memories(persona_id, [memory.guid])
 
         self._commands.run_command(self.tr("deleting “{name}”").format(name=name), redo_step, undo_step)
-        command = stack.command(stack.index() - 1)
-
-        def undo_forgetting() -> None:
-            if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
-                stack.undo()
-            else:
-                self._context.tasks.start_task(undo_step())
-
         notice = self.tr("“{name}” was moved to the Trash.").format(name=name)
-        self._context.notifier.notify(notice, button=self.tr("Undo"), action=undo_forgetting)
+        self._commands.notify_undoable(self._context.notifier, notice, undo_step, lambda: self.is_open)
 
 
 def key_of_day(persona_id: str, day: Weekday) -> str:

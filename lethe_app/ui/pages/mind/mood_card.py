@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.mood import MoodSample
 from lethe_app.services.mood import MoodDimension
@@ -14,6 +14,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.mind.labels import describe_mood, format_adjective, format_cause, mood_colours
 from lethe_app.ui.pages.mind.mood_plot import MoodPlot, PlottedDimension
 from lethe_app.ui.pages.mind.mood_slider import MoodSlider
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import build_small_label
 
 
@@ -86,9 +87,9 @@ class MoodCard(QFrame):
         self.sentence_label.setWordWrap(True)
         self.sentence_label.setTextFormat(Qt.TextFormat.PlainText)
         self.hint = build_small_label("")
-        self.enable_for_all_button = QPushButton(self.tr("Enable moods"))
-        self.enable_for_all_button.setProperty("link", True)
+        self.enable_for_all_button = build_button(self.tr("Turn on for all personas"))
         self.enable_for_all_button.clicked.connect(self.enable_for_all_requested)
+        self.turn_on_button = build_button(self.tr("Turn on moods"), lambda: self.moods_toggled.emit(True))
         self.moods_check = QCheckBox(self.tr("Moods"))
         self.moods_check.setToolTip(self.tr("Let your messages and the time you are away change the persona's mood"))
         self.moods_check.clicked.connect(self.moods_toggled)
@@ -112,14 +113,17 @@ class MoodCard(QFrame):
         column.setSpacing(SPACE_3)
         column.addWidget(self.sentence_label)
         column.addWidget(self.hint)
-        column.addWidget(self.enable_for_all_button, 0, Qt.AlignmentFlag.AlignLeft)
+        for button in (self.enable_for_all_button, self.turn_on_button):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self._content)
 
     def show_switches(self, name: str, *, is_enabled: bool, is_fixed: bool, enabled_for_all: bool) -> None:
         """Show the state of the switches; `enabled_for_all` is the setting that enables moods for all personas."""
         self.moods_check.setChecked(is_enabled)
         self.fixed_check.setChecked(is_fixed)
+        self.fixed_check.setVisible(is_enabled and enabled_for_all)  # without a mood there is nothing to keep
         self.enable_for_all_button.setVisible(is_enabled and not enabled_for_all)
+        self.turn_on_button.setVisible(not is_enabled)
         self.sentence_label.setVisible(is_enabled)
         self._content.setVisible(is_enabled)
         text = ""

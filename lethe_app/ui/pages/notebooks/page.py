@@ -380,7 +380,7 @@ class NotebookPage(PersonaListPage):
     def _notify_with_undo(self, text: str, created: Sequence[str], before: dict[str, str]) -> None:
         persona = self.persona_selector.persona_id
         undo_action = lambda: self._spawn(self._notebooks.restore_texts(persona, created, before))  # noqa: E731 - said in one line
-        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
+        self._context.notifier.notify_undoable(text, undo_action)
 
     def _open_folder(self) -> None:
         try:

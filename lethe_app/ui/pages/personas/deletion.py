@@ -63,10 +63,8 @@ class PersonaDeletion(QObject):
             if is_open and session is not None:
                 self._context.open_session(session.guid, None)
 
-        self._context.notifier.notify(
-            self.tr("{name} was deleted.").format(name=persona.name),
-            button=self.tr("Undo"),
-            action=partial(self._spawn, undo_deletion),
+        self._context.notifier.notify_undoable(
+            self.tr("{name} was deleted.").format(name=persona.name), partial(self._spawn, undo_deletion)
         )
 
     def _spawn(self, coroutine_function: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -341,10 +341,9 @@ class PresetPage(Page):
         self._save_timer.stop()
         trashed = await self._presets.delete(self._kind, entry.key)
         await self._show_kind(self._kind, entry.key)
-        self._context.notifier.notify(
+        self._context.notifier.notify_undoable(
             self.tr("“{name}” was moved to the Trash.").format(name=entry.value.name),
-            button=self.tr("Undo"),
-            action=partial(self._undo_deletion, self._kind, trashed),
+            partial(self._undo_deletion, self._kind, trashed),
         )
 
     def _undo_deletion(self, kind: type[Any], trashed: Path) -> None:

@@ -244,24 +244,8 @@ class SessionEdits(QObject):
         self._commands.run_command(self.tr("deleting “{title}”").format(title=truncate_text(title)), redo_step, undo_step)
 
     def _notify_with_undo(self, text: str, undo_step: Step) -> None:
-        """Show a notification with an undo button.
-
-        It undoes the command if that is on top of the stack; otherwise it runs `undo_step` alone, also after the page was
-        closed.
-        """
-        stack = self._page.undo_stack
-        command = stack.command(stack.index() - 1) if stack.index() else None
-
-        async def run_undo_step() -> None:
-            await undo_step()
-
-        def undo_action() -> None:
-            if not self._is_closed and command is not None and stack.index() and stack.command(stack.index() - 1) is command:
-                stack.undo()
-            else:
-                self._context.tasks.start_task(run_undo_step())
-
-        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
+        """Show a notification with an undo button, which works after the page was closed, too."""
+        self._commands.notify_undoable(self._context.notifier, text, undo_step, lambda: not self._is_closed)
 
     def _drop_stored_values(self, guid: UUID) -> None:
         """Drop the known stored values of a session, because they were changed elsewhere."""

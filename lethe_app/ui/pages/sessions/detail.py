@@ -41,6 +41,7 @@ class SessionDetail(QStackedWidget):
     regenerate_requested = Signal(object)
     """The `SessionPart` to regenerate."""
     continue_requested = Signal()
+    save_text_requested = Signal()
     merge_requested = Signal()
     delete_requested = Signal()
     extraction_requested = Signal()
@@ -108,7 +109,7 @@ class SessionDetail(QStackedWidget):
         self.session, self._records, self._title = session, records, title
         self.form.show_values(session.model_dump())
         start_text = format_date_time(session.added)
-        state = self.tr("archived") if session.archived else self.tr("open")
+        state = self.tr("ended") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
         self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
         self._show_summary(session)
@@ -124,7 +125,9 @@ class SessionDetail(QStackedWidget):
         """Show title, summary and keywords as a text to read."""
         self.summary_title.setText(session.name or self._title)
         open_text = self.tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
-        ended_text = self.tr("Not summarised yet. “Edit details” shows what is missing and can generate it again.")
+        ended_text = self.tr("No summary yet. “Edit details” shows what is missing and can generate it.")
+        if SessionPart.SUMMARY in self._records:
+            ended_text = self.tr("Nothing to summarise: too little was said that is worth remembering.")
         self.summary_text.setText(strip_headings(session.content) or (ended_text if session.archived else open_text))
         keywords = ", ".join(session.keywords_main)
         self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
@@ -199,6 +202,8 @@ class SessionDetail(QStackedWidget):
         head = QWidget()
         flow = FlowLayout(head, spacing=SPACE_2)
         self.continue_button = build_button(self.tr("Continue conversation"), primary=True)
+        self.save_text_button = build_button(self.tr("Save as text…"))
+        self.save_text_button.setToolTip(self.tr("Save all messages of this conversation as a Markdown file"))
         self.merge_button, self.delete_button = (
             build_button(self.tr("Merge with next")),
             build_button(self.tr("Delete…")),
@@ -208,6 +213,7 @@ class SessionDetail(QStackedWidget):
         self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
             (self.continue_button, self.continue_requested),
+            (self.save_text_button, self.save_text_requested),
             (self.edit_button, None),
             (self.extract_button, self.extraction_requested),
             (self.merge_button, self.merge_requested),

@@ -30,7 +30,7 @@ def format_part_record(record: PartRecord | None) -> str:
     if record is None:
         return tr("Session", "not generated yet")
     author = {
-        MadeBy.RULES: tr("Session", "by rules"),
+        MadeBy.RULES: tr("Session", "extracted from the messages"),
         MadeBy.MODEL: tr("Session", "by {model}").format(model=record.maker or tr("Session", "a model")),
         MadeBy.USER: tr("Session", "by you"),
     }[record.made_by]
@@ -42,13 +42,13 @@ def format_part_record(record: PartRecord | None) -> str:
 
 
 def format_maker(maker: DescriptionAuthor) -> str:
-    """Return the author of the summary for a column."""
+    """Return the author of the summary for a column; empty if there is none yet."""
     tr = QCoreApplication.translate
     return {
-        DescriptionAuthor.NOBODY: tr("Session", "none"),
-        DescriptionAuthor.RULES: tr("Session", "rules"),
-        DescriptionAuthor.MODEL: tr("Session", "model"),
-        DescriptionAuthor.USER: tr("Session", "you"),
+        DescriptionAuthor.NOBODY: "",
+        DescriptionAuthor.RULES: tr("Session", "extracted"),
+        DescriptionAuthor.MODEL: tr("Session", "by a model"),
+        DescriptionAuthor.USER: tr("Session", "by you"),
     }[maker]
 
 

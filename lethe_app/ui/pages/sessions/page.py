@@ -11,8 +11,11 @@ from PySide6.QtWidgets import QMenu, QWidget
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import StorageError
+from lethe_app.services.sessions.transcript_text import format_transcript
 from lethe_app.ui.core.formatting import format_count, format_message_count, truncate_text
+from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -24,6 +27,7 @@ from lethe_app.ui.pages.sessions.services import SessionPageServices
 from lethe_app.ui.pages.sessions.table_model import (
     HIDEABLE_COLUMNS,
     MIN_TITLE_WIDTH,
+    OPTIONAL_COLUMNS,
     WIDTHS,
     MarkChips,
     build_session_rows,
@@ -65,7 +69,11 @@ class SessionPage(PersonaListPage):
         self.chips = MarkChips()
         empty = self.tr("No conversations yet. They are listed here after the first message.")
         self.table: Table[SessionLine] = Table(
-            self.rows, self.theme, self.tr("Conversations"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TITLE_WIDTH)
+            self.rows,
+            self.theme,
+            self.tr("Conversations"),
+            empty,
+            ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TITLE_WIDTH, OPTIONAL_COLUMNS),
         )
         self.detail = SessionDetail(self._context, self._services.sessions, self._services.lookup, self)
         self.search.down_pressed.connect(self.table.setFocus)
@@ -92,6 +100,7 @@ class SessionPage(PersonaListPage):
         detail.form.changed.connect(self._on_field_edited)
         detail.regenerate_requested.connect(self._regenerate_part)
         detail.continue_requested.connect(self.continue_session)
+        detail.save_text_requested.connect(self.save_text)
         detail.merge_requested.connect(self.merge_with_next)
         detail.extraction_requested.connect(lambda: self.extract_again(self._current_lines()))
         detail.delete_requested.connect(lambda: self.delete_sessions(self._current_lines()))
@@ -228,6 +237,23 @@ class SessionPage(PersonaListPage):
         if self.detail.session is not None:
             self._context.open_session(self.detail.session.guid, None)
 
+    def save_text(self) -> None:
+        """Save the messages of the selected session as a Markdown file."""
+        if self.detail.session is not None:
+            title = session_title(self._current_lines()[0])
+            self._context.tasks.start_task(self._ask_and_save_text(self.detail.session.guid, title), key="session dialog")
+
+    async def _ask_and_save_text(self, guid: UUID, title: str) -> None:
+        stem = "".join(letter if letter.isalnum() or letter in " -" else " " for letter in title)
+        path = await ask_for_markdown_file(
+            self._context.dialog_parent, self.tr("Save conversation"), " ".join(stem.split()) or self.tr("Conversation")
+        )
+        if path is not None:
+            count = len(await self._services.sessions.outline(guid))
+            text = format_transcript(title, await self._services.sessions.page(guid, 0, count), format_date_time)
+            await self._services.fact_lists.save_text(path, text)
+            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
+
     def merge_selected(self) -> None:
         """Merge the selected sessions."""
         if len(self.table.selected_rows) > 1:
@@ -284,6 +310,7 @@ class SessionPage(PersonaListPage):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries: list[tuple[str, Callable[[], object], bool]] = [
             (self.tr("Continue conversation"), self.continue_session, len(lines) == 1),
+            (self.tr("Save as text…"), self.save_text, len(lines) == 1),
             (self.tr("Extract facts again"), lambda: self.extract_again(lines), True),
             (self.tr("Merge with next"), self.merge_with_next, len(lines) == 1 and self._next_session(lines[0]) is not None),
             (self.tr("Merge conversations"), self.merge_selected, len(lines) > 1),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.fact_extraction import FactExtraction
@@ -24,3 +25,4 @@ class SessionPageServices:
     fact_extraction: FactExtraction
     lookup: MemoryLookup
     trash: Trash
+    fact_lists: FactLists

@@ -24,6 +24,7 @@ TITLE, LAST_ACTIVE, MESSAGES, RELEVANCE, MARKS, AUTHOR = range(6)
 WIDTHS = {LAST_ACTIVE: 112, MESSAGES: 98, RELEVANCE: 96, MARKS: 150, AUTHOR: 112}
 HIDEABLE_COLUMNS = (LAST_ACTIVE, MESSAGES, MARKS, AUTHOR, RELEVANCE)
 """Columns that a narrow table hides, the last one first."""
+OPTIONAL_COLUMNS = (MARKS, AUTHOR)
 MIN_TITLE_WIDTH = 300
 
 
@@ -98,7 +99,7 @@ def build_session_rows(theme: Theme) -> FilteredTableModel[SessionLine]:
             is_right_aligned=True,
         ),
         Column[SessionLine](tr("Session", "Status"), format_line_marks, width=WIDTHS[MARKS], colour=status_colour),
-        Column[SessionLine](tr("Session", "Source"), _author, sort_key=attrgetter("maker"), width=WIDTHS[AUTHOR]),
+        Column[SessionLine](tr("Session", "Summary"), _author, sort_key=attrgetter("maker"), width=WIDTHS[AUTHOR]),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("searched"), is_casefolded=True)
 

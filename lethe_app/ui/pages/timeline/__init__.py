@@ -1,1 +1,1 @@
-"""Page “What do you remember about me?”: facts by month and conversation."""
+"""Page “Overview”: facts by month and conversation."""

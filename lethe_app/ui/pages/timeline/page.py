@@ -1,8 +1,9 @@
-"""Page “What do you remember about me?”: the facts about the user by month, each with a link to its source."""
+"""Page “Overview”: the facts about the user by month, each with a link to its source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from PySide6.QtWidgets import QApplication, QWidget
@@ -22,7 +23,7 @@ from lethe_app.services.search.timeline import (
 )
 from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtraction
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
@@ -48,9 +49,7 @@ class TimelinePage(PersonaListPage):
         sessions: SessionService,
         memory: MemoryService,
     ) -> None:
-        super().__init__(
-            context, QCoreApplication.translate("TimelinePage", "What do you remember about me?"), persona_selector
-        )
+        super().__init__(context, QCoreApplication.translate("TimelinePage", "Overview"), persona_selector)
         self._fact_lists, self._fact_extraction = fact_lists, fact_extraction
         self._sessions, self._memory = sessions, memory
         self._timeline = EMPTY_TIMELINE
@@ -73,9 +72,9 @@ class TimelinePage(PersonaListPage):
         )
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
         self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
-        self.by_topic_chip = build_chip(self.tr("By topic"), self.tr("Group the facts by topic instead of by month"))
+        self.by_topic_chip = build_chip(self.tr("Group by topic"), self.tr("Group the facts by topic instead of by month"))
         self.include_others_chip = build_chip(
-            self.tr("Include others"), self.tr("Show facts about everyone, not only about you")
+            self.tr("Include other people"), self.tr("Show facts about everyone, not only about you")
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
@@ -118,7 +117,9 @@ class TimelinePage(PersonaListPage):
         if has_rows:
             self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
         elif self._absence is not None:
-            self.fact_list.empty_text = format_absence(self._absence)
+            moments = self.tr("What mattered in a day is added as key moments once the day is over.")
+            parts = [format_absence(self._absence), *([moments] if self._absence.keeps_moments else [])]
+            self.fact_list.empty_text = " ".join(parts)
 
     def _build_rows(self) -> Iterator[TimelineRow]:
         includes_others = self._includes_others
@@ -130,7 +131,7 @@ class TimelinePage(PersonaListPage):
             if self._timeline.moments:
                 yield TimelineRow(TimelineRowKind.MONTH, self.tr("Key moments"))
                 for moment in self._timeline.ordered_moments(newest_first=newest_first):
-                    yield _build_moment_row(moment, "d MMM yyyy")
+                    yield self._build_moment_row(moment, "d MMM yyyy")
             topics = self._timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
             for kind, items in topics.items():
                 yield TimelineRow(TimelineRowKind.MONTH, format_kind(kind))
@@ -140,16 +141,24 @@ class TimelinePage(PersonaListPage):
             yield TimelineRow(TimelineRowKind.MONTH, _format_month(month))
             if month.moments:
                 yield TimelineRow(TimelineRowKind.TALK, self.tr("Key moments"))
-                yield from map(_build_moment_row, month.moments)
+                yield from (self._build_moment_row(moment) for moment in month.moments)
             for conversation in month.conversations:
                 yield TimelineRow(TimelineRowKind.TALK, self._conversation_title(conversation), session=conversation.session)
                 yield from map(_build_fact_row, conversation.items)
+
+    def _build_moment_row(self, moment: MemoryUnit, date_format: str = "d MMM") -> TimelineRow:
+        """Return the row of a key moment, with the day on which a newer fact replaced what it states."""
+        began, end = moment.added.astimezone(), self._timeline.end_of(moment)
+        day = _format_day(began, date_format)
+        if end is not None and end.date() > began.date():
+            day = self.tr("{day}, until {end}").format(day=day, end=_format_day(end, date_format))
+        return TimelineRow(TimelineRowKind.LINE, " ".join(moment.content.split()), day, moment=moment)
 
     def _conversation_title(self, conversation: TimelineConversation) -> str:
         if conversation.session is None:
             return self.tr("Added by you") if conversation.by_user else self.tr("From a deleted conversation")
         return (
-            self.tr("From “{title}”").format(title=conversation.title)
+            self.tr("From “{title}”").format(title=format_session_title(conversation.title))
             if conversation.title
             else self.tr("From an untitled conversation")
         )
@@ -207,12 +216,10 @@ def _format_month(month: TimelineMonth) -> str:
     return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
 
 
-def _build_moment_row(moment: MemoryUnit, date_format: str = "d MMM") -> TimelineRow:
-    local = moment.added.astimezone()
-    day = QLocale().toString(QDate(local.year, local.month, local.day), date_format)
-    return TimelineRow(TimelineRowKind.LINE, " ".join(moment.content.split()), day, moment=moment)
-
-
 def _build_fact_row(item: TimelineItem, date_format: str = "d MMM") -> TimelineRow:
-    day = QLocale().toString(QDate(item.when.year, item.when.month, item.when.day), date_format)
+    day = _format_day(item.when, date_format)
     return TimelineRow(TimelineRowKind.LINE, " ".join(item.fact.fact.split()), day, item, item.session)
+
+
+def _format_day(moment: datetime, date_format: str) -> str:
+    return QLocale().toString(QDate(moment.year, moment.month, moment.day), date_format)

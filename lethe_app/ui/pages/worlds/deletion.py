@@ -47,4 +47,4 @@ class WorldDeletion(QObject):
 
     def _notify_with_undo(self, world: World, undo_action: Callable[[], None]) -> None:
         text = self.tr("“{name}” was deleted.").format(name=world.name)
-        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
+        self._context.notifier.notify_undoable(text, undo_action)

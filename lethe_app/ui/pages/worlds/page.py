@@ -380,7 +380,7 @@ class WorldPage(Page):
         def undo_deletion() -> None:
             self.book.restore_entries(stem, entries)
 
-        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_deletion)
+        self._context.notifier.notify_undoable(text, undo_deletion)
 
     # the entry test
 
