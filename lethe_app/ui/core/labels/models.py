@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.extraction.qualification import QualificationResult
 from lethe_app.services.models.memory_fit import FitLevel
-from lethe_app.services.models.recommendation import WORDS_PER_TOKEN, DownloadAssessment
+from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
 from lethe_app.ui.core.formatting import format_count, format_size
 
 
@@ -51,12 +51,19 @@ def format_speed(tokens_per_second: float, *, uses_gpu: bool = False) -> str:
     """Return the estimated speed of a model in words; empty if it is not known."""
     if uses_gpu:
         return _tr("fast on your graphics card")
-    words = round(tokens_per_second * WORDS_PER_TOKEN)
     if not tokens_per_second:
         return ""
-    if words < 1:
-        return _tr("less than 1 word per second")
-    return format_count(words, _tr("about {n} word per second"), _tr("about {n} words per second"))
+    words = words_per_second(tokens_per_second)
+    if words < READING_SPEED // 2:
+        template = _tr("much slower than you read ({speed})")
+    elif words < READING_SPEED:
+        template = _tr("slower than you read ({speed})")
+    elif words <= 1.5 * READING_SPEED:
+        template = _tr("about as fast as you read ({speed})")
+    else:
+        template = _tr("faster than you read ({speed})")
+    per_second = format_count(words, _tr("{n} word/s"), _tr("{n} words/s")) if words else _tr("under 1 word/s")
+    return template.format(speed=per_second)
 
 
 def format_download(progress: DownloadProgress) -> str:

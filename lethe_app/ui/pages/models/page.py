@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from PySide6.QtCore import QTimer
@@ -10,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import ModelReady
-from lethe_app.services.models.hardware import Hardware, measure_hardware
+from lethe_app.services.models.hardware import Hardware
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
 from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed
 from lethe_app.system_memory import available_memory
@@ -156,7 +155,7 @@ class ModelPage(ListPage):
 
     async def _load_hardware(self) -> None:
         """Measure the memory bandwidth, from which the speed of each model is estimated."""
-        self._hardware = await asyncio.to_thread(measure_hardware)
+        self._hardware = await self._services.downloads.hardware.current()
         self._update_fits()
 
     async def _load_offers(self) -> None:
