@@ -54,8 +54,11 @@ class Downloads:
         return [replace(one, speed=0.0, uses_gpu=False, is_recommended=False) for one in assessments]
 
     async def assess_offers(self) -> list[DownloadAssessment]:
-        """Return the models offered for download with what is expected of each on this computer, in the same order."""
-        return assess_downloads(await self.list_offers(), await self.hardware.current())
+        """Return the models offered for download with what is expected of each on this computer: the recommended one first,
+        then in the same order.
+        """
+        assessments = assess_downloads(await self.list_offers(), await self.hardware.current())
+        return sorted(assessments, key=lambda one: not one.is_recommended)
 
     async def find_better(self, local_models: Sequence[ModelFile]) -> DownloadAssessment | None:
         """Return the recommended download; None if no model fits, or if it is on this computer or hardly larger than one of

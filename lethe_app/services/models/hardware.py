@@ -28,8 +28,9 @@ MAX_THREADS = 4
 SAMPLES = 16
 """Copies of which the fastest counts; the first one also pays for the pages."""
 SAMPLE_INTERVAL = 0.015
-"""Seconds between two copies. Other programs take turns of some milliseconds, so spread copies meet a moment without them: under
-a load of 8 on two cores the fastest of 16 stays within a tenth of that of an idle computer, that of 3 in a row drops to a third.
+"""Seconds between two copies. Other programs take turns of some milliseconds, so spread copies meet a moment without them:
+under a load of 8 on two cores, seven measurements in eight were within a tenth of those of an idle computer; of the fastest of
+three copies in a row, all but one dropped below a third.
 """
 MIN_GAIN = 1.25
 """A measurement replaces the stored one if it is this many times as high; less is the noise of two measurements, after which
@@ -120,8 +121,8 @@ def _measure_bandwidth() -> float:
     fastest = 0.0
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(SAMPLES):
-            begin = time.perf_counter()
-            list(pool.map(lambda pair: ctypes.memmove(pair[0], pair[1], SAMPLE_BYTES), blocks))  # a foreign call: without the GIL
+            begin = time.perf_counter()  # the copies are foreign calls, so they run without the GIL
+            list(pool.map(lambda pair: ctypes.memmove(pair[0], pair[1], SAMPLE_BYTES), blocks))
             fastest = max(fastest, 2 * SAMPLE_BYTES * threads / (time.perf_counter() - begin))
             time.sleep(SAMPLE_INTERVAL)
     return fastest

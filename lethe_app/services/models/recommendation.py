@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lethe_app.domain.model import ModelFile, RemoteModel
+from lethe_app.llm.models.discovery import STARTER_SOURCE
 from lethe_app.services.models.hardware import Hardware
 from lethe_app.services.models.memory_fit import FitLevel
 
@@ -56,10 +57,31 @@ def assess_downloads(models: Sequence[RemoteModel], hardware: Hardware) -> list[
 
 
 def is_better_than(model: RemoteModel, local_models: Sequence[ModelFile], hardware: Hardware) -> bool:
-    """Return whether the model is much larger than every chat model on this computer that fits into its memory."""
-    usable = max(hardware.memory * USABLE_SHARE, hardware.gpu_memory)
-    largest = max((one.size for one in local_models if one.size <= usable), default=0)
+    """Return whether the model is much larger than every chat model on this computer that fits and is fast enough."""
+    largest = max((one.size for one in local_models if is_usable(one, hardware)), default=0)
     return model.size > BETTER_SIZE * largest
+
+
+def is_usable(model: ModelFile, hardware: Hardware) -> bool:
+    """Return whether a model on this computer fits into its memory and writes as fast as people read; a speed that is not known
+    counts as fast enough.
+    """
+    if model.size <= GPU_SHARE * hardware.gpu_memory:
+        return True
+    speed = estimate_speed(model.size, hardware)
+    return model.size <= hardware.memory * USABLE_SHARE and (not speed or words_per_second(speed) >= READING_SPEED)
+
+
+def rank_local_models(models: Sequence[ModelFile], hardware: Hardware) -> list[ModelFile]:
+    """Return the models on this computer, best first: those that write as fast as people read, the largest first; then those
+    that do not, the smallest and so the fastest first; then the starter model, which is too small for more than a first try.
+    """
+
+    def rank(model: ModelFile) -> tuple[bool, bool, int]:
+        usable = is_usable(model, hardware)
+        return model.source == STARTER_SOURCE, not usable, -model.size if usable else model.size
+
+    return sorted(models, key=rank)
 
 
 def estimate_speed(size: int, hardware: Hardware) -> float:

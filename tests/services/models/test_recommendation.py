@@ -9,6 +9,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import ModelFile, RemoteModel
+from lethe_app.llm.models.discovery import STARTER_SOURCE
 from lethe_app.services.models.hardware import Hardware, HardwareProfile
 from lethe_app.services.models.memory_fit import FitLevel
 from lethe_app.services.models.recommendation import (
@@ -16,6 +17,7 @@ from lethe_app.services.models.recommendation import (
     assess_downloads,
     estimate_speed,
     is_better_than,
+    rank_local_models,
     words_per_second,
 )
 
@@ -116,6 +118,23 @@ def test_a_download_is_recommended_only_where_the_models_at_hand_are_much_smalle
 
     assert is_better_than(model, [local], computer(8)) is is_better
     assert is_better_than(model, [], computer(8))
+
+
+def test_of_the_models_on_this_computer_the_largest_that_is_fast_enough_comes_first():
+    sizes = {"Starter": 98_000_000, "Seven": 4_700_000_000, "Three": 2_000_000_000, "Twelve": 7_500_000_000, "One": GB}
+    models = [
+        ModelFile(Path(f"{name}.gguf"), name, size, "llama", source=STARTER_SOURCE if name == "Starter" else "LM Studio")
+        for name, size in sizes.items()
+    ]
+
+    assert [model.name for model in rank_local_models(models, computer(16))] == ["Three", "One", "Seven", "Twelve", "Starter"]
+
+
+def test_a_faster_download_is_recommended_where_the_large_models_at_hand_are_slow():
+    model = RemoteModel(name="Three", repository="a/b", file="three.gguf", size=2 * GB, memory=4 * GB)
+    slow = ModelFile(Path("slow.gguf"), "Slow", 7 * GB, "llama")
+
+    assert is_better_than(model, [slow], computer(16))
 
 
 def test_a_local_model_that_does_not_fit_does_not_count():
