@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 
-from lethe_app.domain.model import RemoteModel
+from lethe_app.domain.model import ModelFile, RemoteModel
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.services.models.service import STARTER_SOURCE
 from lethe_app.ui.chat.composer_card import ComposerCard
+from lethe_app.ui.core.labels.models import format_speed
 from lethe_app.ui.shell.welcome import Welcome
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
@@ -94,13 +95,41 @@ async def test_the_menu_of_models_recommends_one_and_the_click_starts_it(tmp_pat
         better = await recommended(scene)
         menu = scene.controller.models.build_menu([], better)
         action = next(one for one in menu.actions() if one.text().startswith(f"Download {better.model.name}"))
-        assert "recommended" in action.text()
+        assert menu.actions()[0] is action
+        assert menu.actions()[1].text() == f"Recommended: {format_speed(better.speed, uses_gpu=better.uses_gpu)}"
 
         action.trigger()
         await until(lambda: server.asked)
 
         menu = scene.controller.models.build_menu([], better)
         assert f"Downloading {better.model.name}…" in [one.text() for one in menu.actions()]
+
+
+async def test_the_menu_of_models_is_narrow_and_says_the_rest_in_tooltips(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        long_name = "Mistral Small 24B Instruct 2501 with every word that an uploader could think of"
+        model = ModelFile(Path("long.gguf"), long_name, 14_300_000_000, "llama", source="LM Studio", quantization="Q4_K_M")
+
+        menu = scene.controller.models.build_menu([model], await recommended(scene))
+
+        assert menu.sizeHint().width() <= 560
+        (action,) = (one for one in menu.actions() if one.isCheckable())
+        assert action.text().endswith("\t14.3 GB")
+        assert action.toolTip() == f"{long_name}\nLM Studio · 14.3 GB · Q4_K_M"
+
+
+async def test_the_menu_of_models_ends_below_the_right_edge_of_its_button(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.window.resize(800, 600)
+        QTest.mouseClick(scene.window.chat.status, Qt.MouseButton.LeftButton)
+        await until(lambda: any(menu.isVisible() for menu in scene.window.findChildren(QMenu)))
+        menu = next(menu for menu in scene.window.findChildren(QMenu) if menu.isVisible())
+        status = scene.window.chat.status
+
+        corner = status.mapToGlobal(status.rect().bottomRight())
+        assert abs(menu.geometry().right() - corner.x()) <= 1
+        assert menu.geometry().top() == corner.y() + 1
+        menu.close()
 
 
 async def test_a_model_is_loaded_when_its_download_is_complete(tmp_path: Path, echo_model: Callable[..., Path]):

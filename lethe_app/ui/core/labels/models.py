@@ -96,3 +96,14 @@ def format_trust(verdict: QualificationResult) -> str:
     if verdict.may_write_facts:
         return _tr("Writes facts. Summaries are built from your own words.")
     return _tr("Does not write facts or summaries, because it invents things; they are built from your own words.")
+
+
+def format_trust_briefly(verdict: QualificationResult) -> str:
+    """Return the same in a few words, for a menu."""
+    if verdict.trusted_anyway or (verdict.may_write_facts and verdict.may_write_summaries):
+        return _tr("Writes facts and summaries")
+    if verdict.may_write_summaries:
+        return _tr("Writes summaries, but no facts")
+    if verdict.may_write_facts:
+        return _tr("Writes facts, but no summaries")
+    return _tr("Writes neither facts nor summaries")
