@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt
 
@@ -45,6 +46,8 @@ class PageController(QObject):
         super().__init__(window)
         self._window, self._library, self._view = window, services.library, view
         self._sessions, self._tasks = sessions, tasks
+        self._undo_notices: WeakKeyDictionary[Page, list[tuple[int, Callable[[], None]]]] = WeakKeyDictionary()
+        """Functions that close notifications with an undo button, each with the length of the undo stack at its change."""
         self.navigator = PageNavigator(window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks)
         context = PageContext(
             window,
@@ -61,6 +64,8 @@ class PageController(QObject):
         self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
         self.navigator.route_changed.connect(self._update_persona_action)
         self.navigator.route_changed.connect(self._update_window_title)
+        self.navigator.route_changed.connect(window.notifier.hurry_errors)
+        window.notifier.notification_shown.connect(self._watch_undo)
         for name, route in ACTION_ROUTES.items():
             window.window_actions.connect(**{name: partial(self.navigator.open, route)})
         window.window_actions.connect(
@@ -80,9 +85,25 @@ class PageController(QObject):
         window.sidebar.duplicate_requested.connect(lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)))
         window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
 
+    def _watch_undo(self, button: str, close: Callable[[], None]) -> None:
+        """Remember a notification that offers to undo the newest change on the page on display."""
+        page = self.navigator.current_page
+        if page is not None and button == self.tr("Undo") and page.undo_stack.index():
+            self._undo_notices.setdefault(page, []).append((page.undo_stack.index(), close))
+
+    def _close_undo_notices(self) -> None:
+        """Close the notifications about changes that the keys or the button of the page have undone."""
+        page = self.navigator.current_page
+        if page is None:
+            return  # the stack of a page that was left is cleared
+        for count, close in self._undo_notices.get(page, []):
+            if page.undo_stack.index() < count <= page.undo_stack.count():  # otherwise the stack was cleared
+                close()
+
     def _create_page(self, route: Route) -> Page:
         page = self._registry.create_page(route)
         page.name_changed.connect(self._update_window_title)
+        page.undo_stack.indexChanged.connect(lambda _index: self._close_undo_notices())
         return page
 
     # Personas
