@@ -18,6 +18,7 @@ from lethe_app.services.models.service import STARTER_SOURCE
 from lethe_app.ui.chat.composer_card import ComposerCard
 from lethe_app.ui.core.labels.models import format_speed
 from lethe_app.ui.shell.welcome import Welcome
+from lethe_app.ui.widgets.buttons import IconButton
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
 from tests.ui.window_scene import Scene, opened, until
@@ -211,10 +212,35 @@ async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: C
         (card,) = cards(scene)
         better = await recommended(scene)
         assert better.model.name in card.details.text()
-        assert button(scene, f"Download {better.model.name}") is not None
+        download = button(scene, "Download")
+        assert download is not None
+        assert download.accessibleName() == f"Download {better.model.name}"
 
-        click(button(scene, "Not now"))
+        (close_button,) = (one for one in card.findChildren(IconButton) if one.accessibleName() == "Not now")
+        QTest.mouseClick(close_button, Qt.MouseButton.LeftButton)
         await until(lambda: not cards(scene))
         await say(scene, "Once more.")
         assert not cards(scene)
         assert scene.services.preferences.current.has_seen_starter_notice
+
+
+async def test_the_starter_model_is_explained_in_a_few_lines_after_a_stopped_reply(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path, echo_model("One, two, three, four, five, six, seven, eight.", delay=0.2)) as scene:
+        models = scene.services.models
+        await until(lambda: isinstance(models.state, ModelReady))
+        assert isinstance(models.state, ModelReady)
+        loaded = models.state.model
+        models.state = ModelReady(replace(loaded, file=replace(loaded.file, source=STARTER_SOURCE)))
+        scene.window.resize(800, 600)
+        QTest.keyClicks(scene.draft, "Count.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.is_replying and scene.words[-1].startswith("One"))
+
+        scene.window.window_actions["stop"].trigger()
+
+        await until(lambda: cards(scene) and not scene.is_replying)
+        assert not scene.words[-1].endswith("eight.")
+        (card,) = cards(scene)
+        assert card.height() <= scene.window.height() // 5
