@@ -62,8 +62,15 @@ def format_speed(tokens_per_second: float, *, uses_gpu: bool = False) -> str:
         template = _tr("about as fast as you read ({speed})")
     else:
         template = _tr("faster than you read ({speed})")
-    per_second = format_count(words, _tr("{n} word/s"), _tr("{n} words/s")) if words else _tr("under 1 word/s")
-    return template.format(speed=per_second)
+    return template.format(speed=format_short_speed(tokens_per_second))
+
+
+def format_short_speed(tokens_per_second: float) -> str:
+    """Return the number of words per second; empty if it is not known."""
+    if not tokens_per_second:
+        return ""
+    words = words_per_second(tokens_per_second)
+    return format_count(words, _tr("{n} word/s"), _tr("{n} words/s")) if words else _tr("under 1 word/s")
 
 
 def format_download(progress: DownloadProgress) -> str:

@@ -14,11 +14,12 @@ from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estim
 from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
-from lethe_app.ui.core.labels.models import format_fit_level
+from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.core.routes import ModelsRoute, Route
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
@@ -30,9 +31,9 @@ from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-NAME, SIZE, QUANT, CONTEXT, MEMORY, SOURCE = range(6)
-WIDTHS = {SIZE: 76, QUANT: 84, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
-HIDEABLE_COLUMNS = (MEMORY, SIZE, SOURCE, QUANT, CONTEXT)
+NAME, SIZE, SPEED, QUANT, CONTEXT, MEMORY, SOURCE = range(7)
+WIDTHS = {SIZE: 76, SPEED: 92, QUANT: 104, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
+HIDEABLE_COLUMNS = (MEMORY, SPEED, SIZE, SOURCE, QUANT, CONTEXT)
 """Columns that a narrow table hides, the last one first."""
 MIN_NAME_WIDTH = 150
 DOWNLOAD_TAB, SPEECH_TAB = 1, 2
@@ -62,6 +63,9 @@ class ModelPage(ListPage):
         self._build_table()
         self.search.textChanged.connect(self.rows.set_filter)
         self.card = ModelCard(context, services, self.undo_stack)
+        self.advanced_chip = build_advanced_chip("models", services.preferences, context.tasks)
+        self.advanced_chip.toggled.connect(lambda is_on: self.card.show_advanced(is_on=is_on))
+        self.card.show_advanced(is_on=self.advanced_chip.isChecked())
         self.download_sheet = CardColumn()
         self.speech_sheet = SpeechModelSheet(context, services)
         self.splitter = QSplitter()
@@ -74,6 +78,7 @@ class ModelPage(ListPage):
         row.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, 0)
         row.addWidget(self.tabs)
         row.addStretch(1)
+        row.addWidget(self.advanced_chip)
         row.addWidget(self.search)
         self.body.addLayout(row)
         self.body.addWidget(self.splitter, 1)
@@ -100,7 +105,10 @@ class ModelPage(ListPage):
             Column[ModelEntry](
                 self.tr("Size"), lambda one: format_size(one.model.size), _file_size, WIDTHS[SIZE], is_right_aligned=True
             ),
-            Column[ModelEntry](self.tr("Quant"), lambda one: one.model.quantization, width=WIDTHS[QUANT]),
+            Column[ModelEntry](
+                self.tr("Speed"), lambda one: format_short_speed(one.speed), lambda one: one.speed, WIDTHS[SPEED]
+            ),
+            Column[ModelEntry](self.tr("Quantisation"), lambda one: one.model.quantization, width=WIDTHS[QUANT]),
             Column[ModelEntry](
                 self.tr("Context"),
                 lambda one: abbreviate_tokens(_context_length(one)),
@@ -225,6 +233,7 @@ class ModelPage(ListPage):
     def _show_tab(self, tab: int) -> None:
         self.splitter.setVisible(tab == 0)
         self.search.setVisible(tab == 0)
+        self.advanced_chip.setVisible(tab == 0)
         self.download_sheet.setVisible(tab == DOWNLOAD_TAB)
         self.speech_sheet.setVisible(tab == SPEECH_TAB)
 
