@@ -185,7 +185,7 @@ async def test_a_speech_recognition_model_is_downloaded_and_used(tmp_path: Path,
         monkeypatch.setattr(scene.services.downloads, "assess_speech_offers", offered)
         page = await model_page(scene)
         page.tabs.setCurrentIndex(2)
-        await until(lambda: page.speech_sheet.model_label.text().startswith("Dictation needs a speech recognition model."))
+        await until(lambda: page.speech_sheet.model_label.text().endswith("Download one below, or choose a file."))
         (offer,) = page.speech_sheet.findChildren(DownloadOffer)
 
         QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)

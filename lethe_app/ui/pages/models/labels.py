@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate
-from lethe_app.ui.core.formatting import abbreviate_tokens, format_size, insert_break_points
+from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_speed
 
 
@@ -68,7 +68,7 @@ def model_metadata(model: ModelFile) -> list[tuple[str, str]]:
         (_tr("Parameters"), _tr("{count} billion").format(count=size) if model.parameters >= 50_000_000 else ""),
         (_tr("On disk"), format_size(model.size)),
         (_tr("Source"), model.source),
-        (_tr("File"), insert_break_points(abbreviate_home(model.path))),
+        (_tr("File"), _breakable(abbreviate_home(model.path))),
     ]
     return [(title, words) for title, words in parts if words]
 
@@ -91,6 +91,11 @@ def abbreviate_home(path: Path) -> str:
     """Return the path with the home folder abbreviated to ~."""
     home = Path.home()
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+
+
+def _breakable(path: str) -> str:
+    """Return the path with a zero-width space after each separator, where its line may be broken."""
+    return path.replace("/", "/\u200b").replace("\\", "\\\u200b")
 
 
 def format_attention(model: ModelFile) -> str:

@@ -15,7 +15,7 @@ from lethe_app.services.models.recommendation import DownloadAssessment, estimat
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed
-from lethe_app.ui.core.palette import SPACE_1, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import ModelsRoute, Route
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
@@ -32,10 +32,10 @@ from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 NAME, SIZE, SPEED, QUANT, CONTEXT, MEMORY, SOURCE = range(7)
-WIDTHS = {SIZE: 76, SPEED: 92, QUANT: 104, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
+WIDTHS = {SIZE: 76, SPEED: 104, QUANT: 104, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
 HIDEABLE_COLUMNS = (MEMORY, SPEED, SIZE, SOURCE, QUANT, CONTEXT)
 """Columns that a narrow table hides, the last one first."""
-MIN_NAME_WIDTH = 150
+MIN_NAME_WIDTH = 200
 DOWNLOAD_TAB, SPEECH_TAB = 1, 2
 MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
@@ -76,6 +76,7 @@ class ModelPage(ListPage):
         self.splitter.setSizes([640, 560])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, 0)
+        row.setSpacing(SPACE_2)
         row.addWidget(self.tabs)
         row.addStretch(1)
         row.addWidget(self.advanced_chip)
