@@ -431,7 +431,7 @@ class CoreServices:
 
     @cached_property
     def downloads(self) -> Downloads:
-        return Downloads(self.paths, self.preferences)
+        return Downloads(self.paths, self.preferences, self.app_state)
 
     @cached_property
     def presets(self) -> PresetService:

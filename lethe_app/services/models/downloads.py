@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +15,10 @@ from lethe_app.errors import LetheError
 from lethe_app.llm.models.hugging_face import HuggingFaceHub
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
-from lethe_app.services.models.hardware import Hardware, measure_hardware
+from lethe_app.services.models.hardware import HardwareProfile
 from lethe_app.services.models.recommendation import DownloadAssessment, assess_downloads, is_better_than
 from lethe_app.services.preferences import Preferences
+from lethe_app.storage.key_value import AppState
 
 _LIST = TypeAdapter(list[RemoteModel])
 REPORT_INTERVAL = 0.2
@@ -27,13 +28,12 @@ REPORT_INTERVAL = 0.2
 class Downloads:
     """Queue of model downloads. No connection is made before `start_download`, which is only called on the user's click."""
 
-    def __init__(
-        self, paths: Paths, preferences: Preferences, measure_hardware: Callable[[], Hardware] = measure_hardware
-    ) -> None:
+    def __init__(self, paths: Paths, preferences: Preferences, app_state: AppState) -> None:
         self.changed: Listeners[DownloadProgress] = Listeners()
         self.progress: dict[str, DownloadProgress] = {}
         """Progress by file name, of running downloads and of those that ended since the program started."""
-        self._paths, self._preferences, self._measure_hardware = paths, preferences, measure_hardware
+        self.hardware = HardwareProfile(app_state)
+        self._paths, self._preferences = paths, preferences
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._lock = asyncio.Lock()
 
@@ -49,19 +49,22 @@ class Downloads:
         is recommended, for that is a matter of the language.
         """
         text = await asyncio.to_thread((self._paths.resources / "speech_models.json").read_text, encoding="utf-8")
-        hardware = await asyncio.to_thread(self._measure_hardware)
+        hardware = await self.hardware.current()
         assessments = assess_downloads(_LIST.validate_json(text), hardware)
         return [replace(one, speed=0.0, uses_gpu=False, is_recommended=False) for one in assessments]
 
     async def assess_offers(self) -> list[DownloadAssessment]:
-        """Return the models offered for download with what is expected of each on this computer, in the same order."""
-        return assess_downloads(await self.list_offers(), await asyncio.to_thread(self._measure_hardware))
+        """Return the models offered for download with what is expected of each on this computer: the recommended one first,
+        then in the same order.
+        """
+        assessments = assess_downloads(await self.list_offers(), await self.hardware.current())
+        return sorted(assessments, key=lambda one: not one.is_recommended)
 
     async def find_better(self, local_models: Sequence[ModelFile]) -> DownloadAssessment | None:
         """Return the recommended download; None if no model fits, or if it is on this computer or hardly larger than one of
         `local_models`.
         """
-        hardware = await asyncio.to_thread(self._measure_hardware)
+        hardware = await self.hardware.current()
         best = next((one for one in assess_downloads(await self.list_offers(), hardware) if one.is_recommended), None)
         if best is None or self.find_downloaded(best.model) is not None:
             return None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lethe_app.domain.model import ModelFile, RemoteModel
+from lethe_app.llm.models.discovery import STARTER_SOURCE
 from lethe_app.services.models.hardware import Hardware
 from lethe_app.services.models.memory_fit import FitLevel
 
@@ -19,12 +20,18 @@ BANDWIDTH_SHARE = 0.6
 """Share of the measured memory bandwidth at which the weights are read while a reply is written: 0.7 for a model of 663 MB in
 Q4_0 on two cores; formats that are harder to unpack get less.
 """
+CORE_THROUGHPUT = 6e9
+"""Bytes of four-bit weights per second that a core unpacks and multiplies; on few cores this is the limit, and not the memory.
+Two cores that read 35 GB per second wrote 47.6 and 14.6 tokens per second with 98 MB and 663 MB.
+"""
 TOKEN_OVERHEAD = 0.01
 """Seconds per token besides, for sampling and synchronisation; only small models notice them."""
 WORDS_PER_TOKEN = 0.75
 """Words of English per token."""
-MIN_SPEED = 3.0
-"""Tokens per second below which a model is too slow to be recommended; people read about five words per second."""
+READING_SPEED = 4
+"""Words per second that people read. Source: Brysbaert 2019, doi:10.1016/j.jml.2019.104047 (238 words per minute). A model that
+writes fewer is not recommended while a smaller one writes faster.
+"""
 BETTER_SIZE = 1.5
 """A download counts as better than the models on this computer if it is this many times as large as the largest that fits."""
 
@@ -50,19 +57,46 @@ def assess_downloads(models: Sequence[RemoteModel], hardware: Hardware) -> list[
 
 
 def is_better_than(model: RemoteModel, local_models: Sequence[ModelFile], hardware: Hardware) -> bool:
-    """Return whether the model is much larger than every chat model on this computer that fits into its memory."""
-    usable = max(hardware.memory * USABLE_SHARE, hardware.gpu_memory)
-    largest = max((one.size for one in local_models if one.size <= usable), default=0)
+    """Return whether the model is much larger than every chat model on this computer that fits and is fast enough."""
+    largest = max((one.size for one in local_models if is_usable(one, hardware)), default=0)
     return model.size > BETTER_SIZE * largest
+
+
+def is_usable(model: ModelFile, hardware: Hardware) -> bool:
+    """Return whether a model on this computer fits into its memory and writes as fast as people read; a speed that is not known
+    counts as fast enough.
+    """
+    if model.size <= GPU_SHARE * hardware.gpu_memory:
+        return True
+    speed = estimate_speed(model.size, hardware)
+    return model.size <= hardware.memory * USABLE_SHARE and (not speed or words_per_second(speed) >= READING_SPEED)
+
+
+def rank_local_models(models: Sequence[ModelFile], hardware: Hardware) -> list[ModelFile]:
+    """Return the models on this computer, best first: those that write as fast as people read, the largest first; then those
+    that do not, the smallest and so the fastest first; then the starter model, which is too small for more than a first try.
+    """
+
+    def rank(model: ModelFile) -> tuple[bool, bool, int]:
+        usable = is_usable(model, hardware)
+        return model.source == STARTER_SOURCE, not usable, -model.size if usable else model.size
+
+    return sorted(models, key=rank)
 
 
 def estimate_speed(size: int, hardware: Hardware) -> float:
     """Estimate the tokens per second of a model of `size` bytes without a graphics card: for each token the processor reads
-    all weights once, so the memory bandwidth is the limit. 0 if the bandwidth is not known.
+    and multiplies all weights once, so the memory or the cores are the limit. 0 if the bandwidth is not known.
     """
     if not size or not hardware.bandwidth:
         return 0.0
-    return 1 / (size / (BANDWIDTH_SHARE * hardware.bandwidth) + TOKEN_OVERHEAD)
+    limits = [BANDWIDTH_SHARE * hardware.bandwidth, *([CORE_THROUGHPUT * hardware.cores] if hardware.cores else [])]
+    return 1 / (size / min(limits) + TOKEN_OVERHEAD)
+
+
+def words_per_second(tokens_per_second: float) -> int:
+    """Return the rounded number of English words in that many tokens, by which speeds are shown and compared."""
+    return round(tokens_per_second * WORDS_PER_TOKEN)
 
 
 def _assess(model: RemoteModel, hardware: Hardware) -> DownloadAssessment:
@@ -76,10 +110,10 @@ def _assess(model: RemoteModel, hardware: Hardware) -> DownloadAssessment:
 
 
 def _find_best(assessments: Sequence[DownloadAssessment], hardware: Hardware) -> DownloadAssessment | None:
-    """Return the largest model that fits and is fast enough, or else the smallest that fits; None if none does.
+    """Return the largest model that fits and writes as fast as people read, or else the smallest that fits; None if none does.
 
     What fits is judged by all of the memory: how much is free at the moment changes from hour to hour.
     """
     fitting = [one for one in assessments if one.uses_gpu or one.model.memory <= USABLE_SHARE * hardware.memory]
-    fast = [one for one in fitting if one.uses_gpu or one.speed >= MIN_SPEED]
+    fast = [one for one in fitting if one.uses_gpu or words_per_second(one.speed) >= READING_SPEED]
     return fast[-1] if fast else fitting[0] if fitting else None

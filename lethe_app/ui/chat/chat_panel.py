@@ -24,7 +24,7 @@ class ChatPanel(QFrame):
         super().__init__(parent)
         self.setObjectName("chat")
         self.setMinimumWidth(320)
-        self._theme = theme
+        self.theme = theme
         self.header = ChatHeader(theme)
         self.composer = Composer(theme)
         self.speaker_chooser = SpeakerChooser(theme)
@@ -91,7 +91,7 @@ class ChatHeader(QFrame):
         super().__init__(parent)
         self.setObjectName("header")
         self.setMinimumHeight(52)
-        self._theme = theme
+        self.theme = theme
         self.sidebar_button = QToolButton()
         self.sidebar_button.setIconSize(QSize(ICON, ICON))
         set_button_tooltip(self.sidebar_button, action_tooltip("sidebar"))
@@ -126,8 +126,8 @@ class ChatHeader(QFrame):
 
     def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
-        self.sidebar_button.setIcon(load_icon("menu", self._theme.palette.text))
-        self.group_button.setIcon(load_icon("users", self._theme.palette.muted))
+        self.sidebar_button.setIcon(load_icon("menu", self.theme.palette.text))
+        self.group_button.setIcon(load_icon("users", self.theme.palette.muted))
         self.speech.apply_theme()
 
     def add_button(self, button: QWidget) -> None:

@@ -6,7 +6,8 @@ from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from lethe_app.ui.core.formatting import abbreviate_tokens, format_recalled_count
+from lethe_app.services.models.recommendation import words_per_second
+from lethe_app.ui.core.formatting import abbreviate_tokens, format_count, format_recalled_count
 
 RESULT_DISPLAY_MS = 10_000
 """Milliseconds for which the figures of the last reply are shown."""
@@ -22,9 +23,10 @@ class StatusLine(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._model_text = self.tr("Opening…")
         self._activity_text = self._background_text = self._web_request_text = self._model_description = ""
-        self._thinking_timer = QElapsedTimer()
+        self._timed_text = self._activity_details = ""
+        self._elapsed_timer = QElapsedTimer()
         self._second_timer = QTimer(self, interval=1000)
-        self._second_timer.timeout.connect(self._show_thinking_seconds)
+        self._second_timer.timeout.connect(self._show_seconds)
         self._result_timer = QTimer(self, singleShot=True, interval=result_display_ms)
         self._result_timer.timeout.connect(lambda: self._set_activity_text(""))
         self._refresh_text()
@@ -96,37 +98,53 @@ class StatusLine(QPushButton):
         """Show an activity that has no method of its own."""
         self._set_activity_text(text)
 
-    def show_thinking(self) -> None:
-        """Show that the model is thinking, with the seconds since the first call, until something else is shown."""
-        if not self._second_timer.isActive():
-            self._thinking_timer.start()
+    def show_timed_activity(self, text: str, details: str = "") -> None:
+        """Show an activity with the seconds since the first call with the same text, until something else is shown; `details`
+        are for the tooltip.
+        """
+        if not self._second_timer.isActive() or text != self._timed_text:
+            self._result_timer.stop()
+            self._timed_text = text
+            self._elapsed_timer.start()
             self._second_timer.start()
-        self._show_thinking_seconds()
+        self._activity_details = details
+        self._show_seconds()
+
+    def show_thinking(self) -> None:
+        """Show that the model is thinking, and for how long."""
+        self.show_timed_activity(self.tr("Thinking…"))
 
     def show_result(self, speed: float, reused_tokens: int, prompt_tokens: int, memory_count: int = 0) -> None:
-        """Show speed, reused tokens and recalled memories of the last reply for `RESULT_DISPLAY_MS`."""
+        """Show the speed in tokens per second, in words, and recalled memories of the last reply for `RESULT_DISPLAY_MS`. The
+        tooltip counts tokens.
+        """
         locale = QLocale()
-        template = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
-        text = template.format(speed=round(speed), reused=locale.toString(reused_tokens), prompt=locale.toString(prompt_tokens))
-        self._set_activity_text(f"{text} · {format_recalled_count(memory_count)}" if memory_count else text)
+        words = format_count(words_per_second(speed), self.tr("{n} word/s"), self.tr("{n} words/s"))
+        template = self.tr("{speed} tokens/s, reused {reused} of {prompt} tokens of the prompt")
+        details = template.format(
+            speed=round(speed), reused=locale.toString(reused_tokens), prompt=locale.toString(prompt_tokens)
+        )
+        shown = [words, *([format_recalled_count(memory_count)] if memory_count else [])]
+        self._set_activity_text(" · ".join(shown), details)
         self._result_timer.start()
 
     def clear_activity(self) -> None:
         """Show that nothing is going on."""
         self._set_activity_text("")
 
-    def _show_thinking_seconds(self) -> None:
-        self._activity_text = self.tr("Thinking… {seconds} s").format(seconds=self._thinking_timer.elapsed() // 1000)
+    def _show_seconds(self) -> None:
+        seconds = self._elapsed_timer.elapsed() // 1000
+        self._activity_text = self.tr("{activity} {seconds} s").format(activity=self._timed_text, seconds=seconds)
         self._refresh_text()
 
     def _set_model_text(self, text: str, description: str = "") -> None:
         self._model_text, self._model_description = text, description
         self._refresh_text()
 
-    def _set_activity_text(self, text: str) -> None:
+    def _set_activity_text(self, text: str, details: str = "") -> None:
         self._second_timer.stop()
         self._result_timer.stop()
-        self._activity_text = text
+        self._activity_text, self._activity_details = text, details
         self._refresh_text()
 
     def _refresh_text(self) -> None:
@@ -135,7 +153,7 @@ class StatusLine(QPushButton):
         lines = (
             [self.full_text]
             if not self._web_request_text and not self._activity_text
-            else [self._web_request_text, self._activity_text, self._model_text]
+            else [self._web_request_text, self._activity_text, self._activity_details, self._model_text]
         )
         if not self.icon().isNull():
             parts.append(self.tr("Internet search is allowed."))

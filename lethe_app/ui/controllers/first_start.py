@@ -13,7 +13,7 @@ from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.models.memory_fit import FitLevel, estimate_fit
-from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed, rank_local_models
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
@@ -81,7 +81,11 @@ class FirstStart(QObject):
         )
         models = [*picked, *found]
         too_large = await asyncio.to_thread(self._find_too_large, models)
-        self.page.set_models(sorted(models, key=lambda model: model.path in too_large), selected_path, too_large)
+        hardware = await self._downloads.hardware.current()
+        models = rank_local_models(models, hardware)
+        speeds = {model.path: estimate_speed(model.size, hardware) for model in models}
+        models.sort(key=lambda model: model.path in too_large)
+        self.page.set_models(models, selected_path, too_large, speeds)
         self.page.set_offer(await self._downloads.find_better(models))
 
     def _find_too_large(self, models: Sequence[ModelFile]) -> set[Path]:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QDialog, QMenu, QToolButton
 
 from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.dialogs import AboutDialog, run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
+from lethe_app.ui.shell.notifications import NotificationsDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.notifier import Notifier
 
 GROUPS = {"timeline": "memory", "away": "thought"}
 """First tab of each group of pages, by action, with the icon of the group."""
@@ -48,14 +50,17 @@ class GearMenu(QObject):
         models: ModelController,
         data_folder: Path,
         tasks: TaskRunner,
+        notifier: Notifier,
     ) -> None:
         super().__init__(button)
         self._button, self._actions, self._theme = button, actions, theme
         self._appearance, self._models, self._data_folder, self._tasks = appearance, models, data_folder, tasks
+        self._notifier = notifier
         self.menu = QMenu(button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         button.setMenu(self.menu)
         actions.connect(keys=self._show_keys, open_data=self._open_data, about=self._show_about)
+        actions.connect(notifications=self._show_notifications)
 
     def rebuild_menu(self) -> None:
         settings, colour = self._appearance.settings, self._theme.palette.muted
@@ -94,6 +99,7 @@ class GearMenu(QObject):
         self.menu.addSeparator()
         self.menu.addAction(self._actions["palette"])
         self.menu.addAction(self._actions["keys"])
+        self.menu.addAction(self._actions["notifications"])
         self._actions["about"].setIcon(load_icon("info", colour))
         self.menu.addAction(self._actions["about"])
 
@@ -129,9 +135,13 @@ class GearMenu(QObject):
     def _show_about(self) -> None:
         self._tasks.start_task(_show_dialog(AboutDialog(self._button.window())), key="about")
 
+    def _show_notifications(self) -> None:
+        dialog = NotificationsDialog(self._button.window(), self._notifier.history)
+        self._tasks.start_task(_show_dialog(dialog), key="notifications")
+
     def _show_keys(self) -> None:
         self._tasks.start_task(_show_dialog(ShortcutsDialog(self._button.window())), key="keys")
 
 
-async def _show_dialog(dialog: AboutDialog | ShortcutsDialog) -> None:
+async def _show_dialog(dialog: QDialog) -> None:
     await run_dialog(dialog)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
 from lethe_app.domain.model import ModelFile
@@ -13,7 +13,7 @@ from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelOutOfM
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.core.formatting import describe_model, format_count, format_size
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.models import format_offer_fit, format_speed, format_trust
+from lethe_app.ui.core.labels.models import format_offer, format_offer_fit, format_speed, format_trust, format_trust_briefly
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.notifier import Notifier
+
+MAX_NAME_WIDTH = 320
+"""Maximum width of a name in the menu of models, in pixels; a longer one is shown in full by its tooltip."""
 
 
 class ModelController(QObject):
@@ -107,28 +110,35 @@ class ModelController(QObject):
         finally:
             self._status.clear_activity()
         menu = self.build_menu(models, better)
-        corner = self._status.mapToGlobal(QPoint(self._status.width() - menu.sizeHint().width(), self._status.height()))
-        menu.popup(corner)
+        # The right edges are aligned, and the menu stays to the right of the window's left edge, or Qt would move it.
+        menu.ensurePolished()
+        below = self._status.mapToGlobal(QPoint(self._status.width() - menu.sizeHint().width(), self._status.height()))
+        left_edge = self._status.window().mapToGlobal(QPoint()).x()
+        menu.popup(QPoint(max(left_edge, below.x()), below.y()))
 
     def build_menu(self, models: list[ModelFile], better: DownloadAssessment | None = None) -> QMenu:
-        """Create the menu of models with source and size; the loaded one is checked. `better` is offered for download."""
+        """Create the menu of models with their sizes; the loaded one is checked. `better` is offered for download first."""
         menu = QMenu(self._status)
+        menu.setToolTipsVisible(True)
         menu.aboutToHide.connect(menu.deleteLater)
         state, colour = self._models.state, self._theme.palette.muted
         loaded_path = state.model.file.path if isinstance(state, ModelReady) else None
+        if better is not None:
+            self._add_download(menu, better)
+            menu.addSeparator()
         for model in models:
-            action = menu.addAction(f"{model.name}\t{describe_model(model)}".replace("&", "&&"))
+            action = menu.addAction(self._elide(model.name, format_size(model.size)))
+            action.setToolTip(f"{model.name}\n{describe_model(model)}")
             action.setCheckable(True)
             action.setChecked(model.path == loaded_path)
             action.triggered.connect(lambda _checked=False, path=model.path: self.load_model(path))
         if not models:
             menu.addAction(self.tr("No model found on this computer")).setEnabled(False)
-        if better is not None:
+        if loaded_path is not None and (verdict := self._qualification.verdict) is not None:
             menu.addSeparator()
-            self._add_download(menu, better)
-        if loaded_path is not None and (qualification := self._qualification_text()):
-            menu.addSeparator()
-            menu.addAction(qualification).setEnabled(False)
+            trust = menu.addAction(format_trust_briefly(verdict))
+            trust.setToolTip(format_trust(verdict))
+            trust.setEnabled(False)
         menu.addSeparator()
         pick_file = self._tasks.create_callback(self._load_picked_file, key="pick")
         pick_folder = self._tasks.create_callback(self._add_picked_folder, key="pick")
@@ -142,22 +152,25 @@ class ModelController(QObject):
         return menu
 
     def _add_download(self, menu: QMenu, better: DownloadAssessment) -> None:
+        """Add the recommended download, and below it what is expected of it."""
         progress = self._downloads.progress.get(better.model.file)
         if progress is not None and not progress.is_over:
             title = self.tr("Downloading {name}…").format(name=better.model.name)
-            menu.addAction(title.replace("&", "&&"), self._actions["model_manager"].trigger)
+            menu.addAction(self._elide(title), self._actions["model_manager"].trigger)
             return
-        title = self.tr("Download {name} (recommended)").format(name=better.model.name)
-        speed = format_speed(better.speed, uses_gpu=better.uses_gpu)
-        facts = " · ".join(filter(None, (format_size(better.model.size), format_offer_fit(better.level), speed)))
-        action = menu.addAction(load_icon("download", self._theme.palette.muted), f"{title}\t{facts}".replace("&", "&&"))
-        action.setToolTip(better.model.why)
+        title = self.tr("Download {name}").format(name=better.model.name)
+        action = menu.addAction(
+            load_icon("download", self._theme.palette.muted), self._elide(title, format_size(better.model.size))
+        )
+        action.setToolTip(f"{better.model.why}\n{format_offer(better)}")
         action.triggered.connect(lambda: self.download_requested.emit(better))
+        facts = format_speed(better.speed, uses_gpu=better.uses_gpu) or format_offer_fit(better.level)
+        menu.addAction(self.tr("Recommended: {facts}").format(facts=facts)).setEnabled(False)
 
-    def _qualification_text(self) -> str:
-        """Return the result of the qualification of the loaded model in words; empty before there is one."""
-        verdict = self._qualification.verdict
-        return format_trust(verdict) if verdict is not None else ""
+    def _elide(self, name: str, facts: str = "") -> str:
+        """Return the text of a menu item with the facts in the right column, and the name no longer than has room."""
+        shown = self._status.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, MAX_NAME_WIDTH)
+        return (f"{shown}\t{facts}" if facts else shown).replace("&", "&&")
 
     async def _load_picked_file(self) -> None:
         path = await ask_for_model_file(self._status.window())

@@ -63,6 +63,7 @@ class PageController(QObject):
         self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
         self.navigator.route_changed.connect(self._update_persona_action)
         self.navigator.route_changed.connect(self._update_window_title)
+        self.navigator.route_changed.connect(window.notifier.hurry_errors)
         for name, route in ACTION_ROUTES.items():
             window.window_actions.connect(**{name: partial(self.navigator.open, route)})
         window.window_actions.connect(

@@ -10,7 +10,9 @@ from lethe_app.services.events import ModelReady
 from lethe_app.services.models.service import is_starter
 from lethe_app.ui.chat.composer_card import ComposerCard
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.core.labels.models import format_offer
+from lethe_app.ui.core.formatting import format_size
+from lethe_app.ui.core.labels.models import format_offer, format_speed
+from lethe_app.ui.widgets.buttons import IconButton
 
 if TYPE_CHECKING:
     from lethe_app.services.models.downloads import Downloads
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class StarterNotice(QObject):
-    """Card below the first reply of the starter model; it stays until it is answered."""
+    """Card below the first reply of the starter model, complete or stopped; it stays until it is answered."""
 
     def __init__(
         self,
@@ -59,22 +61,20 @@ class StarterNotice(QObject):
         announce(self.card, f"{self.card.title.text()} {self.card.details.text()}")
 
     def _build_card(self, better: DownloadAssessment | None) -> ComposerCard:
-        title = self.tr("Replies are written by the small starter model, which is only meant for a first try.")
+        title = self.tr("The starter model is only a taste.")
         if better is None:
-            details = self.tr(
-                "It runs on any computer, but its replies are simple and rarely use its memories. Larger models write better."
-            )
-            card = ComposerCard(title, details)
+            card = ComposerCard(title, self.tr("Larger models write better and use their memories."), is_compact=True)
         else:
-            details = self.tr(
-                "Its replies are simple and rarely use its memories. Recommended for this computer: {name}, {facts}."
-            )
-            card = ComposerCard(title, details.format(name=better.model.name, facts=format_offer(better)))
-            card.add_button(
-                self.tr("Download {name}").format(name=better.model.name), "primary", lambda: self._download(better)
-            )
-        card.add_button(self.tr("All models…"), "filled", self._open_models)
-        card.add_button(self.tr("Not now"), "filled", self._remove_card)
+            speed = format_speed(better.speed, uses_gpu=better.uses_gpu)
+            facts = " · ".join(filter(None, (better.model.name, format_size(better.model.size), speed)))
+            card = ComposerCard(title, self.tr("Better: {facts}").format(facts=facts), is_compact=True)
+            card.details.setToolTip(f"{better.model.why}\n{format_offer(better)}")
+            download = card.add_button(self.tr("Download"), "primary", lambda: self._download(better))
+            download.setAccessibleName(self.tr("Download {name}").format(name=better.model.name))
+        card.add_button(self.tr("Models…"), "filled", self._open_models)
+        close_button = IconButton(self._chat.theme, "close", self.tr("Not now"))
+        close_button.clicked.connect(self._remove_card)
+        card.add_icon_button(close_button)
         return card
 
     def _download(self, better: DownloadAssessment) -> None:

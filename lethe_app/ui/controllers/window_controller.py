@@ -126,6 +126,7 @@ class WindowController(QObject):
             self.models,
             services.paths.home,
             self.tasks,
+            notifier,
         )
         self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
         self.reminder_notice = ReminderNotice(window, notifier, services.mind.reminders, services.memory, self.tasks)

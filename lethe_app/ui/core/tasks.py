@@ -12,8 +12,11 @@ Work = Coroutine[Any, Any, None]
 class TaskRunner:
     """Owner of all tasks that the window starts. An error is reported once; a cancelled task is not reported."""
 
-    def __init__(self, report_error: Callable[[BaseException], None]) -> None:
+    def __init__(self, report_error: Callable[[BaseException], Callable[[], None] | None]) -> None:
+        """Create the runner; `report_error` may return a function that closes the report."""
         self._report_error = report_error
+        self._close_reports: dict[str, Callable[[], None]] = {}
+        """Functions that close the reports of failed tasks, by key."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._keyed_tasks: dict[str, asyncio.Task[None]] = {}
         self._is_closed = False
@@ -21,7 +24,8 @@ class TaskRunner:
     def start_task(self, coroutine: Work, key: str = "") -> asyncio.Task[None] | None:
         """Run `coroutine` in the running event loop and return its task; None after `close`.
 
-        A new task with a `key` cancels the previous one of that key, so that only the last of several clicks takes effect.
+        A new task with a `key` cancels the previous one of that key, so that only the last of several clicks takes effect, and
+        closes the report of its error.
         """
         if self._is_closed:
             coroutine.close()
@@ -33,6 +37,8 @@ class TaskRunner:
         self._tasks.add(task)
         if key:
             self._keyed_tasks[key] = task
+            if (close_report := self._close_reports.pop(key, None)) is not None:
+                close_report()  # the user tries again
         task.add_done_callback(self._on_done)
         return task
 
@@ -60,10 +66,13 @@ class TaskRunner:
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        for key in [name for name, other in self._keyed_tasks.items() if other is task]:
+        keys = [name for name, other in self._keyed_tasks.items() if other is task]
+        for key in keys:
             del self._keyed_tasks[key]
         if not task.cancelled() and (error := task.exception()) is not None and not is_deleted_object_error(error):
-            self._report_error(error)
+            close_report = self._report_error(error)
+            if close_report is not None:
+                self._close_reports.update(dict.fromkeys(keys, close_report))
 
 
 def is_deleted_object_error(error: BaseException) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FRAME_SIZE = QSize(16, 48)
 """Assumed size of the window frame and title bar in pixels, which is unknown before the window is shown."""
+MIN_SIZE = QSize(420, 320)
+"""Minimum size in pixels: a screen of 1280 × 800 has 640 × 400 at twice the usual scale, less the frame and a task bar."""
 
 
 class MainWindow(QMainWindow):
@@ -56,7 +58,7 @@ class MainWindow(QMainWindow):
         self._has_panes = False
         self._is_first_start = str(self._window_settings.value("welcomed")).lower() != "true"
         self.setWindowTitle("Lethe")
-        self.setMinimumSize(420, 420)
+        self.setMinimumSize(MIN_SIZE)
         self.resize(1280, 800)
         geometry = self._window_settings.value("geometry")
         self._has_stored_geometry = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
@@ -92,7 +94,8 @@ class MainWindow(QMainWindow):
         self.panes = WindowPanes(self.theme, self.sidebar, self.chat, self.memory_panel, is_panel_enabled=is_panel_enabled)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
-        self.notifier = Notifier(self.pages, self.theme)
+        self.notifier = Notifier(self.pages, self.theme, self._find_toast_area)
+        self.chat.installEventFilter(self.notifier)  # its width depends on the panes beside it
         self._has_panes = True
         self.panes.text_typed.connect(self.chat.composer.insert_text)
         self._connect()
@@ -103,12 +106,14 @@ class MainWindow(QMainWindow):
         if isinstance(panes, QByteArray):
             self.panes.restore_state(panes)
         self.pages.currentChanged.connect(lambda _number: self._update_actions())
+        self.pages.currentChanged.connect(lambda _number: self.notifier.arrange_toasts())
         if self._is_first_start:  # instead of empty lists until the welcome screen is shown
             self.show_welcome_page(Skeleton(self.theme.palette, show_outlines=False))
         self.setCentralWidget(self.pages)
         self.panes.sidebar_shown.connect(self._on_sidebar_shown)
         self.chat.header.sidebar_button.clicked.connect(self.panes.toggle_sidebar)
-        self.panes.overlay_shown.connect(self.notifier.raise_toasts)
+        self.panes.overlay_shown.connect(self.notifier.arrange_toasts)
+        self.panes.panel_shown.connect(lambda _is_shown: self.notifier.arrange_toasts())
         self.window_actions.connect(
             sidebar=self.panes.toggle_sidebar,
             next_pane=self._go_to_next_pane,
@@ -123,6 +128,19 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(application_icon())
         self.sidebar.apply_theme()
         self.chat.apply_theme()
+
+    def _find_toast_area(self) -> tuple[QRect, Qt.Edge]:
+        """Return where toasts hide least: in a conversation the beginning, because the newest words are at the end; on a page
+        the end, because its head and search field are at the beginning; on the welcome page the empty corner.
+        """
+        page = self.pages.currentWidget()
+        if page is not self.panes:
+            return self.pages.rect(), Qt.Edge.TopEdge if page in self._welcome_pages else Qt.Edge.BottomEdge
+        header = self.chat.header
+        top_left = header.mapTo(self.pages, QPoint(0, header.height()))
+        bottom_right = self.chat.mapTo(self.pages, QPoint(self.chat.width() - 1, self.chat.composer.y() - 1))
+        is_head_covered = self.panes.is_panel_over and self.panes.is_panel_open
+        return QRect(top_left, bottom_right), Qt.Edge.BottomEdge if is_head_covered else Qt.Edge.TopEdge
 
     def set_transcript(self, transcript: QWidget) -> None:
         """Show `transcript` as the messages of the session on display."""

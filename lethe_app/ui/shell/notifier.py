@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from lethe_app.errors import LetheError
+from lethe_app.domain.clock import now
+from lethe_app.errors import LetheError, ModelError
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
 
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
 
 MAX_TOASTS = 4
 """Maximum number of visible toasts; the oldest is closed for a new one."""
-TOP_MARGIN = 64
-"""Distance of the first toast from the top edge, in pixels: below the header."""
+MAX_HISTORY = 50
+"""Number of notifications that can be read again."""
+MAX_WIDTH = 420
+"""Maximum width of a toast in pixels."""
 
 _EXIT_CODE = re.compile(r" \(code -?\d+\)")
 """Exit code in an error message; it is hidden from the user, and the log keeps it."""
@@ -40,7 +45,10 @@ class Notification:
     action: Callable[[], None] | None = None
     error_class: type[BaseException] | None = None
     is_lasting: bool = False
-    """True if it stays until the user closes it."""
+    """True if it stays for a minute."""
+    traceback: str = ""
+    """Details of an unexpected error, for a bug report."""
+    time: datetime = field(default_factory=now)
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,17 @@ class _UndoableChange:
 
 
 class Notifier(QObject):
-    """Toasts in the upper right corner of a widget."""
+    """Toasts over a widget, at the right edge of the area in which they hide least, and the notifications of this start."""
 
-    def __init__(self, toast_parent: QWidget, theme: Theme) -> None:
+    def __init__(
+        self, toast_parent: QWidget, theme: Theme, find_area: Callable[[], tuple[QRect, Qt.Edge]] | None = None
+    ) -> None:
+        """Create the notifier; `find_area` returns the area for toasts, and whether the first one lies at its top or bottom."""
         super().__init__()
+        self.history: deque[Notification] = deque(maxlen=MAX_HISTORY)
+        """Notifications that were shown, the newest last."""
         self._toast_parent, self._theme = toast_parent, theme
+        self._find_area = find_area or (lambda: (toast_parent.rect(), Qt.Edge.TopEdge))
         self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
         self._undoable: _UndoableChange | None = None
@@ -91,31 +105,25 @@ class Notifier(QObject):
         """Show a notification that is not an error. It closes by itself, a lasting one after a minute, or earlier by the
         function that is returned.
         """
-        toast = self._show_notice(Notification(text, detail, button=button, action=action, is_lasting=is_lasting))
+        return self._show_notice(Notification(text, detail, button=button, action=action, is_lasting=is_lasting))
 
-        def close() -> None:
-            if toast in self._toasts:
-                toast.dismiss()
-
-        return close
-
-    def report_error(self, error: BaseException) -> None:
+    def report_error(self, error: BaseException) -> Callable[[], None]:
         """Show an error: a `LetheError` with its own texts, any other as an unexpected error with a traceback to copy. Both
-        are logged.
+        are logged. It closes after a minute, or earlier by the function that is returned.
         """
         if isinstance(error, LetheError):
             log.info("shown to the user: %s", error)
-            self._show_notice(self._create_notice(error))
-            return
+            return self._show_notice(self._create_notice(error))
         log.error("unexpected error", exc_info=error)
         details = crash_report(error)
-        self._show_notice(
+        return self._show_notice(
             Notification(
                 self.tr("Lethe ran into an unexpected error."),
                 self.tr("Your conversations are saved. If it happens again, please report it and include the details."),
                 is_error=True,
                 button=self.tr("Copy details"),
                 action=lambda: QApplication.clipboard().setText(details),
+                traceback=details,
             )
         )
 
@@ -170,7 +178,13 @@ class Notifier(QObject):
             if issubclass(error_class, error_classes):
                 toast.dismiss()
 
-    def _show_notice(self, notice: Notification) -> Toast:
+    def hurry_errors(self) -> None:
+        """Let errors fade soon, because the page is left on which they were reported; those of the model concern all pages."""
+        for toast in self._toasts:
+            if toast.is_error and not issubclass(self._error_classes.get(toast, Exception), ModelError):
+                toast.keep_briefly()
+
+    def _show_notice(self, notice: Notification) -> Callable[[], None]:
         from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
 
         for toast in list(self._toasts):
@@ -188,37 +202,47 @@ class Notifier(QObject):
         if notice.is_lasting:
             toast.keep_longer()
         toast.show_toast()
-        self._arrange_toasts()
-        return toast
+        self.arrange_toasts()
+
+        def close() -> None:
+            if toast in self._toasts:
+                toast.dismiss()
+
+        self.history.append(notice)
+        return close
 
     def _remove_toast(self, toast: Toast) -> None:
         if toast in self._toasts:
             self._toasts.remove(toast)
         self._error_classes.pop(toast, None)
-        self._arrange_toasts()
+        self.arrange_toasts()
 
     def _apply_theme(self) -> None:
         for toast in self._toasts:
             toast.apply_theme()
-        self._arrange_toasts()
+        self.arrange_toasts()
 
-    def _arrange_toasts(self) -> None:
-        y = TOP_MARGIN
+    def arrange_toasts(self) -> None:
+        """Place the toasts in the area for them; the oldest are closed if it is too low for all."""
+        area, edge = self._find_area()
         for toast in self._toasts:
-            toast.fit_to_width(min(420, self._toast_parent.width() - 2 * SPACE_4))
-            toast.move(self._toast_parent.width() - toast.width() - SPACE_4, y)
+            toast.fit_to_width(min(MAX_WIDTH, area.width() - 2 * SPACE_4))
+        while len(self._toasts) > 1 and self._total_height() > area.height():
+            self._toasts[0].dismiss()  # arranges the others
+        y = area.top() + SPACE_2 if edge is Qt.Edge.TopEdge else area.bottom() - self._total_height()
+        for toast in self._toasts:
+            toast.move(area.right() - toast.width() - SPACE_4, y)
             toast.raise_()
             y += toast.height() + SPACE_2
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._toast_parent and event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
-            self._arrange_toasts()
-        return False
+    def _total_height(self) -> int:
+        return sum(toast.height() + SPACE_2 for toast in self._toasts) + SPACE_2
 
-    def raise_toasts(self) -> None:
-        """Raise the toasts above a widget that was just laid over the window."""
-        for toast in self._toasts:
-            toast.raise_()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        del watched
+        if event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
+            self.arrange_toasts()
+        return False
 
 
 def crash_report(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Toast over the window: an error stays until it is closed, any other notification fades."""
+"""Toast over the window, which fades when there was time to read it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QAbstractAnimation, QEvent, QPropertyAnimation, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QGraphicsOpacityEffect,
     QHBoxLayout,
@@ -25,7 +26,7 @@ from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import create_text_label
 
 DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
-"""Milliseconds for which a toast stays; longer with a button, which has to be read and reached."""
+"""Milliseconds for which a toast stays; longer with a button, which has to be read and reached, and longest for an error."""
 
 
 class Toast(QFrame):
@@ -44,7 +45,7 @@ class Toast(QFrame):
         self._is_dismissed = False
         self._labels: list[QLabel] = []
         self._fade_animation: QPropertyAnimation | None = None
-        self._dismiss_timer = QTimer(self, singleShot=True, interval=DISPLAY_MS)
+        self._dismiss_timer = QTimer(self, singleShot=True, interval=LONG_DISPLAY_MS if is_error else DISPLAY_MS)
         self._dismiss_timer.timeout.connect(self._fade_out)
         self.setAccessibleName(f"{self.tr('Error') if is_error else self.tr('Notification')}: {text} {detail}".strip())
         self._build()
@@ -84,11 +85,16 @@ class Toast(QFrame):
         button.clicked.connect(action)
         button.clicked.connect(self.dismiss)
         self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        self._dismiss_timer.setInterval(BUTTON_DISPLAY_MS)
+        self._dismiss_timer.setInterval(max(BUTTON_DISPLAY_MS, self._dismiss_timer.interval()))
 
     def keep_longer(self) -> None:
         """Show the toast for `LONG_DISPLAY_MS`, because its button is the only way to undo something large."""
         self._dismiss_timer.setInterval(LONG_DISPLAY_MS)
+
+    def keep_briefly(self) -> None:
+        """Show the toast for no more than `BUTTON_DISPLAY_MS` from now on, because its subject is not on display any more."""
+        if self._dismiss_timer.interval() > BUTTON_DISPLAY_MS:
+            self._dismiss_timer.setInterval(BUTTON_DISPLAY_MS)  # starts a running timer again
 
     def apply_theme(self) -> None:
         palette = self._theme.palette
@@ -107,15 +113,14 @@ class Toast(QFrame):
         self.setFixedHeight(self.height() + missing_height)  # Qt makes wrapped labels in nested layouts some pixels too low
 
     def show_toast(self) -> None:
-        """Show the toast and announce it to screen readers; start its timer unless it is an error."""
+        """Show the toast, announce it to screen readers, and start its timer."""
         self.show()
         announce(self, self.accessibleName())
-        if not self.is_error:
-            self._dismiss_timer.start()
+        self._dismiss_timer.start()
 
     @property
     def remaining_ms(self) -> int | None:
-        """Return the milliseconds until the toast fades; None if it stays until it is closed."""
+        """Return the milliseconds until the toast fades; None while the pointer is on it."""
         return self._dismiss_timer.remainingTime() if self._dismiss_timer.isActive() else None
 
     def dismiss(self) -> None:
@@ -128,6 +133,10 @@ class Toast(QFrame):
         self.deleteLater()
 
     def _fade_out(self) -> None:
+        focus = QApplication.focusWidget()
+        if focus is not None and (focus is self or self.isAncestorOf(focus)):
+            self._dismiss_timer.start()  # its text is being read or copied, or its button is about to be pressed
+            return
         if self._theme.reduced_motion:
             self.dismiss()
             return
@@ -143,7 +152,7 @@ class Toast(QFrame):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Enter:
             self._dismiss_timer.stop()  # the user is reading it
-        elif event.type() == QEvent.Type.Leave and not self.is_error:
+        elif event.type() == QEvent.Type.Leave:
             self._dismiss_timer.start()
         return super().event(event)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -22,21 +23,28 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.model import ModelFile
-from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
 from lethe_app.services.models.service import is_starter
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.formatting import describe_model
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_button_icon, render_icon
-from lethe_app.ui.core.labels.models import format_offer
-from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.core.labels.models import format_offer, format_speed
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.core.typed_text import typed_text
 from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 COLUMN_WIDTH = 680
-"""Maximum width of the page's content, in pixels."""
+"""Maximum width of the page's content in one column, in pixels."""
+TWO_COLUMNS_WIDTH = 740
+"""Width of the page from which the model is chosen beside the name and the persona, so that nothing lies below the fold."""
+MAX_WIDTH = 1080
+"""Maximum width of the content in two columns."""
+MODEL_LINES = 6
+"""Lines of what is said about a model; in a narrow window facts and reason take that many."""
 AVATAR_SIZE = 44
 """Diameter of the avatars, in pixels."""
 
@@ -60,17 +68,25 @@ class Welcome(QFrame):
         self._offer: DownloadAssessment | None = None
         self.offer_card: ChoiceCard | None = None
         self._columns = 0
-        page = QWidget()
+        self._page = page = QWidget()
         page.setObjectName("welcome_page")
-        self._column = QVBoxLayout(page)
-        self._column.setContentsMargins(SPACE_6, SPACE_8, SPACE_6, SPACE_6)
-        self._column.setSpacing(SPACE_3)
-        self._column.addStretch(1)
-        self._build_greeting()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_6)
+        column.addStretch(1)
+        column.addLayout(self._build_greeting())
+        self._sections = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._sections.setSpacing(0)
+        self._person_column, self._model_section = QVBoxLayout(), QVBoxLayout()
+        for section in (self._person_column, self._model_section):
+            section.setSpacing(SPACE_3)
+            self._sections.addLayout(section, 1)
+        self._build_name()
         self._build_personas()
         self._build_models()
-        self._column.addStretch(2)
-        page.setMaximumWidth(COLUMN_WIDTH + 2 * SPACE_6)
+        for section in (self._person_column, self._model_section):
+            section.addStretch(1)
+        column.addLayout(self._sections)
+        column.addStretch(2)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -85,7 +101,7 @@ class Welcome(QFrame):
         outer_column.addWidget(self._build_footer(scroll.verticalScrollBar()))
         theme.changed.connect(self.apply_theme)
 
-    def _build_greeting(self) -> None:
+    def _build_greeting(self) -> QHBoxLayout:
         logo = QLabel()
         logo.setPixmap(application_icon().pixmap(56, 56))
         headline = QLabel(self.tr("Welcome to Lethe"))
@@ -98,31 +114,36 @@ class Welcome(QFrame):
         )
         description_label.setProperty("quiet", True)
         description_label.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(SPACE_1)
+        words.addWidget(headline)
+        words.addWidget(description_label)
+        row = QHBoxLayout()
+        row.setSpacing(SPACE_4)
+        row.addWidget(logo, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        return row
+
+    def _build_name(self) -> None:
         self.name_field = QLineEdit()
         self.name_field.setObjectName("hero_field")
         self.name_field.setMaxLength(60)
         self.name_field.setPlaceholderText(self.tr("Your name or a nickname"))
         self.name_field.returnPressed.connect(self._start_with_model)
-        top = QHBoxLayout()
-        top.setSpacing(SPACE_4)
-        top.addWidget(logo)
-        top.addWidget(headline, 1)
-        self._column.addLayout(top)
-        self._column.addWidget(description_label)
-        self._add_question(self.tr("What should personas call &you?"), self.name_field)
-        self._column.addWidget(self.name_field)
+        self._add_question(self._person_column, self.tr("What should personas call &you?"), self.name_field)
+        self._person_column.addWidget(self.name_field)
 
     def _build_personas(self) -> None:
-        self._add_question(self.tr("Choose a persona"))
+        self._add_question(self._person_column, self.tr("Choose a persona"))
         self._persona_box = QWidget()
         self._persona_box.setAccessibleName(self.tr("Personas"))
         self._persona_grid = QGridLayout(self._persona_box)
         self._persona_grid.setContentsMargins(0, 0, 0, 0)
         self._persona_grid.setSpacing(SPACE_2)
-        self._column.addWidget(self._persona_box)
+        self._person_column.addWidget(self._persona_box)
 
     def _build_models(self) -> None:
-        self._add_question(self.tr("Choose a model"))
+        self._add_question(self._model_section, self.tr("Choose a model"))
         self._model_box = QWidget()
         self._model_box.setAccessibleName(self.tr("Models"))
         self._model_column = QVBoxLayout(self._model_box)
@@ -131,19 +152,17 @@ class Welcome(QFrame):
         self.search_label = QLabel(self.tr("Looking for models on this computer…"))
         self.search_label.setProperty("quiet", True)
         self.search_label.setWordWrap(True)
-        self._column.addWidget(self.search_label)
-        self._column.addWidget(self._model_box)
+        self._model_section.addWidget(self.search_label)
+        self._model_section.addWidget(self._model_box)
         self.file_button = QPushButton(self.tr("Open a GGUF &file…"))
         self.file_button.clicked.connect(self.file_requested)
         self.folder_button = QPushButton(self.tr("Add a model f&older…"))
         self.folder_button.clicked.connect(self.folder_requested)
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_2)
+        buttons = FlowLayout(spacing=SPACE_2)
         for button in (self.file_button, self.folder_button):
             button.setProperty("filled", True)
-            row.addWidget(button)
-        row.addStretch(1)
-        self._column.addLayout(row)
+            buttons.addWidget(button)
+        self._model_section.addLayout(buttons)
 
     def _build_footer(self, scroll_bar: QScrollBar) -> QFrame:
         """Create the footer, which is outside the scroll area, so that the start button is always visible."""
@@ -159,8 +178,7 @@ class Welcome(QFrame):
         self.skip_button.clicked.connect(self._start_without_model)
         footer = QFrame()
         footer.setObjectName("foot")
-        inner = QWidget()
-        inner.setMaximumWidth(COLUMN_WIDTH + 2 * SPACE_6)
+        self._footer_content = inner = QWidget()
         row = QHBoxLayout(inner)
         row.setContentsMargins(SPACE_6, SPACE_3, SPACE_6, SPACE_4)
         row.addWidget(privacy_label, 1)
@@ -174,13 +192,13 @@ class Welcome(QFrame):
         )
         return footer
 
-    def _add_question(self, text: str, buddy: QWidget | None = None) -> None:
+    def _add_question(self, column: QVBoxLayout, text: str, buddy: QWidget | None = None) -> None:
         label = QLabel(text)
         label.setProperty("title", True)
         if buddy is not None:
             label.setBuddy(buddy)
-        self._column.addSpacing(SPACE_4)
-        self._column.addWidget(label)
+        column.addSpacing(SPACE_4)
+        column.addWidget(label)
 
     def apply_theme(self) -> None:
         """Set icons and avatars for the current theme."""
@@ -205,7 +223,7 @@ class Welcome(QFrame):
         for card in self.persona_cards[:1]:
             card.setChecked(True)
         self._columns = 0
-        self._arrange_personas()
+        self._arrange()
         self._set_tab_order()
 
     def _set_tab_order(self) -> None:
@@ -226,12 +244,18 @@ class Welcome(QFrame):
         return ChoiceCard(self._theme, row.name, row.tagline, self._render_avatar(row), self._persona_box)
 
     def set_models(
-        self, models: Sequence[ModelFile], selected_path: Path | None = None, too_large: Collection[Path] = frozenset()
+        self,
+        models: Sequence[ModelFile],
+        selected_path: Path | None = None,
+        too_large: Collection[Path] = frozenset(),
+        speeds: Mapping[Path, float] | None = None,
     ) -> None:
         """Show the models found, best first; `selected_path` is selected, or else the first, which is the recommended one.
 
-        Models in `too_large` do not fit into the free memory; they are shown with a note.
+        Models in `too_large` do not fit into the free memory; they are shown with a note. `speeds` are the estimated tokens per
+        second.
         """
+        speeds = speeds or {}
         for card in self.model_cards:
             card.deleteLater()
         self._models = [model for model in models if not model.is_embedding]
@@ -240,9 +264,10 @@ class Welcome(QFrame):
             card = ChoiceCard(
                 self._theme,
                 model.name,
-                self._describe_choice(model, position, too_large),
+                self._describe_choice(model, position, too_large, speeds.get(model.path, 0.0)),
                 self._render_icon("model"),
                 self._model_box,
+                max_lines=MODEL_LINES,
             )
             card.setChecked(model.path == selected_path or (selected_path is None and position == 0))
             self._model_column.addWidget(card)
@@ -266,19 +291,23 @@ class Welcome(QFrame):
                 f"{format_offer(offer)}\n{later if self._models else offer.model.why}",
                 self._render_icon("download"),
                 self._model_box,
+                max_lines=MODEL_LINES,
             )
             self._model_column.insertWidget(0, self.offer_card)
         self._set_tab_order()
 
-    def _describe_choice(self, model: ModelFile, position: int, too_large: Collection[Path]) -> str:
+    def _describe_choice(self, model: ModelFile, position: int, too_large: Collection[Path], speed: float) -> str:
+        facts = " · ".join(filter(None, (describe_model(model), format_speed(speed))))
         if model.path in too_large:
             reason = self.tr("Needs more memory than is currently free.")
         elif is_starter(model):
             reason = self.tr("Ready to use and good for a first try; too small to make much of its memories.")
+        elif speed and words_per_second(speed) < READING_SPEED:
+            reason = self.tr("More capable than the starter model, but you will wait for its replies.")
         else:
             best = self.tr("Recommended: already on this computer, fits in memory and is more capable than the starter model.")
             reason = best if position == 0 else ""
-        return f"{describe_model(model)}\n{reason}".strip()
+        return f"{facts}\n{reason}".strip()
 
     def _render_icon(self, name: str) -> QPixmap:
         return render_icon(name, self._theme.palette.muted, ICON, self.devicePixelRatioF())
@@ -288,8 +317,15 @@ class Welcome(QFrame):
             row.avatar_path, row.persona_id, row.name, AVATAR_SIZE, self._theme.palette, self.devicePixelRatioF()
         )
 
-    def _arrange_personas(self) -> None:
-        columns = 3 if self.width() >= 700 else 2 if self.width() >= 460 else 1
+    def _arrange(self) -> None:
+        """Arrange the sections side by side or one below the other, and the personas in as many columns as have room."""
+        are_beside = self.width() >= TWO_COLUMNS_WIDTH
+        direction = QBoxLayout.Direction.LeftToRight if are_beside else QBoxLayout.Direction.TopToBottom
+        self._sections.setDirection(direction)
+        self._sections.setSpacing(SPACE_6 if are_beside else 0)
+        for widget in (self._page, self._footer_content):
+            widget.setMaximumWidth((MAX_WIDTH if are_beside else COLUMN_WIDTH) + 2 * SPACE_6)
+        columns = 2 if self.width() >= 460 else 1
         if columns == self._columns:
             return
         self._columns = columns
@@ -298,7 +334,7 @@ class Welcome(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange_personas()
+        self._arrange()
 
     # User actions
 

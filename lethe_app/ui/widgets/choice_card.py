@@ -10,14 +10,27 @@ from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, RADIUS_CARD, SPACE_1, SPACE_3
 from lethe_app.ui.core.theme import Theme, mix_colours
 
+MAX_LINES = 3
+"""Lines of a description that are shown; the tooltip has all of it."""
+
 
 class ChoiceCard(QAbstractButton):
     """Card that works like a radio button: exactly one of its siblings is checked, and arrow keys and Space change the
     choice.
     """
 
-    def __init__(self, theme: Theme, title: str, description: str, image: QPixmap, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        description: str,
+        image: QPixmap,
+        parent: QWidget | None = None,
+        *,
+        max_lines: int = MAX_LINES,
+    ) -> None:
         super().__init__(parent)
+        self._max_lines = max_lines
         self._theme, self._description, self._image = theme, description, image
         self.setText(title)
         self.setCheckable(True)
@@ -49,7 +62,7 @@ class ChoiceCard(QAbstractButton):
             else 0
         )
         # At least two lines, so that cards side by side have the same height.
-        lines = min(max(text_height, 2 * small.height()), 3 * small.height())
+        lines = min(max(text_height, 2 * small.height()), self._max_lines * small.height())
         image_height = round(self._image.height() / self._image.devicePixelRatio())
         return max(image_height, title.height() + SPACE_1 + lines) + 2 * SPACE_3
 
@@ -82,7 +95,8 @@ class ChoiceCard(QAbstractButton):
         title_metrics, small_metrics = self._font_metrics()
         text_rect = self._text_area(self.width())
         description_height = min(
-            small_metrics.boundingRect(text_rect, self._text_flags(), self._description).height(), 3 * small_metrics.height()
+            small_metrics.boundingRect(text_rect, self._text_flags(), self._description).height(),
+            self._max_lines * small_metrics.height(),
         )
         used = title_metrics.height() + (SPACE_1 + description_height if self._description else 0)
         top = (self.height() - used) // 2

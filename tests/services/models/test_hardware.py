@@ -14,6 +14,8 @@ def test_memory_and_bandwidth_of_this_computer_are_measured():
 
     assert 0 < hardware.free_memory <= hardware.memory <= psutil.virtual_memory().total
     assert hardware.bandwidth > 100e6
+    assert hardware.cores >= 1
+    assert f"{hardware.cores} cores" in hardware.computer
 
 
 def test_the_bandwidth_is_measured_once():

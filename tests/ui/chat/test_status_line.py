@@ -35,7 +35,8 @@ def test_the_result_covers_the_model_for_a_while(qtbot):
     line.resize(600, 32)
     line.show_ready("SmolLM2", 0, 8192)
     line.show_result(104.4, 3050, 3120)
-    assert line.text() == "104 tokens/s · reused 3,050 of 3,120 tokens"
+    assert line.text() == "78 words/s"
+    assert "104 tokens/s, reused 3,050 of 3,120 tokens of the prompt" in line.toolTip()
 
     qtbot.waitUntil(lambda: line.text() == "● SmolLM2 · 8k context")
 
@@ -48,6 +49,19 @@ def test_thinking_counts_the_seconds_until_something_is_said(status, qtbot):
     status.show_activity("Writing…")
     qtbot.wait(1_200)
     assert status.text() == "Writing…"
+
+
+def test_reading_counts_the_seconds_and_keeps_the_tokens_in_the_tooltip(status, qtbot):
+    status.show_timed_activity("Mira is reading…", "7 of 53 tokens")
+    qtbot.waitUntil(lambda: status.text() == "Mira is reading… 1 s", timeout=60_000)
+    status.show_timed_activity("Mira is reading…", "40 of 53 tokens")
+
+    assert not status.text().endswith("0 s")  # the clock goes on
+    assert "tokens" not in status.text()
+    assert "40 of 53 tokens" in status.toolTip()
+
+    status.show_activity("Mira is writing…")
+    assert "40 of 53 tokens" not in status.toolTip()
 
 
 def test_a_narrow_line_is_cut_but_read_out_in_full(status):

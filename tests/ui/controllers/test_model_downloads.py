@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 
-from lethe_app.domain.model import RemoteModel
+from lethe_app.domain.model import ModelFile, RemoteModel
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.services.models.service import STARTER_SOURCE
 from lethe_app.ui.chat.composer_card import ComposerCard
+from lethe_app.ui.core.labels.models import format_speed
 from lethe_app.ui.shell.welcome import Welcome
+from lethe_app.ui.widgets.buttons import IconButton
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
 from tests.ui.window_scene import Scene, opened, until
@@ -94,13 +96,41 @@ async def test_the_menu_of_models_recommends_one_and_the_click_starts_it(tmp_pat
         better = await recommended(scene)
         menu = scene.controller.models.build_menu([], better)
         action = next(one for one in menu.actions() if one.text().startswith(f"Download {better.model.name}"))
-        assert "recommended" in action.text()
+        assert menu.actions()[0] is action
+        assert menu.actions()[1].text() == f"Recommended: {format_speed(better.speed, uses_gpu=better.uses_gpu)}"
 
         action.trigger()
         await until(lambda: server.asked)
 
         menu = scene.controller.models.build_menu([], better)
         assert f"Downloading {better.model.name}…" in [one.text() for one in menu.actions()]
+
+
+async def test_the_menu_of_models_is_narrow_and_says_the_rest_in_tooltips(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        long_name = "Mistral Small 24B Instruct 2501 with every word that an uploader could think of"
+        model = ModelFile(Path("long.gguf"), long_name, 14_300_000_000, "llama", source="LM Studio", quantization="Q4_K_M")
+
+        menu = scene.controller.models.build_menu([model], await recommended(scene))
+
+        assert menu.sizeHint().width() <= 560
+        (action,) = (one for one in menu.actions() if one.isCheckable())
+        assert action.text().endswith("\t14.3 GB")
+        assert action.toolTip() == f"{long_name}\nLM Studio · 14.3 GB · Q4_K_M"
+
+
+async def test_the_menu_of_models_ends_below_the_right_edge_of_its_button(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.window.resize(800, 600)
+        QTest.mouseClick(scene.window.chat.status, Qt.MouseButton.LeftButton)
+        await until(lambda: any(menu.isVisible() for menu in scene.window.findChildren(QMenu)))
+        menu = next(menu for menu in scene.window.findChildren(QMenu) if menu.isVisible())
+        status = scene.window.chat.status
+
+        corner = status.mapToGlobal(status.rect().bottomRight())
+        assert abs(menu.geometry().right() - corner.x()) <= 1
+        assert menu.geometry().top() == corner.y() + 1
+        menu.close()
 
 
 async def test_a_model_is_loaded_when_its_download_is_complete(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -182,10 +212,35 @@ async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: C
         (card,) = cards(scene)
         better = await recommended(scene)
         assert better.model.name in card.details.text()
-        assert button(scene, f"Download {better.model.name}") is not None
+        download = button(scene, "Download")
+        assert download is not None
+        assert download.accessibleName() == f"Download {better.model.name}"
 
-        click(button(scene, "Not now"))
+        (close_button,) = (one for one in card.findChildren(IconButton) if one.accessibleName() == "Not now")
+        QTest.mouseClick(close_button, Qt.MouseButton.LeftButton)
         await until(lambda: not cards(scene))
         await say(scene, "Once more.")
         assert not cards(scene)
         assert scene.services.preferences.current.has_seen_starter_notice
+
+
+async def test_the_starter_model_is_explained_in_a_few_lines_after_a_stopped_reply(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path, echo_model("One, two, three, four, five, six, seven, eight.", delay=0.2)) as scene:
+        models = scene.services.models
+        await until(lambda: isinstance(models.state, ModelReady))
+        assert isinstance(models.state, ModelReady)
+        loaded = models.state.model
+        models.state = ModelReady(replace(loaded, file=replace(loaded.file, source=STARTER_SOURCE)))
+        scene.window.resize(800, 600)
+        QTest.keyClicks(scene.draft, "Count.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.is_replying and scene.words[-1].startswith("One"))
+
+        scene.window.window_actions["stop"].trigger()
+
+        await until(lambda: cards(scene) and not scene.is_replying)
+        assert not scene.words[-1].endswith("eight.")
+        (card,) = cards(scene)
+        assert card.height() <= scene.window.height() // 5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
@@ -44,8 +46,10 @@ async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         assert said[0] == "Preparing…"
-        assert "Writing…" in said
-        assert "tokens/s · reused" in said[-1]
+        assert "Mira is writing…" in said
+        assert any(words.startswith("Mira is reading… ") for words in said)
+        assert re.match(r"\d+ words?/s", said[-1])
+        assert re.search(r"\d+ tokens/s, reused [\d,]+ of [\d,]+ tokens of the prompt", status.toolTip())
 
         status.clear_activity()  # as after a while
         assert status.full_text.startswith("●")
@@ -57,7 +61,9 @@ async def test_after_stop_the_header_says_what_the_model_is(tmp_path, echo_model
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(
-            lambda: scene.window.chat.status.full_text == "Writing…" and len(scene.words) == 3 and len(scene.words[2]) > 50
+            lambda: (
+                scene.window.chat.status.full_text == "Mira is writing…" and len(scene.words) == 3 and len(scene.words[2]) > 50
+            )
         )
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
@@ -79,7 +85,7 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-        await until(lambda: scene.window.chat.status.full_text == "Writing…")
+        await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
         scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         assert scene.window.chat.status.full_text.startswith("●")
@@ -87,7 +93,7 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
         said = said_by(scene.window.chat.status)
         scene.controller.sessions.choose_persona("mira")
         await until(lambda: scene.window.windowTitle().startswith("Mira"))
-        assert "Writing…" in said
+        assert "Mira is writing…" in said
 
 
 async def test_loading_ends_every_other_word(tmp_path, echo_model, qtbot):
@@ -156,7 +162,7 @@ async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, e
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-        await until(lambda: scene.window.chat.status.full_text == "Writing…")
+        await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
         scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         QTest.keyClicks(scene.draft, "And you?")

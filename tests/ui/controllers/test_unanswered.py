@@ -23,7 +23,7 @@ def say(scene: Scene, text: str) -> None:
 async def stopped_at_once(scene: Scene, text: str) -> None:
     """Say something and end the reply while the prompt is still being read."""
     say(scene, text)
-    await until(lambda: scene.window.chat.status.full_text.startswith("Processing prompt"))
+    await until(lambda: scene.window.chat.status.full_text.startswith("Mira is reading…"))
     QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
     await until(lambda: not scene.is_replying)
 

@@ -77,3 +77,20 @@ async def test_the_error_of_a_deleted_page_is_not_reported(qapp):
 
     assert isinstance(task.exception(), RuntimeError)
     assert reported == []
+
+
+async def test_a_second_attempt_closes_the_report_of_the_first():
+    closed = []
+    tasks = TaskRunner(lambda error: lambda: closed.append(str(error)))
+
+    async def fail() -> None:
+        raise ModelError("It broke.")
+
+    async def succeed() -> None: ...
+
+    await asyncio.wait([tasks.start_task(fail(), key="load")])
+    await asyncio.wait([tasks.start_task(succeed(), key="other")])
+    assert closed == []
+
+    await asyncio.wait([tasks.start_task(succeed(), key="load")])
+    assert closed == ["It broke."]

@@ -49,6 +49,8 @@ from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog
+from lethe_app.ui.shell.notifications import NotificationsDialog
+from lethe_app.ui.shell.notifier import Notification
 
 Make = Callable[[QWidget, Theme], QDialog]
 FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]
@@ -140,6 +142,15 @@ DIALOGS: dict[str, Make] = {
     "reason": lambda window, _theme: ReasonDialog(window, REPLY, "far too long"),
     "who takes part": lambda window, _theme: GroupDialog(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
     "nobody to ask": lambda window, _theme: GroupDialog(window, [], [MIRA], [], face_of),
+    "notifications": lambda window, _theme: NotificationsDialog(
+        window,
+        [
+            Notification("“Tomas sails” was forgotten.", button="Undo"),
+            Notification("The file could not be read.", "Check that it is a character card.", is_error=True),
+            Notification("Lethe ran into an unexpected error.", REPLY, is_error=True, traceback="KeyError"),
+        ],
+    ),
+    "no notifications": lambda window, _theme: NotificationsDialog(window, []),
     "keys": lambda window, _theme: ShortcutsDialog(window),
     "about": lambda window, _theme: AboutDialog(window),
     "day erasure": lambda window, _theme: DayErasureDialog(

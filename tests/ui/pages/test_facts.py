@@ -202,6 +202,22 @@ async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, scr
         assert await scene.services.core.fact_store.tombstones_of("mira") == []
 
 
+async def test_the_notification_of_what_was_forgotten_leaves_when_the_page_undoes_it(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        question = await accepted(scene, ConfirmDialog)
+        assert isinstance(question, ConfirmDialog)
+        QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
+        await until(lambda: "Tomas keeps bees." not in facts(page))
+        assert [toast.button_title for toast in scene.toasts] == ["Undo"]
+
+        scene.controller.pages.navigator.undo_last()
+
+        assert scene.toasts == []
+        await until(lambda: "Tomas keeps bees." in facts(page))
+
+
 async def test_several_become_one_in_the_users_words_and_several_again(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (scene, page):
         assert not page.merge_button.isEnabled()

@@ -146,7 +146,9 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
         models, page = scene.services.models, await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
         show_loaded(scene, page)
-        await until(lambda: page.card.format_label.text().startswith("Format: "))
+        await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
+        assert page.card.test_button.isHidden()
+        page.advanced_chip.click()
 
         QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
         await until(lambda: "Good evening to you." in page.card.format_label.text())

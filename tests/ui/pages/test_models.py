@@ -18,6 +18,7 @@ from lethe_app.services.models.memory_fit import FitLevel
 from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
+from lethe_app.ui.pages.models.labels import format_prompt_format
 from lethe_app.ui.pages.models.page import ModelPage
 from lethe_app.ui.widgets.form import Form
 from tests.llm.gguf_factory import chat_settings, write_model
@@ -77,6 +78,7 @@ async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when
     async with opened(tmp_path) as scene:
         page, preferences = await model_page(scene), scene.services.preferences
         file = page.table.current_row.model.path.name
+        page.advanced_chip.click()
         start, end = field_of(page.card, "thinking_start"), field_of(page.card, "thinking_end")
         QTest.keyClicks(start, "<hm>\\n")
         QTest.keyClicks(end, "</hm>")
@@ -88,6 +90,53 @@ async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when
         QTest.keyClick(start, Qt.Key.Key_Delete)
 
         await until(lambda: file not in preferences.current.model_choices)
+
+
+async def test_what_few_people_need_is_behind_advanced_unless_it_was_changed(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await model_page(scene)
+        assert field_of(page.card, "context").isVisible()
+        assert not field_of(page.card, "gpu_layers").isVisible()
+        assert not page.card.technical_table.isVisible()
+        assert "for the model" not in page.card.fit_label.text()
+
+        page.advanced_chip.click()
+        assert field_of(page.card, "gpu_layers").isVisible()
+        assert page.card.technical_table.isVisible()
+        assert "for the model" in page.card.fit_label.text()
+        await until(lambda: scene.services.preferences.current.advanced_pages == ["models"])
+
+        file = page.table.current_row.model.path.name
+        await scene.services.preferences.set(model_choices={file: ModelChoices(threads=2)}, advanced_pages=[])
+        scene.controller.pages.navigator.close_all_pages()
+        page = await model_page(scene)
+        assert field_of(page.card, "threads").isVisible()
+        assert not field_of(page.card, "gpu_layers").isVisible()
+
+
+async def test_the_recommended_download_comes_first(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        best = await scene.services.downloads.find_better([])
+        page = await model_page(scene)
+
+        offers = page.download_sheet.findChildren(DownloadOffer)
+
+        assert best is not None
+        assert min(offers, key=lambda one: one.y()).model == best.model
+        assert offers[0].model == best.model
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("model", "Prompt format: the model's own chat template."),
+        ("chosen: ChatML", "Prompt format: ChatML, chosen by you."),
+        ("recognised: Llama 3", "Prompt format: Llama 3, recognised by the model's special tokens."),
+        ("guessed: ChatML", "Prompt format: ChatML, a guess, because the model has no chat template."),
+    ],
+)
+def test_the_format_of_prompts_is_a_sentence(source: str, expected: str):
+    assert format_prompt_format(source) == expected
 
 
 async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -136,7 +185,7 @@ async def test_a_speech_recognition_model_is_downloaded_and_used(tmp_path: Path,
         monkeypatch.setattr(scene.services.downloads, "assess_speech_offers", offered)
         page = await model_page(scene)
         page.tabs.setCurrentIndex(2)
-        await until(lambda: page.speech_sheet.model_label.text().startswith("Dictation needs a speech recognition model."))
+        await until(lambda: page.speech_sheet.model_label.text().endswith("Download one below, or choose a file."))
         (offer,) = page.speech_sheet.findChildren(DownloadOffer)
 
         QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from lethe_app.errors import ModelCrashed, ModelError, StorageError
 from lethe_app.ui.shell import toast as toast_module
+from lethe_app.ui.shell.notifications import NotificationsDialog
 from lethe_app.ui.shell.notifier import MAX_TOASTS, Notifier
 from lethe_app.ui.shell.toast import Toast
 
@@ -33,13 +34,13 @@ def toasts(place: QWidget) -> list[Toast]:
     return [toast for toast in place.findChildren(Toast) if not toast.isHidden()]
 
 
-def test_an_error_is_told_in_its_own_words_and_stays(place, notifier):
+def test_an_error_is_shown_in_its_own_words_and_fades_after_a_minute(place, notifier):
     notifier.report_error(ModelError("The model ran out of memory.", "Choose a smaller one."))
 
     (toast,) = toasts(place)
     assert (toast.text, toast.detail) == ("The model ran out of memory.", "Choose a smaller one.")
     assert toast.is_error
-    assert toast.remaining_ms is None
+    assert toast.remaining_ms > 50_000
     assert toast.accessibleName().startswith("Error: The model ran out of memory.")
 
 
@@ -150,3 +151,84 @@ def test_an_error_leaves_when_its_cause_is_gone(place, notifier):
     notifier.retract_errors(ModelError)
 
     assert [toast.text for toast in toasts(place)] == ["The disk is full.", "Saved."]
+
+
+def test_an_error_does_not_fade_while_it_has_the_focus(place, notifier, theme, qtbot):
+    theme.reduced_motion = True
+    notifier.register_remedy(ModelCrashed, "Restart", lambda: None)
+    place.activateWindow()
+    notifier.report_error(ModelCrashed("The model crashed."))
+    (toast,) = toasts(place)
+    toast.button.setFocus()
+    faded = []
+    toast.dismissed.connect(faded.append)
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is toast.button)
+
+    toast._dismiss_timer.timeout.emit()
+    assert faded == []
+
+    toast.button.clearFocus()
+    toast._dismiss_timer.timeout.emit()
+    assert faded == [toast]
+
+
+def test_errors_of_a_page_that_is_left_fade_soon_but_not_those_of_the_model(place, notifier):
+    notifier.report_error(ModelCrashed("The model crashed."))
+    notifier.report_error(StorageError("The disk is full."))
+
+    notifier.hurry_errors()
+
+    model, storage = (toast.remaining_ms for toast in toasts(place))
+    assert storage <= toast_module.BUTTON_DISPLAY_MS < model
+
+
+def test_a_report_is_closed_by_who_made_it(place, notifier):
+    close = notifier.report_error(StorageError("The disk is full."))
+
+    close()
+    close()
+
+    assert toasts(place) == []
+
+
+def test_what_has_faded_can_be_read_again(place, notifier, qtbot):
+    notifier.report_error(ModelError("The model ran out of memory.", "Choose a smaller one."))()
+    notifier.notify("Saved.")
+
+    dialog = NotificationsDialog(place, notifier.history)
+    qtbot.addWidget(dialog)
+
+    words = [label.text() for label in dialog.findChildren(QLabel)]
+    assert words.index("Saved.") < words.index("The model ran out of memory.") < words.index("Choose a smaller one.")
+
+
+def test_toasts_lie_at_the_end_of_the_area_for_them(qtbot, theme):
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(900, 700)
+    place.show()
+    area = QRect(0, 100, 500, 400)
+    notifier = Notifier(place, theme, lambda: (area, Qt.Edge.BottomEdge))
+
+    notifier.notify("Saved.")
+    notifier.notify("Deleted.")
+
+    first, second = toasts(place)
+    assert first.y() < second.y()
+    assert area.bottom() - 20 < second.geometry().bottom() <= area.bottom()
+    assert first.geometry().right() <= area.right()
+
+
+def test_no_more_toasts_are_shown_than_the_area_has_room_for(qtbot, theme):
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(600, 160)
+    place.show()
+    notifier = Notifier(place, theme)
+
+    for number in range(4):
+        notifier.report_error(ModelError(f"Error {number}.", "Choose a smaller one, or close other programs, and try again."))
+
+    shown = toasts(place)
+    assert shown[-1].text == "Error 3."
+    assert all(place.rect().contains(toast.geometry()) for toast in shown)

@@ -6,9 +6,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollArea
 
 from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
@@ -115,6 +115,26 @@ def test_cards_find_room_in_any_width(welcome, qtbot, width, columns):
 
     assert all(card.mapTo(welcome, card.rect().topRight()).x() <= width for card in welcome.persona_cards)
     assert welcome.start_button.isVisible()
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1280, 800)])
+def test_the_whole_page_is_visible_without_scrolling(welcome, qtbot, size):
+    welcome.set_personas([PersonaRow(f"p{number}", f"Persona {number}", "piano tuner, one floor up") for number in range(6)])
+    welcome.set_models([OWN, STARTER], speeds={OWN.path: 2.0})
+    welcome.resize(*size)
+    qtbot.waitUntil(lambda: welcome.persona_cards[0].y() < welcome.persona_cards[-1].y())
+
+    scroll_area = welcome.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: scroll_area.verticalScrollBar().maximum() == 0)
+    assert welcome.model_cards[0].mapTo(welcome, QPoint()).x() > welcome.persona_cards[1].mapTo(welcome, QPoint()).x()
+
+
+def test_a_model_that_writes_slower_than_people_read_is_not_called_recommended(welcome):
+    welcome.set_models([OWN, STARTER], speeds={OWN.path: 2.0})
+
+    own = welcome.model_cards[0].accessibleDescription()
+    assert "slower than you read (2 words/s)" in own
+    assert "Recommended" not in own
 
 
 def test_arrows_move_the_choice(welcome):

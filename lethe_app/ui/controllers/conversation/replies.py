@@ -234,8 +234,8 @@ class ReplyController(QObject):
     def _show_preparing(self, turn: ReplyState) -> None:
         """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
         state = self._models.state
+        turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
         if turn.is_awaited:
-            turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
         if isinstance(state, ModelLoading):  # the status line shows the progress of loading
             self._messages.set_waiting_text(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))

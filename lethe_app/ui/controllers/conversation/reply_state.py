@@ -26,6 +26,7 @@ from lethe_app.services.events import (
 )
 from lethe_app.ui.chat.status_line import StatusLine
 from lethe_app.ui.core.formatting import format_token_count, format_tool_results
+from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 
@@ -93,6 +94,14 @@ class ReplyState:
         """Return whether a reply is awaited that has not begun."""
         return self._is_new_reply and self.is_draft_safe and self.reply is None and not self.has_answered
 
+    @property
+    def speaker_name(self) -> str:
+        """Return the name of the persona that answers; empty if it is open which of several does."""
+        if self.reply is not None:
+            return self.reply.speaker_name
+        speaker_id, name = self.displayed_speaker
+        return "" if speaker_id == UNDECIDED_SPEAKER else name
+
     def show_progress(self, model: ChatModel) -> None:
         """Show the reply as far as it has come in a model that has just opened this session."""
         if self.reply is not None:
@@ -110,20 +119,27 @@ def add_empty_alternative(message: Message) -> Message:
 
 
 def format_prefill_progress(done: int, total: int) -> str:
-    """Return the progress of the prefill in words."""
+    """Return the progress of the prefill in tokens, for a tooltip."""
     if not done:
-        return QCoreApplication.translate("Turn", "Processing prompt ({tokens})…").format(tokens=format_token_count(total))
+        return QCoreApplication.translate("Turn", "The prompt has {tokens} to process").format(tokens=format_token_count(total))
     locale = QLocale()
-    template = QCoreApplication.translate("Turn", "Processing prompt: {done} of {total} tokens…")
-    return template.format(done=locale.toString(done), total=locale.toString(total))
+    template = QCoreApplication.translate("Turn", "{done} of {total} tokens of the prompt processed ({percent} %)")
+    percent = locale.toString(100 * done // max(1, total))
+    return template.format(done=locale.toString(done), total=locale.toString(total), percent=percent)
 
 
-def format_reading_progress(done: int, total: int) -> str:
-    """Return the progress of the prefill as a percentage; the status line states the tokens."""
-    if not done:
-        return QCoreApplication.translate("Turn", "Reading the conversation…")
-    template = QCoreApplication.translate("Turn", "Reading the conversation… {percent} %")
-    return template.format(percent=QLocale().toString(100 * done // max(1, total)))
+def format_reading(name: str) -> str:
+    """Return that the persona called `name` reads the prompt; the name may be empty."""
+    if not name:
+        return QCoreApplication.translate("Turn", "Reading…")
+    return QCoreApplication.translate("Turn", "{name} is reading…").format(name=name)
+
+
+def format_writing(name: str) -> str:
+    """Return that the persona called `name` writes; the name may be empty."""
+    if not name:
+        return QCoreApplication.translate("Turn", "Writing…")
+    return QCoreApplication.translate("Turn", "{name} is writing…").format(name=name)
 
 
 def format_web_lookup(event: WebSearchStarted) -> str:
@@ -140,12 +156,12 @@ def format_permission_wait() -> str:
 
 
 def format_wait_reason(event: ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep) -> str:
-    """Return the text for what the reply waits for."""
+    """Return the text for what the reply waits for; empty for the prefill, which the status line shows."""
     match event:
         case WebSearchStarted():
             return format_web_lookup(event)
         case PrefillStep():
-            return format_reading_progress(event.done, event.total)
+            return ""
         case ToolPermissionRequested():
             return format_permission_wait()
     return f"{format_tool_results([event.result])}…"
@@ -174,11 +190,11 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
 def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
     """Show an event in the status line."""
     if isinstance(event, PrefillStep):
-        status.show_activity(format_prefill_progress(event.done, event.total))
+        status.show_timed_activity(format_reading(turn.speaker_name), format_prefill_progress(event.done, event.total))
     elif isinstance(event, ThinkingText):
         status.show_thinking()
     elif isinstance(event, ReplyText):
-        status.show_activity(QCoreApplication.translate("Turn", "Writing…"))
+        status.show_activity(format_writing(turn.speaker_name))
     elif isinstance(event, ReplyFinished):
         usage = event.usage
         status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memory_count)
@@ -187,4 +203,4 @@ def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> No
     elif isinstance(event, WebSearchStarted):
         status.show_activity(format_web_lookup(event))
     elif isinstance(event, PromptBuilt):
-        status.show_activity(QCoreApplication.translate("Turn", "Processing prompt…"))
+        status.show_timed_activity(format_reading(turn.speaker_name))

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.extraction.qualification import QualificationResult
 from lethe_app.services.models.memory_fit import FitLevel
-from lethe_app.services.models.recommendation import WORDS_PER_TOKEN, DownloadAssessment
+from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
 from lethe_app.ui.core.formatting import format_count, format_size
 
 
@@ -51,12 +51,26 @@ def format_speed(tokens_per_second: float, *, uses_gpu: bool = False) -> str:
     """Return the estimated speed of a model in words; empty if it is not known."""
     if uses_gpu:
         return _tr("fast on your graphics card")
-    words = round(tokens_per_second * WORDS_PER_TOKEN)
     if not tokens_per_second:
         return ""
-    if words < 1:
-        return _tr("less than 1 word per second")
-    return format_count(words, _tr("about {n} word per second"), _tr("about {n} words per second"))
+    words = words_per_second(tokens_per_second)
+    if words < READING_SPEED // 2:
+        template = _tr("much slower than you read ({speed})")
+    elif words < READING_SPEED:
+        template = _tr("slower than you read ({speed})")
+    elif words <= 1.5 * READING_SPEED:
+        template = _tr("about as fast as you read ({speed})")
+    else:
+        template = _tr("faster than you read ({speed})")
+    return template.format(speed=format_short_speed(tokens_per_second))
+
+
+def format_short_speed(tokens_per_second: float) -> str:
+    """Return the number of words per second; empty if it is not known."""
+    if not tokens_per_second:
+        return ""
+    words = words_per_second(tokens_per_second)
+    return format_count(words, _tr("{n} word/s"), _tr("{n} words/s")) if words else _tr("under 1 word/s")
 
 
 def format_download(progress: DownloadProgress) -> str:
@@ -89,3 +103,14 @@ def format_trust(verdict: QualificationResult) -> str:
     if verdict.may_write_facts:
         return _tr("Writes facts. Summaries are built from your own words.")
     return _tr("Does not write facts or summaries, because it invents things; they are built from your own words.")
+
+
+def format_trust_briefly(verdict: QualificationResult) -> str:
+    """Return the same in a few words, for a menu."""
+    if verdict.trusted_anyway or (verdict.may_write_facts and verdict.may_write_summaries):
+        return _tr("Writes facts and summaries")
+    if verdict.may_write_summaries:
+        return _tr("Writes summaries, but no facts")
+    if verdict.may_write_facts:
+        return _tr("Writes facts, but no summaries")
+    return _tr("Writes neither facts nor summaries")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar, QWidget
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
@@ -17,7 +18,7 @@ from lethe_app.services.models.memory_fit import MemoryEstimate
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.models.labels import format_fit, model_metadata
+from lethe_app.ui.pages.models.labels import format_fit, format_prompt_format, model_metadata, technical_metadata
 from lethe_app.ui.pages.models.memory_labels import describe_embedder_use, format_qualification, is_in_use
 from lethe_app.ui.pages.models.overrides import override_specs
 from lethe_app.ui.pages.models.services import ModelPageServices
@@ -26,7 +27,10 @@ from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+
+BASIC_SETTINGS = frozenset({"context"})
+"""Settings for a model that are shown without “Advanced”, as are those that were changed."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class ModelCard(CardColumn):
         self._form: Form | None = None
         self._shown_path: Path | None = None
         self._model: ModelFile | None = None
+        self._entry: ModelEntry | None = None
+        self._is_advanced = False
         self._overrides = ModelChoices()
         """Settings of the model on display as in the form; they may not be stored yet."""
         services = self._services
@@ -83,25 +89,16 @@ class ModelCard(CardColumn):
 
     def _build_card(self, entry: ModelEntry) -> None:
         card, column = create_card(entry.model.name)
-        table = QFormLayout()
-        table.setHorizontalSpacing(SPACE_4)
-        table.setVerticalSpacing(SPACE_2)
-        for title, value_text in model_metadata(entry.model):
-            name, value = QLabel(title), QLabel(value_text)
-            name.setProperty("quiet", True)
-            value.setWordWrap(True)
-            table.addRow(name, value)
-        column.addLayout(table)
-        self.fit_label = build_small_label("")
+        self.fit_label = create_text_label("")
         column.addWidget(self.fit_label)
         self.progress_bar = QProgressBar()
         self.progress_bar.setTextVisible(False)
         self.progress_bar.setAccessibleName(self.tr("Loading"))
         column.addWidget(self.progress_bar)
-        self.format_label = build_small_label("")
-        column.addWidget(self.format_label)
         self.memory_label = build_small_label("")
         column.addWidget(self.memory_label)
+        self.format_label = build_small_label("")
+        column.addWidget(self.format_label)
         self.trust_check = QCheckBox(self.tr("Trust this model anyway"))
         self.trust_check.setToolTip(self.tr("Let the model write facts and summaries although it failed the quality test."))
         self.trust_check.clicked.connect(self._change_trust)
@@ -113,8 +110,12 @@ class ModelCard(CardColumn):
         for button in (self.load_button, self.unload_button, self.test_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
+        column.addWidget(_create_metadata_table(model_metadata(entry.model)))
+        self.technical_table = _create_metadata_table(technical_metadata(entry.model))
+        column.addWidget(self.technical_table)
         self.add_widget(card)
         self._show_fit(entry)
+        self._update_advanced()
         self._show_state(self._services.models.state)
 
     async def _build_overrides_form(self, model: ModelFile) -> None:
@@ -131,10 +132,36 @@ class ModelCard(CardColumn):
         self._form.changed.connect(lambda name, value: self._change_setting(model, name, value))
         column.addWidget(self._form)
         self.add_widget(card)
+        self._update_advanced()
+
+    def show_advanced(self, *, is_on: bool) -> None:
+        """Show or hide what few people need: technical metadata, the format test and most settings."""
+        self._is_advanced = is_on
+        self._update_advanced()
+
+    def _update_advanced(self) -> None:
+        if self._entry is None:
+            return
+        self.technical_table.setVisible(self._is_advanced)
+        self._show_fit(self._entry)
+        self._update_format_test()
+        if self._form is not None:
+            for name in self._form.field_names:
+                is_changed = getattr(self._overrides, name) is not None
+                self._form.set_row_visible(name, self._is_advanced or is_changed or name in BASIC_SETTINGS)
+
+    def _update_format_test(self) -> None:
+        """Show the format and its test of the loaded model."""
+        is_shown = self._is_advanced and not self.unload_button.isHidden()
+        self.format_label.setVisible(is_shown)
+        self.test_button.setVisible(is_shown)
 
     def _show_fit(self, entry: ModelEntry) -> None:
-        if self._shown_path == entry.model.path:
-            self.fit_label.setText(format_fit(entry.fit, entry.speed) if not entry.model.is_embedding else "")
+        if self._shown_path != entry.model.path:
+            return
+        self._entry = entry
+        if not entry.model.is_embedding:
+            self.fit_label.setText(format_fit(entry.fit, entry.speed, is_detailed=self._is_advanced))
 
     # Settings for this model.
 
@@ -192,8 +219,7 @@ class ModelCard(CardColumn):
         self.load_button.setText(self.tr("Reload model") if is_loaded else self.tr("Load model"))
         self.load_button.setEnabled(not isinstance(state, ModelLoading))
         self.unload_button.setVisible(is_loaded)
-        self.test_button.setVisible(is_loaded)
-        self.format_label.setVisible(is_loaded)
+        self._update_format_test()
         self.memory_label.setVisible(is_loaded)
         self.trust_check.hide()
         if is_loaded:
@@ -246,7 +272,7 @@ class ModelCard(CardColumn):
             self.memory_label.setText(text)
 
     async def _show_format(self) -> None:
-        self.format_label.setText(self.tr("Format: {source}.").format(source=await self._services.model_trial.format_source()))
+        self.format_label.setText(format_prompt_format(await self._services.model_trial.format_source()))
 
     async def _test_format(self) -> None:
         self.format_label.setText(self.tr("Testing the format…"))
@@ -256,9 +282,23 @@ class ModelCard(CardColumn):
             self.tr("The model did not stop, or wrote template tokens"),
         )
         verdict = passed_text if result.is_good else failed_text
-        self.format_label.setText(
-            self.tr("Format: {source}. {verdict}: “{words}”").format(source=result.source, verdict=verdict, words=result.reply)
-        )
+        format_text = format_prompt_format(result.source)
+        self.format_label.setText(f"{format_text} {verdict}: “{result.reply}”")
 
     def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._context.tasks.start_task(work, key=key)
+
+
+def _create_metadata_table(rows: Sequence[tuple[str, str]]) -> QWidget:
+    """Create a table of titles and values."""
+    widget = QWidget()
+    table = QFormLayout(widget)
+    table.setContentsMargins(0, 0, 0, 0)
+    table.setHorizontalSpacing(SPACE_4)
+    table.setVerticalSpacing(SPACE_2)
+    for title, value_text in rows:
+        name, value = QLabel(title), QLabel(value_text)
+        name.setProperty("quiet", True)
+        value.setWordWrap(True)
+        table.addRow(name, value)
+    return widget

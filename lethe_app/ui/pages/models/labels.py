@@ -16,20 +16,34 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
 
 
-def format_fit(fit: MemoryEstimate, speed: float = 0.0) -> str:
-    """Return the memory a model needs, what is free, which context size would fit if the chosen one does not, and the
-    estimated speed if it is known.
+def format_fit(fit: MemoryEstimate, speed: float = 0.0, *, is_detailed: bool = False) -> str:
+    """Return the estimated speed if it is known, the memory a model needs, if `is_detailed` for what, what is free, and which
+    context size would fit if the chosen one does not.
     """
     speed_text = format_speed(speed)
-    estimate = _tr("Estimated speed: {speed}.").format(speed=speed_text) if speed_text else ""
-    return f"{_format_memory(fit)} {estimate}".strip()
+    estimate = _tr("Writes {speed}.").format(speed=speed_text) if speed_text else ""
+    return f"{estimate} {_format_memory(fit, is_detailed=is_detailed)}".strip()
 
 
-def _format_memory(fit: MemoryEstimate) -> str:
-    text = _tr(
-        "Needs {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} for "
-        "computation. {free} is free."
-    ).format(
+def format_prompt_format(source: str) -> str:
+    """Return where the format of a model's prompts comes from; `source` is the `template_source` of a renderer."""
+    origin, _, name = source.partition(": ")
+    templates = {
+        "chosen": _tr("Prompt format: {name}, chosen by you."),
+        "recognised": _tr("Prompt format: {name}, recognised by the model's special tokens."),
+        "guessed": _tr("Prompt format: {name}, a guess, because the model has no chat template."),
+    }
+    return templates.get(origin, _tr("Prompt format: the model's own chat template.")).format(name=name)
+
+
+def _format_memory(fit: MemoryEstimate, *, is_detailed: bool) -> str:
+    template = _tr("Needs {needed} of memory; {free} is free.")
+    if is_detailed:
+        template = _tr(
+            "Needs {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} for "
+            "computation. {free} is free."
+        )
+    text = template.format(
         needed=format_size(fit.needed),
         weights=format_size(fit.weights),
         cache=format_size(fit.cache) if fit.cache else _tr("0 MB"),
@@ -47,21 +61,28 @@ def _format_memory(fit: MemoryEstimate) -> str:
 
 
 def model_metadata(model: ModelFile) -> list[tuple[str, str]]:
-    """Return titles and values of the metadata that the file contains."""
+    """Return titles and values of what everybody may want to know of a model, as far as it is known."""
     size = f"{model.parameters / 1e9:.1f}".rstrip("0").rstrip(".")
+    parts = [
+        (_tr("Type"), _tr("embedding (memory search)") if model.is_embedding else ""),
+        (_tr("Parameters"), _tr("{count} billion").format(count=size) if model.parameters >= 50_000_000 else ""),
+        (_tr("On disk"), format_size(model.size)),
+        (_tr("Source"), model.source),
+        (_tr("File"), _breakable(abbreviate_home(model.path))),
+    ]
+    return [(title, words) for title, words in parts if words]
+
+
+def technical_metadata(model: ModelFile) -> list[tuple[str, str]]:
+    """Return titles and values of the other metadata that the file contains."""
     tokens = _tr("{tokens} tokens").format(tokens=abbreviate_tokens(model.context_length))
     format_text = _tr("built-in chat template") if model.has_template else _tr("no built-in template; detected when loaded")
     parts = [
-        (_tr("Type"), _tr("embedding (memory search)") if model.is_embedding else _tr("chat")),
         (_tr("Architecture"), model.architecture),
-        (_tr("Parameters"), _tr("{count} billion").format(count=size) if model.parameters >= 50_000_000 else ""),
-        (_tr("On disk"), format_size(model.size)),
         (_tr("Quantisation"), model.quantization),
         (_tr("Context length"), tokens if model.context_length else ""),
         (_tr("Format"), "" if model.is_embedding else format_text),
         (_tr("Attention"), format_attention(model)),
-        (_tr("Source"), model.source),
-        (_tr("File"), abbreviate_home(model.path)),
     ]
     return [(title, words) for title, words in parts if words]
 
@@ -70,6 +91,11 @@ def abbreviate_home(path: Path) -> str:
     """Return the path with the home folder abbreviated to ~."""
     home = Path.home()
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+
+
+def _breakable(path: str) -> str:
+    """Return the path with a zero-width space after each separator, where its line may be broken."""
+    return path.replace("/", "/\u200b").replace("\\", "\\\u200b")
 
 
 def format_attention(model: ModelFile) -> str:

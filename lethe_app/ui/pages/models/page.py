@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from PySide6.QtCore import QTimer
@@ -10,16 +9,17 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import ModelReady
-from lethe_app.services.models.hardware import Hardware, measure_hardware
+from lethe_app.services.models.hardware import Hardware
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
 from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
-from lethe_app.ui.core.labels.models import format_fit_level
-from lethe_app.ui.core.palette import SPACE_1, SPACE_4
+from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import ModelsRoute, Route
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
@@ -31,11 +31,11 @@ from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-NAME, SIZE, QUANT, CONTEXT, MEMORY, SOURCE = range(6)
-WIDTHS = {SIZE: 76, QUANT: 84, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
-HIDEABLE_COLUMNS = (MEMORY, SIZE, SOURCE, QUANT, CONTEXT)
+NAME, SIZE, SPEED, QUANT, CONTEXT, MEMORY, SOURCE = range(7)
+WIDTHS = {SIZE: 76, SPEED: 104, QUANT: 104, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
+HIDEABLE_COLUMNS = (MEMORY, SPEED, SIZE, SOURCE, QUANT, CONTEXT)
 """Columns that a narrow table hides, the last one first."""
-MIN_NAME_WIDTH = 150
+MIN_NAME_WIDTH = 200
 DOWNLOAD_TAB, SPEECH_TAB = 1, 2
 MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
@@ -63,6 +63,9 @@ class ModelPage(ListPage):
         self._build_table()
         self.search.textChanged.connect(self.rows.set_filter)
         self.card = ModelCard(context, services, self.undo_stack)
+        self.advanced_chip = build_advanced_chip("models", services.preferences, context.tasks)
+        self.advanced_chip.toggled.connect(lambda is_on: self.card.show_advanced(is_on=is_on))
+        self.card.show_advanced(is_on=self.advanced_chip.isChecked())
         self.download_sheet = CardColumn()
         self.speech_sheet = SpeechModelSheet(context, services)
         self.splitter = QSplitter()
@@ -73,8 +76,10 @@ class ModelPage(ListPage):
         self.splitter.setSizes([640, 560])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, 0)
+        row.setSpacing(SPACE_2)
         row.addWidget(self.tabs)
         row.addStretch(1)
+        row.addWidget(self.advanced_chip)
         row.addWidget(self.search)
         self.body.addLayout(row)
         self.body.addWidget(self.splitter, 1)
@@ -101,7 +106,10 @@ class ModelPage(ListPage):
             Column[ModelEntry](
                 self.tr("Size"), lambda one: format_size(one.model.size), _file_size, WIDTHS[SIZE], is_right_aligned=True
             ),
-            Column[ModelEntry](self.tr("Quant"), lambda one: one.model.quantization, width=WIDTHS[QUANT]),
+            Column[ModelEntry](
+                self.tr("Speed"), lambda one: format_short_speed(one.speed), lambda one: one.speed, WIDTHS[SPEED]
+            ),
+            Column[ModelEntry](self.tr("Quantisation"), lambda one: one.model.quantization, width=WIDTHS[QUANT]),
             Column[ModelEntry](
                 self.tr("Context"),
                 lambda one: abbreviate_tokens(_context_length(one)),
@@ -156,7 +164,7 @@ class ModelPage(ListPage):
 
     async def _load_hardware(self) -> None:
         """Measure the memory bandwidth, from which the speed of each model is estimated."""
-        self._hardware = await asyncio.to_thread(measure_hardware)
+        self._hardware = await self._services.downloads.hardware.current()
         self._update_fits()
 
     async def _load_offers(self) -> None:
@@ -226,6 +234,7 @@ class ModelPage(ListPage):
     def _show_tab(self, tab: int) -> None:
         self.splitter.setVisible(tab == 0)
         self.search.setVisible(tab == 0)
+        self.advanced_chip.setVisible(tab == 0)
         self.download_sheet.setVisible(tab == DOWNLOAD_TAB)
         self.speech_sheet.setVisible(tab == SPEECH_TAB)
 

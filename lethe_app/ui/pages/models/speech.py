@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout
 
 from lethe_app.domain.model import RemoteModel
-from lethe_app.errors import LetheError
+from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.tasks import Work
 from lethe_app.ui.dialogs.model_files import ask_for_speech_model
@@ -49,6 +49,9 @@ class SpeechModelSheet(CardColumn):
     async def _show_model(self) -> None:
         try:
             path = await self._services.dictation.find_model()
+        except SpeechModelMissing as error:  # its remedy leads to this page
+            self.model_label.setText(f"{error.message} {self.tr('Download one below, or choose a file.')}")
+            return
         except LetheError as error:
             self.model_label.setText(str(error))
             return
