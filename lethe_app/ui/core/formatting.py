@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 if TYPE_CHECKING:
     from lethe_app.domain.model import ModelFile
+    from lethe_app.domain.recall import RecallCounts
     from lethe_app.domain.tools import ToolResult
 
 _UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
@@ -84,6 +85,19 @@ def format_memory_count(count: int) -> str:
     """Return “1 memory”, “3 memories”."""
     singular, plural = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")
     return format_count(count, singular, plural)
+
+
+def format_recall_counts(counts: RecallCounts) -> str:
+    """Return what was used for a reply: “2 memories · 3 world entries”."""
+    entries = QCoreApplication.translate("Count", "{n} world entry"), QCoreApplication.translate("Count", "{n} world entries")
+    passages = (
+        QCoreApplication.translate("Count", "{n} document passage"),
+        QCoreApplication.translate("Count", "{n} document passages"),
+    )
+    parts = [format_memory_count(counts.memories)] if counts.memories else []
+    parts += [format_count(counts.world_entries, *entries)] if counts.world_entries else []
+    parts += [format_count(counts.passages, *passages)] if counts.passages else []
+    return " · ".join(parts)
 
 
 def format_recalled_count(count: int) -> str:
