@@ -77,6 +77,7 @@ class InspectorPage(Page):
         self.copy_prompt_button = self.add_button(self.tr("Copy prompt"), self._copy_prompt, "copy")
         self.copy_prompt_button.setToolTip(self.tr("Copy the whole prompt as sent to the model"))
         self.summary = PromptSummary(self.theme)
+        self.summary.hide()
         self.prompt_text = PromptText(self.theme)
         self._empty_state = _EmptyState()
         self._stack = QStackedWidget()
@@ -187,7 +188,14 @@ class InspectorPage(Page):
         inspection = self.inspection
         has_text = inspection is not None and bool(inspection.spans)
         self.summary.show_inspection(inspection)
+        if self.summary.table.hasFocus() and inspection is None:
+            self.back.setFocus()  # a hidden table would pass the focus to any widget
+        self.summary.setVisible(inspection is not None)
+        if self.back.hasFocus():
+            self.first_focus_widget().setFocus()
         self.copy_prompt_button.setEnabled(has_text)
+        for widget in (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button):
+            widget.setVisible(has_text)
         self._select_section(None)
         self.tabs.setTabEnabled(CHANGES_TAB, has_text and inspection is not None and bool(inspection.previous))
         if not self.tabs.isTabEnabled(CHANGES_TAB):
@@ -289,7 +297,7 @@ class InspectorPage(Page):
             tool.setVisible(count > 0)
 
     def first_focus_widget(self) -> QWidget:
-        return self.summary.table
+        return self.back if self.summary.isHidden() else self.summary.table
 
 
 class _EmptyState(QWidget):
