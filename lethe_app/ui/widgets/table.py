@@ -60,6 +60,8 @@ class Table(QTableView, Generic[Row]):
         self._column_fit = column_fit
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None
+        self.unused_columns: frozenset[int] = frozenset()
+        """Hideable columns that are hidden although there is space, because no row has a value; see `fit_columns`."""
         self.no_match_text = ""
         """Text shown if rows exist but a filter other than the search words hides them all."""
         self.setModel(table_model)
@@ -158,6 +160,9 @@ class Table(QTableView, Generic[Row]):
         fixed = [column for column in fit.widths if column not in fit.hideable and not self.isColumnHidden(column)]
         free_width = self.viewport().width() - factor * (fit.min_stretch_width + sum(fit.widths[column] for column in fixed))
         for column in fit.hideable:
+            if column in self.unused_columns:
+                self.setColumnHidden(column, True)
+                continue
             # Once a column does not fit, `free_width` stays negative and hides all later ones.
             free_width -= fit.widths[column] * factor
             self.setColumnHidden(column, free_width < 0)
