@@ -105,9 +105,10 @@ def open_window(paths: Paths) -> int:
     if hand_over(paths):
         return 0
     application, window = show_first_window(paths)
-    from lethe_app.ui.core.translations import install_translations
+    from lethe_app.ui.core.translations import install_translations, replace_missing_locale
 
     configure_log(paths)
+    replace_missing_locale()
     install_translations(application, [paths.translations, paths.own_translations])
     window.build_panes()
     close_on_signals(window)

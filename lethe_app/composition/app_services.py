@@ -58,6 +58,7 @@ from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
@@ -192,6 +193,10 @@ class AppServices:
     @property
     def fact_extraction(self) -> FactExtraction:
         return FactExtraction(self.session_editing, self.archive_queue, self.facts, self.preferences)
+
+    @property
+    def stable_prefixes(self) -> StablePrefixes:
+        return self.core.stable_prefixes
 
     @property
     def session_speech(self) -> SessionSpeech:

@@ -100,8 +100,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         SettingSection.SESSIONS,
         SessionHandling.FIT_ALL,
         "Earlier conversations in prompt",
-        "Put as many whole earlier conversations into the prompt as fit, or only the current one.",
-        is_advanced=True,
+        "Begin new conversations with as many whole earlier ones in mind as fit, or only with the current one.",
     )
     session_memory_system: bool = setting(
         SettingSection.SESSIONS,

@@ -22,6 +22,8 @@ class PromptPart(StrEnum):
     WORLD = "world info"
     SUMMARIES = "previous sessions"
     FACTS = "core facts"
+    EARLIER = "earlier session"
+    """Messages of an earlier session, word for word."""
     HISTORY = "history"
     MEMORIES = "memories"
     SPEAKER = "who speaks"
@@ -37,6 +39,8 @@ class PromptSpan:
 
     part: PromptPart
     text: str
+    session: str = ""
+    """Id of the earlier session the text is from, for `PromptPart.EARLIER`; empty for all other parts."""
 
 
 def join_spans(spans: Sequence[PromptSpan]) -> str:
@@ -81,6 +85,8 @@ class PartTokens:
     cut_tokens: int = 0
     """Tokens that were left out to fit the budget."""
     cuts: tuple[PromptCut, ...] = ()
+    session: str = ""
+    """Id of the earlier session, for `PromptPart.EARLIER`, of which each has a share of its own."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +157,8 @@ class ReceiptEntry:
     receipt: Receipt
     cost: PrefillCost | None = None
     """Cost of the evaluation; None where the reply was stopped before the model could report it."""
+    is_text_stored: bool = True
+    """False if the user did not want the text of the prompt to be stored when the reply was generated."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,8 @@ class PromptTurn:
     content: str
     name: str = ""
     """Name of the speaker; for a tool's result the id of the call and the name of the tool."""
+    session: str = ""
+    """Id of the earlier session it is from; empty for a message of the current one."""
 
 
 class NotePlacement(StrEnum):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
@@ -9,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lethe_app.domain.chat import Degradation, Role
 from lethe_app.domain.memory import MemoryType
+from lethe_app.domain.passage import PassageKind
 
 
 class RecallWay(StrEnum):
@@ -176,6 +180,32 @@ class RecalledMemory(BaseModel):
     role: Role = Role.SYSTEM
     world: str = ""
     """File name of its world, if it is a world entry."""
+
+    @property
+    def is_passage(self) -> bool:
+        """Return whether it is a passage of a document."""
+        return bool(self.leads) and self.leads[0].kind == PassageKind.DOCUMENT
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCounts:
+    """Numbers of what was recalled for one message, by kind of source."""
+
+    memories: int = 0
+    """Memories, facts, conversations and notebooks."""
+    world_entries: int = 0
+    passages: int = 0
+    """Passages of documents."""
+
+    @property
+    def total(self) -> int:
+        return self.memories + self.world_entries + self.passages
+
+
+def count_recalled(recalled: Iterable[RecalledMemory]) -> RecallCounts:
+    """Return the numbers of recalled memories, world entries and passages of documents."""
+    counts = Counter("world_entries" if one.world else "passages" if one.is_passage else "memories" for one in recalled)
+    return RecallCounts(**counts)
 
 
 class BlockedMemory(BaseModel):

@@ -312,6 +312,14 @@ def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetP
     cut = budget_plan.cut
     request = draft.request
     note = describe_history_cuts(cut, len(draft.cuttable_history), request.left_messages, summarised=request.is_summarised)
-    shares.append(PartTokens(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
-    shares.append(PartTokens(PromptPart.MESSAGE, sum(counts.tail)))
-    return shares
+    shares.append(PartTokens(PromptPart.HISTORY, 0, sum(counts.history[:cut]), note))
+    shares += _turn_shares(draft.cuttable_history[cut:], counts.history[cut:], PromptPart.HISTORY)
+    return shares + _turn_shares(draft.tail, counts.tail, PromptPart.MESSAGE)
+
+
+def _turn_shares(turns: Sequence[PromptTurn], tokens: Sequence[int], part: PromptPart) -> list[PartTokens]:
+    """Return the share of each turn; those of earlier sessions belong to these."""
+    return [
+        PartTokens(PromptPart.EARLIER if turn.session else part, count, session=turn.session)
+        for turn, count in zip(turns, tokens, strict=True)
+    ]

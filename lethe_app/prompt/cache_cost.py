@@ -22,10 +22,12 @@ _REASON_BY_PART = {
     PromptPart.WORLD: CacheMiss.WORLD,
     PromptPart.SUMMARIES: CacheMiss.SUMMARIES,
     PromptPart.FACTS: CacheMiss.FACTS,
+    PromptPart.EARLIER: CacheMiss.MESSAGE_EDITED,
     PromptPart.HISTORY: CacheMiss.MESSAGE_EDITED,
     PromptPart.MESSAGE: CacheMiss.NEWEST_MESSAGE,
 }
-_PARTS_MOVED_BY_CUT = {PromptPart.SUMMARIES, PromptPart.FACTS, PromptPart.HISTORY}
+_MESSAGES = {PromptPart.EARLIER, PromptPart.HISTORY, PromptPart.MESSAGE}
+_PARTS_MOVED_BY_CUT = {PromptPart.SUMMARIES, PromptPart.FACTS, PromptPart.EARLIER, PromptPart.HISTORY}
 """Parts in which a prompt first differs when messages were cut."""
 
 
@@ -83,9 +85,7 @@ def find_cache_miss(before: Sequence[PromptSpan], after: Sequence[PromptSpan], l
 
 def _has_dropped_messages(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> bool:
     """Return whether the conversation continues as before but without its first messages."""
-    old, new = (
-        [span.text for span in spans if span.part in {PromptPart.HISTORY, PromptPart.MESSAGE}] for spans in (before, after)
-    )
+    old, new = ([span.text for span in spans if span.part in _MESSAGES] for spans in (before, after))
     is_continued = old == new[: len(old)]
     return not is_continued and any(old[cut:] == new[: len(old) - cut] for cut in range(1, len(old)))
 

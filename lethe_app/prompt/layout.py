@@ -78,8 +78,13 @@ def _arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTur
 
 
 def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:
-    """Return turns whose whole content belongs to one part."""
-    return [PlacedTurn(turn.role, (PromptSpan(part, turn.content),), turn.name) for turn in turns]
+    """Return turns whose whole content belongs to one part, or those of earlier sessions to that of their session."""
+    return [
+        PlacedTurn(
+            turn.role, (PromptSpan(PromptPart.EARLIER if turn.session else part, turn.content, turn.session),), turn.name
+        )
+        for turn in turns
+    ]
 
 
 def place_notes(notes: Sequence[PromptNote], title: str) -> list[PlacedTurn]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from lethe_app.config.options import PromptLayout
@@ -24,13 +25,17 @@ class ReceiptInputs(Protocol):
 
 
 def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_messages: int, request: ReceiptInputs) -> Receipt:
-    """Return a receipt with one share per part, in layout order; tokens that no part accounts for belong to the template."""
-    summed: dict[PromptPart, PartTokens] = {}
+    """Return a receipt with one share per part and earlier session, in layout order; tokens that no part accounts for belong
+    to the template.
+    """
+    summed: dict[tuple[PromptPart, str], PartTokens] = {}
     for share in shares:
-        old = summed.get(share.part, PartTokens(share.part, 0))
+        key = (share.part, share.session)
+        old = summed.get(key, PartTokens(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
-        summed[share.part] = PartTokens(share.part, tokens, cut, share.cuts or old.cuts)
-    parts = [summed[part] for part in PromptPart if part in summed]
+        summed[key] = PartTokens(share.part, tokens, cut, share.cuts or old.cuts, share.session)
+    order = list(PromptPart)
+    parts = sorted(summed.values(), key=lambda share: order.index(share.part))
     lines = [share for share in parts if share.tokens or share.cut_tokens or share.cuts]
     unassigned = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
@@ -71,7 +76,7 @@ def _balance_shares(lines: Sequence[PartTokens], unassigned: int) -> list[PartTo
     if unassigned < 0 and lines:
         largest_index = max(range(len(lines)), key=lambda index: lines[index].tokens)
         largest = lines[largest_index]
-        lines[largest_index] = PartTokens(largest.part, largest.tokens + unassigned, largest.cut_tokens, largest.cuts)
+        lines[largest_index] = replace(largest, tokens=largest.tokens + unassigned)
     return lines
 
 

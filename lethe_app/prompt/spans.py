@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from lethe_app.domain.prompt import PromptPart, PromptSpan, PromptTurn, join_spans
 from lethe_app.errors import TemplateUnusable
@@ -28,7 +29,7 @@ def slice_spans(spans: Sequence[PromptSpan], start: int, end: int) -> list[Promp
         text = span.text[max(start - position, 0) : max(end - position, 0)]
         position += len(span.text)
         if text:
-            found.append(PromptSpan(span.part, text))
+            found.append(replace(span, text=text))
     return found
 
 
@@ -52,9 +53,7 @@ def rewrite_spans(spans: Sequence[PromptSpan], change: Callable[[str], str]) -> 
         ends.append(position)
     ends[-1:] = [len(after)]
     starts = [0, *ends]
-    return [
-        PromptSpan(span.part, after[start:end]) for span, start, end in zip(spans, starts, ends, strict=False) if end > start
-    ]
+    return [replace(span, text=after[start:end]) for span, start, end in zip(spans, starts, ends, strict=False) if end > start]
 
 
 def label_spans(text: str, placed_turns: Sequence[PlacedTurn], render: RenderTurns) -> tuple[PromptSpan, ...]:

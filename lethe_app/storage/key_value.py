@@ -34,6 +34,10 @@ class SessionState:
 
         return await self._database.run(work)
 
+    async def values_of(self, session_id: UUID) -> dict[str, object]:
+        """Return all values of a session by key."""
+        return await self._database.run(lambda connection: session_values(connection, session_id))
+
     async def set(self, session_id: UUID, key: str, value: object) -> None:
         """Store a value; None deletes the key."""
         await self._database.run(lambda connection: set_session_value(connection, session_id, key, value))

@@ -223,7 +223,7 @@ async def told(
     present = await spoken(services, said, hands.moment)
     await services.indexing.index_all_pending()
     messages = await services.sessions.page(present.guid, 0, 2 * len(said))
-    return present, assembler.to_prompt_turns(messages)
+    return present, assembler.to_prompt_turns(messages, present.guid)
 
 
 async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:

@@ -104,9 +104,29 @@ async def test_the_receipt_accounts_for_every_token():
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
     assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
-    assert parts == [part for part in PromptPart if part not in {PromptPart.THOUGHTS, PromptPart.SPEAKER}]
+    absent = {PromptPart.THOUGHTS, PromptPart.EARLIER, PromptPart.SPEAKER}
+    assert parts == [part for part in PromptPart if part not in absent]
     assert prompt.receipt.template_source == "model"
     assert prompt.receipt.dropped_messages == 0
+
+
+async def test_each_earlier_session_has_a_share_and_spans_of_its_own():
+    earlier = [
+        PromptTurn("user", "The oil is late.", session="old"),
+        PromptTurn("assistant", "It always is.", session="old"),
+        PromptTurn("user", "The oil is here.", session="new"),
+    ]
+    count = Count()
+
+    prompt = await build_prompt(request([*earlier, *conversation(3)]), count)
+
+    shares = [share for share in prompt.receipt.shares if share.part is PromptPart.EARLIER]
+    counted = await count([turn.content for turn in earlier])
+    assert [(share.session, share.tokens) for share in shares] == [("old", counted[0] + counted[1]), ("new", counted[2])]
+    assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
+    spans = [(span.session, span.text) for span in prompt.spans if span.part is PromptPart.EARLIER]
+    assert spans == [(turn.session, turn.content) for turn in earlier]
+    assert all("oil" not in span.text for span in prompt.spans if span.part is not PromptPart.EARLIER)
 
 
 async def test_all_counts_are_asked_for_in_one_batch():

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.clock import system_clock, use_clock
 from lethe_app.ui.shell.sidebar_model import SessionRow
-from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
+from lethe_app.ui.transcript.painting.link_line import LinkLine
 from tests.stories.stage import Stage
 
 
@@ -42,9 +42,9 @@ def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     (tmp_path / "home" / "settings.json").write_text('{"max_reply": 24, "threads": 1}', encoding="utf-8")
 
 
-def ended_line(stage: Stage) -> SessionEndLine | None:
+def ended_line(stage: Stage) -> LinkLine | None:
     """What stands below the last message, if silence has ended the conversation."""
-    return next((line for line in stage.view.findChildren(SessionEndLine) if line.isVisible()), None)
+    return stage.view.footer
 
 
 def conversations(stage: Stage) -> list[SessionRow]:

@@ -33,7 +33,7 @@ PAGES = {
     "documents": "Documents",
     "dreams": "Dreams",
     "away": "",
-    "research": "Deep research",
+    "research": "Research",
     "outgoing": "Network log",
     "trash": "Trash",
     "inspector": "Prompt inspector",

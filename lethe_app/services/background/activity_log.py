@@ -42,7 +42,7 @@ class BackgroundWork:
 
 ARCHIVE = BackgroundWork("archive", "Archiving", counts=False, is_shown=False, cancelled_outcome=RunOutcome.GAVE_WAY)
 """Archiving of sessions. It can be paused elsewhere and is resumed later."""
-RESEARCH = BackgroundWork("deep_research", "Deep research")
+RESEARCH = BackgroundWork("deep_research", "Research")
 NOTEBOOKS = BackgroundWork("notebooks", "Notebooks")
 MOODS = BackgroundWork("moods", "Moods")
 ENRICHMENT = BackgroundWork("enrichment", "Filing of memories")

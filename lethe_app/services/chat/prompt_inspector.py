@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -14,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import PrefillCost, PromptNote, PromptSpan, PromptTurn, Receipt
+from lethe_app.domain.prompt import PrefillCost, PromptNote, PromptSpan, PromptTurn, Receipt, ReceiptEntry
 from lethe_app.errors import FileError, StorageError, TemplateUnusable
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.instruct import InstructRenderer
@@ -54,6 +55,18 @@ TEXT_FIELDS = (
 """Fields of a persona whose texts can be part of a prompt."""
 
 
+class MissingText(StrEnum):
+    """Why the text of a prompt is not stored."""
+
+    SETTING_OFF = "setting off"
+    SETTING_WAS_OFF = "setting was off"
+    INCOGNITO = "incognito"
+    OLD = "old"
+    """There are as many newer prompts as are stored."""
+    OUTDATED = "outdated"
+    """Something that may be in it was edited or deleted."""
+
+
 @dataclass(frozen=True)
 class PromptInspection:
     """Prompt of one reply, and what reading it cost."""
@@ -67,6 +80,10 @@ class PromptInspection:
     """Prompt of the reply before, for comparison; empty if there is none or it is no longer stored."""
     reply: Alternative = field(default_factory=Alternative)
     """The reply on display."""
+    missing_text: MissingText | None = None
+    """Why `spans` is empty; None if it is not."""
+    session_titles: Mapping[str, str] = field(default_factory=dict)
+    """Titles of the earlier sessions in the prompt, by id; deleted ones are missing."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +185,26 @@ class PromptInspector:
             return None
         spans = await self._receipts.spans(message.id, message.shown)
         previous = await self._load_previous_spans(message)
-        return PromptInspection(entry.receipt, entry.cost, spans, previous, message.current)
+        missing = None if spans else await self._find_missing_reason(message, entry)
+        titles = await self._load_titles(entry.receipt)
+        return PromptInspection(entry.receipt, entry.cost, spans, previous, message.current, missing, titles)
+
+    async def _find_missing_reason(self, message: Message, entry: ReceiptEntry) -> MissingText:
+        if not self._preferences.current.keep_retrieved_context:
+            return MissingText.SETTING_OFF
+        if (await self._session_store.session(message.session_id)).is_incognito:
+            return MissingText.INCOGNITO
+        if not entry.is_text_stored:
+            return MissingText.SETTING_WAS_OFF
+        return MissingText.OLD if await self._receipts.is_full() else MissingText.OUTDATED
+
+    async def _load_titles(self, receipt: Receipt) -> dict[str, str]:
+        titles: dict[str, str] = {}
+        for session in (share.session for share in receipt.shares if share.session):
+            with suppress(StorageError):  # deleted since
+                found = await self._session_store.session(UUID(session))
+                titles[session] = await self._session_store.title_of(found.guid)
+        return titles
 
     async def preview(self, draft: Persona) -> Preview:
         """Return the prompt of a new session with a draft, the tokens of each field, and its unknown macros.

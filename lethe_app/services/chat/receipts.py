@@ -63,9 +63,9 @@ class ReceiptService:
             self._last_turns.move_to_end(session_id)
             while len(self._last_turns) > MAX_SESSIONS:
                 self._last_turns.popitem(last=False)
-        entry = ReceiptEntry(prompt.receipt, cost)
-        is_stored = self._preferences.current.keep_retrieved_context and not turn.session.is_incognito
-        spans = prompt.spans if is_stored else ()
+        is_wanted = self._preferences.current.keep_retrieved_context
+        entry = ReceiptEntry(prompt.receipt, cost, is_text_stored=is_wanted)
+        spans = prompt.spans if is_wanted and not turn.session.is_incognito else ()
         return ReplyReceipt(entry, turn.session.persona_id, spans, turn.rows.deletions)
 
     async def forget_prompts(self, persona_id: str) -> None:

@@ -10,7 +10,7 @@ from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay
+from lethe_app.domain.recall import RecallCounts, RecalledMemory, RecallLead, RecallWay
 from lethe_app.errors import StorageError
 from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.chat.reply_sources import (
@@ -51,8 +51,8 @@ class ReplySourceReader:
         self._recall = recall
         self._stable_prefixes = stable_prefixes
 
-    async def recalled_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
-        """Return the number of recalled memories by message, for those of the user's messages that recalled any."""
+    async def recalled_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, RecallCounts]:
+        """Return the numbers of what was recalled by message, for those of the user's messages that recalled any."""
         return await self._turn_memories.recall_counts(message_ids)
 
     async def sources_of(self, message_id: UUID) -> ReplySources | None:
@@ -121,7 +121,7 @@ class ReplySourceReader:
         traces = tuple([RecallTrace(lead, await self._find_origin(lead, recollection)) for lead in recollection.leads])
         if recollection.world:
             return ReplyMemory(recollection, SourceKind.WORLD, recollection.memory, recollection.text, traces)
-        if traces and traces[0].lead.kind == PassageKind.DOCUMENT:
+        if recollection.is_passage:
             return ReplyMemory(recollection, SourceKind.DOCUMENT, recollection.memory, traces[0].lead.text, traces)
         fact = await self._fact(recollection)
         if fact is not None:

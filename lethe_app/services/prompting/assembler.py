@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from lethe_app.brain.text.scan_window import is_visible_speech
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -156,7 +157,7 @@ class PromptAssembler:
                 messages = await self._history(turn, prefix, model.context)
             if not is_newest and all(message.id != prefix.first for message in messages):
                 prefix = prefix.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
-            turns = [*to_prompt_turns(messages), *added_turns]
+            turns = [*to_prompt_turns(messages, turn.session.guid), *added_turns]
             request = await self._request(
                 turn.participants, turn.files.system, model, prefix, turns, memory, macro_context, tools
             )
@@ -321,10 +322,14 @@ def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:
     return texts
 
 
-def to_prompt_turns(messages: Sequence[Message]) -> list[PromptTurn]:
-    """Return messages as the model gets them, without thinking."""
+def to_prompt_turns(messages: Sequence[Message], session_id: UUID) -> list[PromptTurn]:
+    """Return messages as the model gets them, without thinking; those of other sessions than `session_id` with their id."""
+    turns = [
+        (message, to_tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name))
+        for message in messages
+    ]
     return [
-        to_tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages
+        turn if message.session_id == session_id else replace(turn, session=str(message.session_id)) for message, turn in turns
     ]
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.options import HistoryOverflow, SessionHandling
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import ChatSession, Message, SessionSummary
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.prompt.budget import CAPS
@@ -26,11 +26,13 @@ from lethe_app.services.prompting.stable_prefix import (
     FRAME,
     MIN_MESSAGE_TOKENS,
     PRESENT,
+    WITHOUT_EARLIER,
     StablePrefix,
     max_rolling_characters,
+    starts_without_earlier,
     stored_prefix,
 )
-from lethe_app.services.prompting.turn_context import TurnContext
+from lethe_app.services.prompting.turn_context import USUAL_CONTEXT, TurnContext
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
@@ -82,7 +84,7 @@ class StablePrefixes:
         """Return the prefix of a turn, made again if something in it was deleted or edited since it was looked up."""
         if turn.prefix is None:
             return await self.prefix_of(turn, model)
-        if self._terms_by_session.get(turn.session.guid) == self._terms(turn.session):
+        if self._terms_by_session.get(turn.session.guid) == self._terms(turn):
             return turn.prefix
         return await self._current(turn, model, await self.load(turn.session.guid))
 
@@ -91,13 +93,13 @@ class StablePrefixes:
         if stored is None or stored.context != model.context or turn.rows.messages_before is None:
             initial = await self._create_initial_prefix(session, model)
             return await self._make(
-                turn, model, initial, await self._choose_full_sessions(session, model) if not initial.first else []
+                turn, model, initial, await self._choose_full_sessions(turn, model) if not initial.first else []
             )
-        if self._terms_by_session.get(session.guid) == self._terms(session):
+        if self._terms_by_session.get(session.guid) == self._terms(turn):
             return stored
         earlier = stored.earlier
-        if stored.handling is not self._preferences.current.session_handling:
-            earlier = await self._choose_full_sessions(session, model) if stored.first is None else []
+        if stored.handling is not self._handling(turn.states):
+            earlier = await self._choose_full_sessions(turn, model) if stored.first is None else []
         rolling = await self._replace_left_messages(session.guid, stored, model)
         return await self._make(turn, model, stored.model_copy(update={"rolling": rolling}), earlier)
 
@@ -176,7 +178,7 @@ class StablePrefixes:
 
         `previous_first` is the first message of the history before a cut.
         """
-        session, terms = turn.session, self._terms(turn.session)
+        session, terms = turn.session, self._terms(turn)
         before = await self._past.before(session)
         past_ids, full = {summary.guid for summary in before}, set(earlier)
         rolling = (await self._token_counts.count([f"{PRESENT}\n{prefix.rolling}"]))[0] + 2 if prefix.rolling else 0
@@ -186,9 +188,11 @@ class StablePrefixes:
         core = await self._past.core(turn.participants, int(model.context * CAPS[PromptPart.FACTS]), session.guid)
         made = prefix.model_copy(
             update={
-                "handling": self._preferences.current.session_handling,
+                "handling": self._handling(turn.states),
                 "earlier": [guid for guid in earlier if guid in past_ids],
-                "summaries": await self._past.summaries(others, turn.participants, token_limit, session.added),
+                "summaries": await self._past.summaries(others, turn.participants, token_limit, session.added)
+                if not starts_without_earlier(turn.states)
+                else [],
                 "facts": sections.exclude_contained(core),
                 "notebook": sections.notebook,
                 "lately": sections.lately,
@@ -212,17 +216,51 @@ class StablePrefixes:
         rolling = await self._summarise(session.guid, None, first, "", model)
         return StablePrefix(context=model.context, first=first, rolling=rolling, explains_memory=True)
 
-    async def _choose_full_sessions(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
-        if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:
+    async def _choose_full_sessions(self, turn: TurnContext, model: LoadedModel) -> list[UUID]:
+        if self._handling(turn.states) is SessionHandling.CURRENT_ONLY:
             return []
-        before = await self._past.before(session)
-        return await self._past.fitting(before, int(model.context * EARLIER_SHARE))
+        return await self._past.fitting(await self._past.before(turn.session), int(model.context * EARLIER_SHARE))
 
-    def _terms(self, session: ChatSession) -> object:
+    def _handling(self, states: Mapping[str, object]) -> SessionHandling:
+        """Return which sessions are in the prompt of one with these states."""
+        chosen = self._preferences.current.session_handling
+        return SessionHandling.CURRENT_ONLY if starts_without_earlier(states) else chosen
+
+    async def sessions_in_prompt(self, session: ChatSession, model: LoadedModel | None) -> list[SessionSummary]:
+        """Return the earlier sessions that are in the prompt of a session in full or as a summary, newest first.
+
+        They are those of the stored prefix; before there is one, those that the prompt for `model` would have.
+        """
+        states = await self._session_state.values_of(session.guid)
+        before, prefix, settings = await self._past.before(session), stored_prefix(states), self._preferences.current
+        if starts_without_earlier(states):
+            return []
+        if prefix is not None and prefix.handling is settings.session_handling:
+            summarised = {section.guid for section in prefix.summaries} if settings.session_memory_system else set()
+            return [summary for summary in before if summary.guid in prefix.in_view | summarised]
+        if settings.session_memory_system:
+            return before
+        if settings.session_handling is SessionHandling.CURRENT_ONLY:
+            return []
+        context = model.context if model is not None else USUAL_CONTEXT
+        return before[: len(await self._past.fitting(before, int(context * EARLIER_SHARE)))]
+
+    async def leave_out_earlier(self, session_id: UUID, *, is_left_out: bool) -> None:
+        """Set whether a session starts without the earlier ones, neither in full nor as summaries, beginning with its next
+        prompt.
+        """
+        await self._session_state.set(session_id, WITHOUT_EARLIER, True if is_left_out else None)
+
+    async def starts_without_earlier(self, session_id: UUID) -> bool:
+        """Return whether the user left the earlier sessions out of a session's prompts."""
+        return starts_without_earlier({WITHOUT_EARLIER: await self._session_state.get(session_id, WITHOUT_EARLIER)})
+
+    def _terms(self, turn: TurnContext) -> object:
         """Return the settings and counters whose change has the prefix made again."""
         settings = self._preferences.current
         return (
-            self._renewals[session.persona_id],
+            self._renewals[turn.session.persona_id],
+            starts_without_earlier(turn.states),
             settings.session_handling,
             settings.history_overflow,
             settings.session_memory_system,

@@ -14,6 +14,8 @@ from lethe_app.services.prompting.past_sessions import FrozenSection
 
 FRAME = "frame"
 """Key of the session state."""
+WITHOUT_EARLIER = "without earlier sessions"
+"""Key of the session state: True if the user left the earlier sessions out of the prompts of this one."""
 ROLLING = 0.2
 """Characters of the rolling summary per token of the context."""
 MIN_ROLLING_CHARACTERS = 240
@@ -81,6 +83,11 @@ def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:
         return StablePrefix.model_validate(states.get(FRAME))
     except ValidationError:
         return None
+
+
+def starts_without_earlier(states: Mapping[str, object]) -> bool:
+    """Return whether the earlier sessions are left out of the prompts of a session with these states."""
+    return states.get(WITHOUT_EARLIER) is True
 
 
 def max_rolling_characters(context: int) -> int:

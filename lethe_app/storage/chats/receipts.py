@@ -69,6 +69,15 @@ class Receipts:
 
         return await self._database.run(work)
 
+    async def is_full(self) -> bool:
+        """Return whether as many prompts are stored as there may be, so that older ones were deleted for new ones."""
+
+        def work(connection: sqlite3.Connection) -> bool:
+            (count,) = connection.execute("SELECT count(*) FROM kept_prompts").fetchone()
+            return bool(count >= self._max_prompts)
+
+        return await self._database.run(work)
+
     async def delete_prompts(self, persona_id: str) -> None:
         """Delete all stored prompts of a persona, and prevent those being built now from being stored."""
 
@@ -124,12 +133,13 @@ def count_deletions(connection: sqlite3.Connection, persona_id: str) -> int:
 
 
 def _compress_spans(spans: Sequence[PromptSpan]) -> bytes:
-    text = json.dumps([(span.part, span.text) for span in spans], ensure_ascii=True, separators=(",", ":"))
+    rows = [(span.part, span.text, *([span.session] if span.session else [])) for span in spans]
+    text = json.dumps(rows, ensure_ascii=True, separators=(",", ":"))
     return zlib.compress(text.encode())
 
 
 def _decompress_spans(compressed: bytes) -> tuple[PromptSpan, ...]:
     try:
-        return tuple(PromptSpan(PromptPart(part), text) for part, text in json.loads(zlib.decompress(compressed)))
+        return tuple(PromptSpan(PromptPart(part), *texts) for part, *texts in json.loads(zlib.decompress(compressed)))
     except (zlib.error, ValueError, TypeError):  # of a version that wrote it differently
         return ()

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lethe_app.domain.chat import Message
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.recall import LOGGED, TurnMemory
+from lethe_app.domain.recall import LOGGED, RecallCounts, TurnMemory, count_recalled
 from lethe_app.errors import StorageError
 from lethe_app.storage import key_value
 from lethe_app.storage.chats import messages
@@ -106,22 +106,23 @@ class TurnMemories:
         """Return the stored record of a turn."""
         return await self._database.run(lambda connection: load_turn(connection, message_id))
 
-    async def recall_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
-        """Return the number of memories recalled for each of these messages, if any; forgotten ones are not counted.
+    async def recall_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, RecallCounts]:
+        """Return the numbers of what was recalled for each of these messages, if anything; forgotten memories are not counted.
 
         The note of the time, whose id is that of the session itself, is not counted either.
         """
         ids_json = json.dumps([str(message_id) for message_id in message_ids])
 
-        def work(connection: sqlite3.Connection) -> dict[UUID, int]:
-            counts: dict[UUID, int] = {}
+        def work(connection: sqlite3.Connection) -> dict[UUID, RecallCounts]:
+            counts: dict[UUID, RecallCounts] = {}
             for message_id, session_id, content, value in connection.execute(SELECT_TURNS, (ids_json,)).fetchall():
                 record = _parse_row(value)
                 if record is not None and record.said == _digest(content):
                     recalled = [memory for memory in record.memory.recalled if str(memory.memory) != session_id]
                     record_ids = [str(memory.memory) for memory in recalled if not (memory.world or memory.way in LOGGED)]
-                    counts[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, record_ids))
-            return {message_id: count for message_id, count in counts.items() if count}
+                    deleted = set(_deleted_among(connection, record_ids))
+                    counts[UUID(message_id)] = count_recalled(one for one in recalled if str(one.memory) not in deleted)
+            return {message_id: count for message_id, count in counts.items() if count.total}
 
         return await self._database.run(work)
 

@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from lethe_app.domain.recall import count_recalled
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.mood_line import MoodLine
 from lethe_app.ui.core.accessibility import set_button_tooltip
-from lethe_app.ui.core.formatting import format_count, format_memory_count
+from lethe_app.ui.core.formatting import format_count, format_recall_counts
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.core.theme import Theme
@@ -241,13 +242,9 @@ class MemoryPanel(QFrame):
             QWidget.setTabOrder(widget, next_widget)
 
     def _format_counts(self, sources: ReplySources) -> str:
-        """Return the number of memories and of World Info entries in words."""
-        entries = sum(one.is_world for one in sources.recalled)
-        memories = len(sources.recalled) - entries
-        parts = [format_memory_count(memories)] if memories else []
-        if entries:
-            parts.append(format_count(entries, self.tr("{n} world entry"), self.tr("{n} world entries")))
-        return self.tr("{what} used.").format(what=self.tr(" and ").join(parts))
+        """Return the numbers of memories, world entries and passages of documents in words."""
+        counts = count_recalled(one.recollection for one in sources.recalled)
+        return self.tr("Used: {what}").format(what=format_recall_counts(counts))
 
     def _add_explanation(self, title: str, text: str) -> None:
         icon_label = QLabel()

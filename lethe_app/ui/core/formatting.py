@@ -13,6 +13,7 @@ from lethe_app.domain.list_items import end_at_word
 
 if TYPE_CHECKING:
     from lethe_app.domain.model import ModelFile
+    from lethe_app.domain.recall import RecallCounts
     from lethe_app.domain.tools import ToolResult
 
 MAX_TITLE_LENGTH = 70
@@ -92,6 +93,19 @@ def format_memory_count(count: int) -> str:
     """Return “1 memory”, “3 memories”."""
     singular, plural = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")
     return format_count(count, singular, plural)
+
+
+def format_recall_counts(counts: RecallCounts) -> str:
+    """Return what was used for a reply: “2 memories · 3 world entries”."""
+    entries = QCoreApplication.translate("Count", "{n} world entry"), QCoreApplication.translate("Count", "{n} world entries")
+    passages = (
+        QCoreApplication.translate("Count", "{n} document passage"),
+        QCoreApplication.translate("Count", "{n} document passages"),
+    )
+    parts = [format_memory_count(counts.memories)] if counts.memories else []
+    parts += [format_count(counts.world_entries, *entries)] if counts.world_entries else []
+    parts += [format_count(counts.passages, *passages)] if counts.passages else []
+    return " · ".join(parts)
 
 
 def format_recalled_count(count: int) -> str:

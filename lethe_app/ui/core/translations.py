@@ -38,6 +38,12 @@ def install_translations(
     return translators
 
 
+def replace_missing_locale(system: QLocale | None = None) -> None:
+    """Format numbers and dates as in British English if the system has no locale: Qt would write 100000 without separators."""
+    if (system or QLocale.system()).language() is QLocale.Language.C:
+        QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+
+
 def find_catalogues(folders: Sequence[Path], languages: Sequence[str]) -> tuple[str, list[Path]]:
     """Return the language and its catalogue files, in the order in which to install them.
 

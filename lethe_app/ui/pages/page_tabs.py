@@ -19,7 +19,7 @@ TAB_TITLES = {
     "mind": str(QT_TRANSLATE_NOOP("PageTabs", "Mind")),
     "dreams": str(QT_TRANSLATE_NOOP("PageTabs", "Dreams")),
     "objections": str(QT_TRANSLATE_NOOP("PageTabs", "Irrelevant")),
-    "away": str(QT_TRANSLATE_NOOP("PageTabs", "Activity")),
+    "away": str(QT_TRANSLATE_NOOP("PageTabs", "Background activity")),
     "research": str(QT_TRANSLATE_NOOP("PageTabs", "Research")),
     "outgoing": str(QT_TRANSLATE_NOOP("PageTabs", "Network log")),
 }

@@ -10,16 +10,16 @@ from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import SPACE_1
+from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.transcript.message_actions import MessageActions, add_link_entries, available_actions, fill_menu
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.newest_button import NewestButton
+from lethe_app.ui.transcript.painting.link_line import LinkLine
 from lethe_app.ui.transcript.painting.painter import PaintState
-from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.reply_announcer import ReplyAnnouncer
-from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, column_geometry
 from lethe_app.ui.transcript.scroll_view import Index
 from lethe_app.ui.transcript.transcript_view import TranscriptView
 
@@ -77,7 +77,8 @@ class ChatView(TranscriptView):
         self.newest_button = NewestButton(self.viewport())
         self.newest_button.clicked.connect(self.go_to_end)
         self.editor: MessageEditor | None = None
-        self.footer: SessionEndLine | None = None
+        self.heading: LinkLine | None = None
+        self.footer: LinkLine | None = None
         self._style_widgets(self.layout_cache.style)
         self._frame_timer = QTimer(self, interval=FRAME_MS, singleShot=True)
         self._frame_timer.timeout.connect(self.layout_growing_reply)
@@ -106,7 +107,7 @@ class ChatView(TranscriptView):
         super().apply_style(style)
 
     def _style_widgets(self, style: MessageStyle) -> None:
-        for widget in (self.action_buttons, self.newest_button, self.editor, self.footer):
+        for widget in (self.action_buttons, self.newest_button, self.editor, self.heading, self.footer):
             if widget is not None:
                 widget.apply_style(style)
 
@@ -241,6 +242,7 @@ class ChatView(TranscriptView):
     def on_layout_updated(self) -> None:
         self._place_action_buttons()
         self._place_editor()
+        self._place_heading()
         self._place_footer()
         if self.row_layout.is_at_end:
             self.newest_button.hide()
@@ -274,7 +276,7 @@ class ChatView(TranscriptView):
             self.newest_button.show()
             self.newest_button.place(self.action_buttons)
 
-    def set_footer(self, footer: SessionEndLine | None) -> None:
+    def set_footer(self, footer: LinkLine | None) -> None:
         """Show a widget below the last message, or none. The scroll position stays, unless the view is at the end."""
         if footer is self.footer:
             return
@@ -285,6 +287,29 @@ class ChatView(TranscriptView):
             footer.apply_style(self.layout_cache.style)
             footer.show()
         self.update_layout()
+
+    def set_heading(self, heading: LinkLine | None) -> None:
+        """Show a widget above the first message, or none. Call it again when its text has changed."""
+        if self.heading is not None and heading is not self.heading:
+            self.heading.hide()
+        self.heading = heading
+        if heading is not None:
+            heading.apply_style(self.layout_cache.style)
+            heading.show()
+        self.update_layout()
+
+    def _place_heading(self) -> None:
+        left, width = column_geometry(self.width())  # centred like the line of the day
+        height = self.heading.heightForWidth(width) if self.heading is not None else 0
+        if TOP_SPACE + height != self.row_layout.top_space:
+            self.row_layout.set_top_space(TOP_SPACE + height)
+            self.update_layout()
+        elif self.heading is not None:
+            first_row = self.placed_row(0)
+            is_empty = not self.chat_model.rowCount()
+            # While the first message is not in view, the heading waits above the viewport.
+            bottom = self.row_layout.top_space if is_empty else first_row.top if first_row is not None else 0
+            self.heading.setGeometry(left, bottom - height - SPACE_3, width, height)
 
     def _place_footer(self) -> None:
         left, width = self.text_column()

@@ -63,7 +63,7 @@ def available_actions(model: ChatModel, row: int) -> set[str]:
     message = model.message(row)
     if message is None:
         return set()
-    memory_actions = {"memories"} if model.annotations_of(row).memory_count else set()
+    memory_actions = {"memories"} if model.annotations_of(row).recalled.total else set()
     if model.growing_row is not None:
         return {"copy"} | memory_actions  # while a reply is being written, nothing may change under it
     names = {"copy", "edit", "delete", "details"} | memory_actions

@@ -79,7 +79,7 @@ class RowHeights:
 ESTIMATED, MEASURED, OUTDATED = 0, 1, 2
 """State of a height: estimated, measured, or measured but outdated."""
 TOP_SPACE, BOTTOM_SPACE = SPACE_6, SPACE_8
-"""Space above the first message, and below the last one if nothing follows it."""
+"""Space above the first message, and below the last one, if nothing else is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,8 @@ class RowLayout:
         self._heights = RowHeights()
         self._height_states = bytearray()
         self.viewport_height = 0
+        self.top_space = TOP_SPACE
+        """Space above the first message."""
         self.bottom_space = BOTTOM_SPACE
         """Space below the last message."""
         self.first_row = 0
@@ -115,7 +117,7 @@ class RowLayout:
         """Start with other rows, scrolled to the end."""
         self._heights = RowHeights(estimates)
         self._height_states = bytearray(len(self._heights))
-        self.first_row, self.offset, self.is_at_end = 0, -TOP_SPACE, True
+        self.first_row, self.offset, self.is_at_end = 0, -self.top_space, True
 
     def reset_heights(self, estimates: Iterable[int]) -> None:
         """Replace all heights by estimates after a change of the column's width; the scroll position within its row is kept."""
@@ -124,6 +126,12 @@ class RowLayout:
         self._height_states = bytearray(len(self._heights))
         if share:
             self.offset = round(share * self._measure_row(self.first_row))
+
+    def set_top_space(self, pixels: int) -> None:
+        """Set the space above the first message; what is in view stays where it is, unless that space is."""
+        if self.offset <= -self.top_space and self.first_row == 0:
+            self.offset = -pixels
+        self.top_space = pixels
 
     def append_row(self, estimate: int) -> None:
         """Add a row at the end with an estimated height."""
@@ -150,7 +158,7 @@ class RowLayout:
     @property
     def content_height(self) -> int:
         """Return the height of all rows, partly estimated."""
-        return TOP_SPACE + self._heights.total + self.bottom_space
+        return self.top_space + self._heights.total + self.bottom_space
 
     @property
     def max_position(self) -> int:
@@ -160,11 +168,11 @@ class RowLayout:
     @property
     def position(self) -> int:
         """Return the scroll position in pixels."""
-        return TOP_SPACE + self._heights.sum_before(self.first_row) + self.offset if len(self) else 0
+        return self.top_space + self._heights.sum_before(self.first_row) + self.offset if len(self) else 0
 
     def top_of(self, row: int) -> int:
         """Return the top edge of a row in viewport coordinates."""
-        return TOP_SPACE + self._heights.sum_before(row) - self.position
+        return self.top_space + self._heights.sum_before(row) - self.position
 
     def height_of(self, row: int) -> int:
         """Return the height of a row, which may be an estimate."""
@@ -192,7 +200,7 @@ class RowLayout:
         while self.first_row < len(self) - 1 and self.offset >= self._measure_row(self.first_row):
             self.offset -= self._heights[self.first_row]
             self.first_row += 1
-        self.offset = max(self.offset, -TOP_SPACE)
+        self.offset = max(self.offset, -self.top_space)
 
     def jump_to(self, position: int) -> None:
         """Scroll to a distant position without measuring the rows between; those at the target are measured when they are
@@ -200,8 +208,8 @@ class RowLayout:
         """
         if len(self):
             self.is_at_end = position >= self.max_position
-            self.first_row = self._heights.row_at(max(0, position - TOP_SPACE))
-            self.offset = position - TOP_SPACE - self._heights.sum_before(self.first_row)
+            self.first_row = self._heights.row_at(max(0, position - self.top_space))
+            self.offset = position - self.top_space - self._heights.sum_before(self.first_row)
 
     def scroll_to_row(self, row: int) -> None:
         """Scroll as little as needed to show a row; its top if it is taller than the viewport."""
@@ -260,8 +268,8 @@ class RowLayout:
             row -= 1
             bottom -= self._measure_row(row)
         # A short session begins at the top of the viewport.
-        if row == 0 and bottom > TOP_SPACE:
-            bottom = TOP_SPACE
+        if row == 0 and bottom > self.top_space:
+            bottom = self.top_space
         self.first_row, self.offset = row, -bottom
         placed_rows, top = [], bottom
         for at in range(row, len(self)):

@@ -259,7 +259,7 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
 
         await until(writes)
         (one,) = services.background_runner.all_running
-        assert (one.persona, one.title, one.is_requested) == ("Mira", "Deep research", True)
+        assert (one.persona, one.title, one.is_requested) == ("Mira", "Research", True)
         assert one.step == "“The lighthouse of Brenn”: Writing the report"
 
         services.background_runner.stop()

@@ -16,7 +16,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import CacheMiss, CutReason, PromptPart, PromptSpan
 from lethe_app.errors import PromptTooLong
-from lethe_app.services.chat.prompt_inspector import PromptInspection
+from lethe_app.services.chat.prompt_inspector import MissingText, PromptInspection
 from lethe_app.services.events import PromptBuilt, ReplyFinished, ReplyText
 from tests.services.turns import MIRA, add_memory, change_persona, log, prompt_of, say, write_world
 
@@ -224,6 +224,46 @@ async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(services: AppSer
     assert found is not None
     assert found.spans == ()
     assert "4711" not in text_of(later.spans) + text_of(later.previous)
+
+
+async def test_a_missing_prompt_text_has_one_reason(services: AppServices, session: ChatSession, says: Says):
+    async def reason_of(outcome) -> MissingText | None:
+        found = await services.prompt_inspector.prompt_of(outcome.reply.id)
+        assert found is not None
+        assert (found.missing_text is None) == bool(found.spans)
+        return found.missing_text
+
+    await says(*["Aye."] * 4)
+    first = await say(services, session, "My number is 4711.")
+    assert await reason_of(first) is None
+    await services.message_editing.edit(first.asked.id, "My number is mine.")
+    assert await reason_of(first) is MissingText.OUTDATED
+
+    await services.preferences.set(keep_retrieved_context=False)
+    second = await say(services, session, "Is the lamp lit?")
+    assert await reason_of(second) is await reason_of(first) is MissingText.SETTING_OFF
+    await services.preferences.set(keep_retrieved_context=True)
+    assert await reason_of(second) is MissingText.SETTING_WAS_OFF
+    assert await reason_of(first) is MissingText.OUTDATED
+
+    incognito = await services.sessions.start_incognito(MIRA)
+    assert await reason_of(await say(services, incognito, "Nobody hears this.")) is MissingText.INCOGNITO
+
+
+async def test_earlier_conversations_are_sections_with_their_titles(services: AppServices, session: ChatSession, says: Says):
+    await says("Since four.", "Aye.")
+    await inspected(services, session, "Is the lamp lit?")
+    await services.sessions.rename(session.guid, "The lamp")
+    later = await services.sessions.new(MIRA)
+
+    found = await inspected(services, later, "And the bell?")
+
+    (earlier,) = [share for share in found.receipt.shares if share.part is PromptPart.EARLIER]
+    assert earlier.session == str(session.guid)
+    assert found.session_titles == {earlier.session: "The lamp"}
+    assert "Is the lamp lit?" in text_of(found.spans, PromptPart.EARLIER)
+    assert "Is the lamp lit?" not in text_of(found.spans, PromptPart.HISTORY)
+    assert {span.session for span in found.spans if span.part is PromptPart.EARLIER} == {earlier.session}
 
 
 async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: AppServices, session: ChatSession, says: Says):

@@ -10,6 +10,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
+from lethe_app.domain.recall import RecallCounts
 from lethe_app.errors import LetheError
 from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
 from tests.services.turns import MIRA, TurnOutcome, add_memory, before_now, change_persona, load_memory, say, write_world
@@ -193,8 +194,8 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
     fewer = await services.reply_sources.recalled_counts(ids)
 
     assert await load_memory(services, reported) is None  # it was told, and is used up
-    assert counted == {one.asked.id: 2}
-    assert fewer == {one.asked.id: 1}
+    assert counted == {one.asked.id: RecallCounts(memories=2)}
+    assert fewer == {one.asked.id: RecallCounts(memories=1)}
 
 
 async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(

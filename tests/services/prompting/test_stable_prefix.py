@@ -117,6 +117,45 @@ async def test_only_the_present_conversation_if_the_user_wants_it_so(services: A
     assert again == before
 
 
+async def test_a_conversation_can_start_without_the_earlier_ones_and_take_them_back(services: AppServices, tmp_path: Path):
+    old = await over(services, "old", 60, 3, 12)
+    new = await over(services, "new", 6, 2)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    expected = await frames_of(services).sessions_in_prompt(present, loaded(services))
+    before = await prompt(services, present)
+
+    await frames_of(services).leave_out_earlier(present.guid, is_left_out=True)
+    without = await prompt(services, present)
+    nothing = await frames_of(services).sessions_in_prompt(present, loaded(services))
+    await frames_of(services).leave_out_earlier(present.guid, is_left_out=False)
+    again = await prompt(services, present)
+
+    assert [summary.guid for summary in expected] == [new.guid, old.guid]
+    assert await frames_of(services).sessions_in_prompt(present, loaded(services)) == expected
+    assert verbatim(before, "new")
+    assert "oldsum" in before
+    assert not verbatim(without, "new")
+    assert "oldsum" not in without
+    assert "newsum" not in without
+    assert nothing == []
+    assert again == before
+
+
+async def test_no_conversation_is_said_to_be_in_the_prompt_that_the_settings_keep_out(services: AppServices, tmp_path: Path):
+    await over(services, "new", 6, 2)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    await services.preferences.set(session_handling="current_only", session_memory_system=False)
+
+    expected = await frames_of(services).sessions_in_prompt(present, loaded(services))
+    text = await prompt(services, present)
+
+    assert not verbatim(text, "new")
+    assert "newsum" not in text
+    assert expected == await frames_of(services).sessions_in_prompt(present, loaded(services)) == []
+
+
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=exhaustive) for seed in range(3, 12))])
 async def test_a_conversation_is_there_or_told_never_both_and_never_neither(services: AppServices, tmp_path: Path, seed: int):
     dice = random.Random(seed)

@@ -139,16 +139,18 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     row = await say(scene, "Is the pharos lit?")
     panel_open(scene)
     await until(lambda: card(scene, "It is lit"))
-    assert scene.controller.messages.annotations_of(row).memory_count == 1
+    assert scene.controller.messages.annotations_of(row).recalled.total == 1
 
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "trash")
-    await until(lambda: not scene.window.memory_panel.cards and scene.controller.messages.annotations_of(row).memory_count == 0)
+    await until(
+        lambda: not scene.window.memory_panel.cards and scene.controller.messages.annotations_of(row).recalled.total == 0
+    )
     assert "have been forgotten since" in words_in(scene)
     await undo_by_toast(scene)
 
-    await until(lambda: card(scene, "It is lit") and scene.controller.messages.annotations_of(row).memory_count == 1)
+    await until(lambda: card(scene, "It is lit") and scene.controller.messages.annotations_of(row).recalled.total == 1)
 
 
 async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
@@ -234,11 +236,11 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
     newest = await say(scene, "Good.")
     view = scene.controller.view
     view.go_to_message(view.chat_model.outline(row).id)
-    await until(lambda: view.placed_row(row) is not None and scene.controller.messages.annotations_of(row).memory_count)
+    await until(lambda: view.placed_row(row) is not None and scene.controller.messages.annotations_of(row).recalled.total)
     sheet, placed = view.message_layout(row), view.placed_row(row)
     assert sheet is not None
     assert placed is not None
-    assert scene.controller.messages.annotations_of(newest).memory_count == 0
+    assert scene.controller.messages.annotations_of(newest).recalled.total == 0
 
     QTest.mouseClick(
         view.viewport(),
@@ -258,8 +260,8 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
     await lamp(scene)
     row = await say(scene, "Is the pharos lit?")
     view, model = scene.controller.view, scene.controller.messages
-    await until(lambda: model.annotations_of(row).memory_count)
-    assert "1 source used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
+    await until(lambda: model.annotations_of(row).recalled.total)
+    assert "1 memory" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
     menu = view.build_menu(row)
@@ -297,7 +299,7 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
     monkeypatch.setattr(TurnMemories, "recall_counts", counted)
     await scene.controller.sessions.show_session(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
-    await until(lambda: any(model.annotations_of(row).memory_count for row in range(model.rowCount())))
+    await until(lambda: any(model.annotations_of(row).recalled.total for row in range(model.rowCount())))
 
     assert len(asked) <= 2
     assert max(asked) <= 51
@@ -492,7 +494,7 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "lower")
-    await until(lambda: scene.controller.messages.annotations_of(row).memory_count == 0)
+    await until(lambda: scene.controller.messages.annotations_of(row).recalled.total == 0)
 
     reply = scene.controller.messages.outline(row).id
     scene.controller.replies.regenerate(reply)

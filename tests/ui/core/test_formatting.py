@@ -7,7 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from PySide6.QtCore import QLocale
 
-from lethe_app.ui.core.formatting import abbreviate_tokens, format_age, format_message_count, format_size, format_token_count
+from lethe_app.domain.recall import RecallCounts
+from lethe_app.ui.core.formatting import (
+    abbreviate_tokens,
+    format_age,
+    format_message_count,
+    format_recall_counts,
+    format_size,
+    format_token_count,
+)
 
 PRESENT = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
 
@@ -36,6 +44,18 @@ def test_a_count_of_one_is_singular():
     assert format_message_count(1) == "1 message"
     assert format_message_count(1212) == "1,212 messages"
     assert format_token_count(142) == "142 tokens"
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        (RecallCounts(memories=2, world_entries=3), "2 memories · 3 world entries"),
+        (RecallCounts(world_entries=1), "1 world entry"),
+        (RecallCounts(memories=1, passages=2), "1 memory · 2 document passages"),
+    ],
+)
+def test_what_was_recalled_is_counted_by_kind(counts, words):
+    assert format_recall_counts(counts) == words
 
 
 @pytest.mark.parametrize(("tokens", "words"), [(512, "512"), (3120, "3.1k"), (8192, "8k"), (131072, "128k"), (10000, "10.0k")])

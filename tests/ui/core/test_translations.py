@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from PySide6.QtCore import QTranslator
+from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from lethe_app.config.settings import Settings
@@ -21,7 +21,7 @@ from lethe_app.paths import Paths
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.core import translations
 from lethe_app.ui.core.labels.fields import field_title
-from lethe_app.ui.core.translations import find_catalogues, install_translations
+from lethe_app.ui.core.translations import find_catalogues, install_translations, replace_missing_locale
 from lethe_app.ui.dialogs.bundle_parts import describe_contents
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.sidebar import Sidebar
@@ -200,3 +200,14 @@ def in_brackets(folder: Path) -> Path:
         translation.attrib.clear()
     tree.write(source, encoding="utf-8", xml_declaration=True)
     return source
+
+
+@pytest.mark.parametrize(("system", "written"), [("C", "100,000"), ("de_DE", "100000")])
+def test_numbers_have_separators_where_the_system_has_no_locale(system: str, written: str):
+    before = QLocale()
+    QLocale.setDefault(QLocale.c())
+    try:
+        replace_missing_locale(QLocale(system))
+        assert QLocale().toString(100_000) == written
+    finally:
+        QLocale.setDefault(before)

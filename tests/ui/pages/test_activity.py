@@ -32,6 +32,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
 from lethe_app.ui.pages.activity.page import ActivityPage
+from lethe_app.ui.pages.activity.planned import COST, DUE
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.personas.page import PersonaPage
@@ -294,9 +295,9 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
             await services.core.task_runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 2)
-        assert [cell(page, row, "Task") for row in range(page.table.model().rowCount())] == ["Deep research"]
+        assert [cell(page, row, "Task") for row in range(page.table.model().rowCount())] == ["Research"]
         page.upkeep_chip.click()  # what Lethe does for every persona is no activity of hers
-        assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
+        assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Research"}
         by_task = {run.task: run for run in page.rows.all_rows}
 
         page.detail.open_requested.emit(item_route(by_task["notebooks"], by_task["notebooks"].made[0]))
@@ -388,9 +389,16 @@ async def test_what_is_planned_is_listed_before_anything_ran_and_says_whether_it
         assert "Journal" in titles
         assert "Dreams" in titles
         assert "Background activity is off" in page.hint.text()
+        assert "Tasks start after" not in page.hint.text()
+        assert page.planned_table.isColumnHidden(COST)
 
         page.agent_mode_check.click()
         await until(lambda: "one at a time" in page.hint.text())
+        await scene.services.preferences.set(agents=False)
+        await until(lambda: "turned off in the settings" in page.hint.text())
+        assert "one at a time" not in page.hint.text()
+        table = page.planned_rows
+        assert "as soon as you are away" not in [table.data(table.index(row, DUE)) for row in range(table.rowCount())]
         page.planned_chip.click()
         assert page.table.isVisible()
 
@@ -420,7 +428,7 @@ async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, s
         tomorrow = replace(planned["journal"], due=now() + timedelta(days=1), missing="")
         assert format_due(tomorrow, is_on=True) == f"from {format_date_time(now() + timedelta(days=1))}"
         assert format_due(replace(tomorrow, due=None), is_on=True) == "as soon as you are away"
-        assert format_due(replace(tomorrow, due=None), is_on=False) == "once background activity is on"
+        assert format_due(replace(tomorrow, due=None), is_on=False) == "once it is turned on"
         assert format_due(replace(tomorrow, missing="web"), is_on=True) == "needs internet search"
 
 

@@ -77,10 +77,10 @@ async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene:
     assert page.inspection is not None
     assert "Is the pharos lit?" in page.prompt_text.toPlainText()
     assert "Mira is the navigator of the Petrel" in page.prompt_text.toPlainText()
-    shown = {share.part: share.tokens for share, _whole in page.summary.rows.visible_rows}
+    shown = {row.share.part: row.share.tokens for row in page.summary.rows.visible_rows}
     assert sum(shown.values()) == page.inspection.receipt.prompt_tokens
     assert shown[PromptPart.PERSONA] > 50
-    assert " processed." in words_in(page)
+    assert " processed" in words_in(page)
 
 
 async def test_the_section_under_the_cursor_is_found_in_the_words_and_copied(scene: Scene):
@@ -248,7 +248,7 @@ def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
     assert set(grounds) == set(section_colours(palette)) == set(PromptPart)
     assert min(contrast(palette.text, ground) for ground in grounds.values()) >= ENOUGH
     amber = QColor(palette.amber).hslHue()
-    remembered = {PromptPart.MEMORIES, PromptPart.FACTS, PromptPart.SUMMARIES}
+    remembered = {PromptPart.MEMORIES, PromptPart.FACTS, PromptPart.SUMMARIES, PromptPart.EARLIER}
     near = {part for part, colour in section_colours(palette).items() if QColor(colour).hslSaturation() > 60}
     near = {part for part in near if abs(QColor(section_colours(palette)[part]).hslHue() - amber) < 20}
     assert near == remembered
@@ -265,7 +265,8 @@ def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
     assert "50 tokens: the oldest 2 of 9 messages omitted" in words
     assert "20 tokens reprocessed because the core facts have changed." in words
     assert "300 of 400 tokens cached" in words
-    assert format_cost(None) == ["No figures: the reply was stopped too early."]
+    assert format_cost(None) == ["Not known, because the reply was stopped before its end."]
+    assert format_cost(PrefillCost(1140, 0)) == ["All 1140 tokens processed, because nothing of this prompt was in the cache."]
 
 
 def test_shares_are_told_in_percent():

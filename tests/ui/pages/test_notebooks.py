@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QDate, QLocale, Qt
 from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
@@ -66,6 +66,31 @@ async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_pat
         page.undo_stack.undo()
         await until(lambda: not path.read_text(encoding="utf-8").endswith("- By hand"))
         assert "By hand" not in page.editor.text
+
+
+async def test_dates_are_written_out_for_reading_and_stay_as_they_are_in_the_file(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "cooking")
+        await until(lambda: page.reader.toPlainText().startswith("Cooking"))
+        path = scene.services.paths.notebooks / "mira" / "cooking.md"
+
+        today = QLocale().toString(QDate.currentDate(), "d MMM yyyy")
+        assert f"Broth is homemade. ({today})" in page.reader.toPlainText()
+        assert f"Broth is homemade. ({now().date().isoformat()})" in path.read_text(encoding="utf-8")
+
+
+async def test_without_notebooks_there_are_no_buttons_for_them(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.window_actions["notebooks"].trigger()
+        page = scene.page
+        assert isinstance(page, NotebookPage)
+        buttons = (page.edit_button, page.rename_button, page.merge_button, page.split_button, page.delete_button)
+        assert all(button.isHidden() for button in buttons)
+
+        await scene.services.mind.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
+        await until(lambda: page.rows.visible_rows and page.edit_button.isVisible())
+        assert page.merge_button.isHidden()
+        assert page.split_button.toolTip() == "Notebooks of 6 lines or more can be split by subject"
 
 
 async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):

@@ -716,6 +716,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         selves = scene.page
         assert isinstance(selves, UserPersonasPage)
         await until(lambda: [one.name for one in selves.personas] == ["Tomas"])
+        assert selves.second_hint.isVisible()
 
         QTest.mouseClick(selves.new_button, Qt.MouseButton.LeftButton)
         page = page_of(scene)
@@ -727,6 +728,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         await until(lambda: page.saved is not None)
         press(scene, Qt.Key.Key_Escape)
         await until(lambda: scene.page is selves and len(selves.personas) == 2)
+        assert selves.second_hint.isHidden()
         assert scene.services.preferences.current.user_persona == "tomas"
         selves.select_persona("lena")
         selves.use_selected()

@@ -60,7 +60,8 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
         QTest.keyClick(page.topic_field, Qt.Key.Key_Return)
 
         assert not page.start_button.isEnabled()
-        assert "Internet search is turned off" in page.hint.text()
+        assert "internet search is turned off" in page.hint.text()
+        assert page.start_button.toolTip() == "Internet search is turned off"
         assert not await scene.services.research.list_inquiries()
         page.allow_button.click()
         await until(lambda: isinstance(scene.page, WebLogPage))

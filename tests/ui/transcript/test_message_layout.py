@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.recall import RecallCounts
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.markdown.blocks import parse_message
+from lethe_app.ui.transcript.model.annotations import ReplyAnnotations
+from lethe_app.ui.transcript.painting.decorations import draw_memory_chip
 from lethe_app.ui.transcript.painting.message_layout import THOUGHTS_INDENT, LayoutState, MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.chat_scene import message
@@ -73,3 +77,26 @@ def test_the_language_of_a_code_block_is_muted(style):
         return style.char_format(block.spans[0], block.kind, block.level).foreground().color()
 
     assert (ink(title), ink(line)) == (style.muted, style.text)
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_amber"),
+    [
+        (RecallCounts(memories=1, world_entries=2), True),
+        (RecallCounts(world_entries=3), False),
+        (RecallCounts(passages=1), False),
+    ],
+)
+def test_the_chip_is_amber_only_if_something_was_remembered(style: MessageStyle, counts: RecallCounts, is_amber: bool):
+    message_layout = MessageLayout(style, 720)
+    message_layout.state = LayoutState(annotations=ReplyAnnotations(recalled=counts))
+    message_layout.set_message(message("She nods."), "She nods.", "", None, is_growing=False)
+    image = QImage(720, message_layout.height, QImage.Format.Format_ARGB32)
+    image.fill(style.background)
+    painter = QPainter(image)
+    draw_memory_chip(painter, message_layout, style, is_highlighted=False)
+    painter.end()
+
+    hues = {image.pixelColor(x, y).rgb() for x in range(image.width()) for y in range(image.height())}
+    assert (QColor(style.palette.amber).rgb() in hues) is is_amber
+    assert (QColor(style.palette.muted).rgb() in hues) is not is_amber

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import format_minutes
-from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
+from lethe_app.ui.transcript.painting.link_line import LinkLine
 
 if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
@@ -40,8 +40,8 @@ class SessionEnd(QObject):
         self._chat, self._view, self._tasks = chat, view, tasks
         self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
         self._shown_session: UUID | None = None
-        self.ended_line = SessionEndLine(view.viewport())
-        self.ended_line.continue_requested.connect(self._continue_session)
+        self.ended_line = LinkLine(view.viewport())
+        self.ended_line.linkActivated.connect(lambda _address: self._continue_session())
         self._unsubscribers = [
             sessions.changed.add(lambda _persona: self._refresh_state()),
             preferences.changed.add(lambda _settings: self._refresh_state()),
@@ -75,8 +75,9 @@ class SessionEnd(QObject):
             return
         if has_ended and not self.ended_line.isVisibleTo(self._view):
             minutes = self._preferences.current.rotation_minutes
-            template = self.tr("This conversation ended after {time} of inactivity")
-            self.ended_line.announce_text(template.format(time=format_minutes(minutes)))
+            text = self.tr("This conversation ended after {time} of inactivity").format(time=format_minutes(minutes))
+            self.ended_line.show_pieces((text, ""), (" · ", ""), (self.tr("Continue"), "continue"))
+            self.ended_line.announce_text()
         self._update_widgets(has_ended=has_ended)
 
     def _update_widgets(self, *, has_ended: bool) -> None:

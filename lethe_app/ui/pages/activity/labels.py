@@ -70,7 +70,7 @@ def format_due(task: PlannedTask, *, is_on: bool) -> str:
             "web": _tr("needs internet search"),
         }[task.missing]
     if task.due is None:
-        return _tr("as soon as you are away") if is_on else _tr("once background activity is on")
+        return _tr("as soon as you are away") if is_on else _tr("once it is turned on")
     if task.due.astimezone().date() == now().astimezone().date():
         return _tr("today from {time}").format(time=format_time(task.due))
     return _tr("from {date}").format(date=format_date_time(task.due))
@@ -79,7 +79,7 @@ def format_due(task: PlannedTask, *, is_on: bool) -> str:
 def format_usual_cost(task: PlannedTask) -> str:
     """Return the mean cost of the task's runs so far."""
     if not task.tokens:
-        return _tr("not run yet")
+        return ""
     return " · ".join((format_token_count(task.tokens), format_duration(task.time)))
 
 

@@ -1,4 +1,4 @@
-"""Page “Activity”: task runs of all personas with cost, errors and undo."""
+"""Page “Background activity”: task runs of all personas with cost, errors and undo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
 from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.palette import SPACE_3
-from lethe_app.ui.core.routes import ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
 from lethe_app.ui.pages.activity.labels import explain_hindrance, explain_plan, format_running_task, format_spent
@@ -63,7 +62,7 @@ class ActivityPage(PersonaListPage):
         library: Library,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("ActivityPage", "Activity"), persona_selector)
+        super().__init__(context, QCoreApplication.translate("ActivityPage", "Background activity"), persona_selector)
         self._away, self._activity_log = background_runner, activity_log
         self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}
@@ -95,7 +94,7 @@ class ActivityPage(PersonaListPage):
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=format_result)
 
     def _build(self) -> None:
-        self.agent_mode_check = QCheckBox(self.tr("Background activity"))
+        self.agent_mode_check = QCheckBox(self.tr("On for this persona"))
         self.run_now_button = build_button(
             self.tr("Run task now"), tooltip=self.tr("Run one task now, without waiting until you are away")
         )
@@ -108,7 +107,6 @@ class ActivityPage(PersonaListPage):
         self.planned_chip = build_chip(self.tr("Planned"), self.tr("What runs next, when, and what it usually costs"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
         self.stop_button.setToolTip(self.tr("Stop the running task and keep its results so far"))
-        self.add_button(self.tr("Deep research"), lambda: self._context.navigator.open(ResearchRoute()), "search")
         self.hint = build_small_label("")
         self.problem_list = FaultList(self.theme)
         empty_text = self.tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
@@ -117,7 +115,7 @@ class ActivityPage(PersonaListPage):
         )
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = TaskRunDetail(self)
-        self.planned_rows = build_planned_rows(lambda: self._persona is not None and self._persona.agent_mode)
+        self.planned_rows = build_planned_rows(lambda: self._is_on)
         self.planned_table = build_planned_table(self.planned_rows, self.theme)
         self._build_layout()
 
@@ -230,12 +228,20 @@ class ActivityPage(PersonaListPage):
         idle_reason = "" if self._away.running_task is not None else explain_hindrance(self._away.pause_reason, settings)
         plan = ""
         if self.planned_chip.isChecked() and self._persona is not None:
-            plan = explain_plan(self._persona.name, is_on=self._persona.agent_mode)
-        self.hint.setText("  ".join(filter(None, (plan, self._usage_today, idle_reason))))
+            if not self._persona.agent_mode:
+                idle_reason = ""  # that of the persona comes first
+            if self._is_on or not self._persona.agent_mode:
+                plan = explain_plan(self._persona.name, is_on=self._is_on)
+        self.hint.setText("  ".join(filter(None, (plan, idle_reason, self._usage_today))))
         tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.errors]
         self.problem_list.show_problems(
             [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.errors)]
         )
+
+    @property
+    def _is_on(self) -> bool:
+        """Return whether tasks of the selected persona are started, at present or later."""
+        return self._persona is not None and self._persona.agent_mode and self._away.pause_reason != "off"
 
     def _persona_name(self, run: TaskRun) -> str:
         return self._names.get(run.persona_id, run.persona_id)

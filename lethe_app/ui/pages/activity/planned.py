@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QModelIndex, QPersistentModelIndex, QSize
+from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem
 
 from lethe_app.domain.agent_runs import PlannedTask
 from lethe_app.domain.clock import now
+from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
 from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TASK, DUE, COST = range(3)
-WIDTHS = {TASK: 230, DUE: 220, COST: 150}
+WIDTHS = {TASK: 216, DUE: 216, COST: 150}
 HIDEABLE_COLUMNS = (DUE, COST)
 MIN_HELP_WIDTH = 240
+
+
+class _PaddedDelegate(QStyledItemDelegate):
+    """Delegate of wrapped texts, with some space above and below them."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, SPACE_3)
 
 
 def _tr(text: str) -> str:
@@ -38,5 +47,10 @@ def build_planned_rows(is_on: Callable[[], bool]) -> FilteredTableModel[PlannedT
 
 def build_planned_table(rows: FilteredTableModel[PlannedTask], theme: Theme) -> Table[PlannedTask]:
     """Create the table of these rows."""
-    fit = ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_HELP_WIDTH)
-    return Table(rows, theme, _tr("Planned tasks"), _tr("No task is selected for this persona."), fit)
+    fit = ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_HELP_WIDTH, optional=(COST,))
+    table = Table(rows, theme, _tr("Planned tasks"), _tr("No task is selected for this persona."), fit)
+    table.setWordWrap(True)
+    table.setItemDelegate(_PaddedDelegate(table))
+    table.verticalHeader().setMinimumSectionSize(table.verticalHeader().defaultSectionSize())
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    return table

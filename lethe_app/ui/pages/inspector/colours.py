@@ -1,11 +1,14 @@
-"""Colours and titles of prompt sections. Sections from memory are amber as everywhere in the window, in three shades."""
+"""Colours and titles of prompt sections. Sections from memory are amber as everywhere in the window, in four shades."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QColor
 
-from lethe_app.domain.prompt import PromptPart
+from lethe_app.domain.prompt import PartTokens, PromptPart
+from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.core.theme import mix_colours
 
@@ -19,13 +22,20 @@ HUE_SHIFTS = {
     PromptPart.HISTORY: -26,
 }
 """Hue of a section in degrees relative to the palette's colour `water`; no section comes near amber."""
+MEMORY_SHADES = {
+    PromptPart.MEMORIES: 0.0,
+    PromptPart.FACTS: 0.2,
+    PromptPart.SUMMARIES: 0.4,
+    PromptPart.EARLIER: 0.55,
+}
+"""Share of the background in the amber of a section that comes from memory."""
 TINT_STRENGTH = 0.13
 
 
 def section_colours(palette: Palette) -> dict[PromptPart, str]:
     """Return the colour of each section as `#rrggbb`."""
     by_part = {part: _shift_hue(palette.water, degrees) for part, degrees in HUE_SHIFTS.items()}
-    for part, share in ((PromptPart.MEMORIES, 0.0), (PromptPart.FACTS, 0.25), (PromptPart.SUMMARIES, 0.45)):
+    for part, share in MEMORY_SHADES.items():
         by_part[part] = mix_colours(palette.amber, palette.background, share)
     by_part[PromptPart.SYSTEM] = palette.muted
     by_part[PromptPart.MESSAGE] = palette.text
@@ -54,8 +64,9 @@ def section_title(part: PromptPart) -> str:
         PromptPart.STYLE: QCoreApplication.translate("Part", "Style and examples"),
         PromptPart.THOUGHTS: QCoreApplication.translate("Part", "Personal thoughts"),
         PromptPart.WORLD: QCoreApplication.translate("Part", "World entries"),
-        PromptPart.SUMMARIES: QCoreApplication.translate("Part", "Earlier conversations"),
+        PromptPart.SUMMARIES: QCoreApplication.translate("Part", "Conversation summaries"),
         PromptPart.FACTS: QCoreApplication.translate("Part", "Facts"),
+        PromptPart.EARLIER: QCoreApplication.translate("Part", "Earlier conversation"),
         PromptPart.HISTORY: QCoreApplication.translate("Part", "Chat history"),
         PromptPart.MEMORIES: QCoreApplication.translate("Part", "Recalled memories"),
         PromptPart.SPEAKER: QCoreApplication.translate("Part", "Next speaker"),
@@ -63,3 +74,12 @@ def section_title(part: PromptPart) -> str:
         PromptPart.TEMPLATE: QCoreApplication.translate("Part", "Template tokens"),
     }
     return titles.get(part, part.value)
+
+
+def share_title(share: PartTokens, session_titles: Mapping[str, str]) -> str:
+    """Return the display name of a share; that of an earlier session contains its title, found by the session's id."""
+    title = session_titles.get(share.session, "")
+    if share.part is not PromptPart.EARLIER or not title:
+        return section_title(share.part)
+    text = QCoreApplication.translate("Part", "Earlier: “{title}”")
+    return text.format(title=format_session_title(title))

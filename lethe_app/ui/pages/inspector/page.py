@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.domain.prompt import PartTokens, PromptPart, join_spans
+from lethe_app.domain.prompt import PartTokens, join_spans
 from lethe_app.errors import StorageError
 from lethe_app.services.chat.prompt_inspector import PromptInspection, PromptInspector
 from lethe_app.services.sessions.service import SessionService
@@ -22,7 +22,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.inspector.colours import section_title
 from lethe_app.ui.pages.inspector.diff import common_prefix_length, compare_prompts, part_at
-from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary
+from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary, format_missing_text
 from lethe_app.ui.pages.inspector.text import PromptText
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.transcript.chat_view import ChatView
@@ -59,7 +59,7 @@ class InspectorPage(Page):
         self.reply_id, self._view, self._clock = reply_id, view, clock
         self._reply_ids: list[UUID] = []
         self.inspection: PromptInspection | None = None
-        self._part: PromptPart | None = None
+        self._share: PartTokens | None = None
         self._build()
         self._connect()
         self._retry_timer = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
@@ -77,6 +77,7 @@ class InspectorPage(Page):
         self.copy_prompt_button = self.add_button(self.tr("Copy prompt"), self._copy_prompt, "copy")
         self.copy_prompt_button.setToolTip(self.tr("Copy the whole prompt as sent to the model"))
         self.summary = PromptSummary(self.theme)
+        self.summary.hide()
         self.prompt_text = PromptText(self.theme)
         self._empty_state = _EmptyState()
         self._stack = QStackedWidget()
@@ -187,7 +188,14 @@ class InspectorPage(Page):
         inspection = self.inspection
         has_text = inspection is not None and bool(inspection.spans)
         self.summary.show_inspection(inspection)
+        if self.summary.table.hasFocus() and inspection is None:
+            self.back.setFocus()  # a hidden table would pass the focus to any widget
+        self.summary.setVisible(inspection is not None)
+        if self.back.hasFocus():
+            self.first_focus_widget().setFocus()
         self.copy_prompt_button.setEnabled(has_text)
+        for widget in (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button):
+            widget.setVisible(has_text)
         self._select_section(None)
         self.tabs.setTabEnabled(CHANGES_TAB, has_text and inspection is not None and bool(inspection.previous))
         if not self.tabs.isTabEnabled(CHANGES_TAB):
@@ -209,11 +217,7 @@ class InspectorPage(Page):
         elif not inspection.spans:
             self._empty_state.show_text(
                 self.tr("Prompt text no longer stored"),
-                self.tr(
-                    "Only the newest prompts are stored in full, none with text that was forgotten or changed since, and none "
-                    "while “Keep retrieved context” is off. "
-                    "The sections of this prompt and their tokens are listed on the left."
-                ),
+                f"{format_missing_text(inspection)} {self.tr('Its sections and their tokens are listed on the left.')}",
             )
         self.first_difference_label.setVisible(False)
         self._show_view(self.tabs.currentIndex())
@@ -251,23 +255,26 @@ class InspectorPage(Page):
         self.first_difference_label.setVisible(self.tabs.currentIndex() == CHANGES_TAB)
 
     def _select_section(self, share: PartTokens | None) -> None:
-        self._part = share.part if share is not None else None
-        text = self._section_text(self._part)
-        self.copy_section_button.setEnabled(bool(text))
-        if self._part is not None and self.tabs.currentIndex() == PROMPT_TAB:
-            self.prompt_text.go_to_part(self._part)
+        self._share = share
+        self.copy_section_button.setEnabled(bool(self._section_text()))
+        if share is not None and self.tabs.currentIndex() == PROMPT_TAB:
+            self.prompt_text.go_to_part(share.part, share.session)
 
     def _open_section(self, share: PartTokens) -> None:
         self.tabs.setCurrentIndex(PROMPT_TAB)
         self._select_section(share)
         self.prompt_text.setFocus()
 
-    def _section_text(self, part: PromptPart | None) -> str:
-        spans = self.inspection.spans if self.inspection is not None else ()
-        return "".join(span.text for span in spans if span.part is part).strip()
+    def _section_text(self) -> str:
+        """Return the text of the selected section."""
+        share, inspection = self._share, self.inspection
+        if share is None or inspection is None:
+            return ""
+        key = (share.part, share.session)
+        return "".join(span.text for span in inspection.spans if (span.part, span.session) == key).strip()
 
     def _copy_section(self) -> None:
-        self._copy_text(self._section_text(self._part))
+        self._copy_text(self._section_text())
 
     def _copy_prompt(self) -> None:
         self._copy_text(join_spans(self.inspection.spans) if self.inspection is not None else "")
@@ -290,7 +297,7 @@ class InspectorPage(Page):
             tool.setVisible(count > 0)
 
     def first_focus_widget(self) -> QWidget:
-        return self.summary.table
+        return self.back if self.summary.isHidden() else self.summary.table
 
 
 class _EmptyState(QWidget):

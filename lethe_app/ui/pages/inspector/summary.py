@@ -6,17 +6,19 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.config.options import PromptLayout
+from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import PartTokens, PrefillCost, Receipt
-from lethe_app.services.chat.prompt_inspector import PromptInspection
+from lethe_app.services.chat.prompt_inspector import MissingText, PromptInspection
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.labels.messages import format_degradations, format_language, format_latency
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.reason_labels import format_cache_miss, format_cut
 from lethe_app.ui.core.theme import PROSE_SIZE, Theme
-from lethe_app.ui.pages.inspector.colours import section_title
-from lethe_app.ui.pages.inspector.token_shares import ShareBar, build_share_rows, build_share_table
+from lethe_app.ui.pages.inspector.colours import section_title, share_title
+from lethe_app.ui.pages.inspector.token_shares import ShareBar, ShareRow, build_share_rows, build_share_table
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 280, 360, 460
@@ -41,8 +43,8 @@ class PromptSummary(QScrollArea):
         self.rows = build_share_rows(theme)
         self.table = build_share_table(theme, self.rows)
         self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.current_changed.connect(lambda row: self.chosen.emit(row[0] if row is not None else None))
-        self.table.opened.connect(lambda row: self.opened.emit(row[0]))
+        self.table.current_changed.connect(lambda row: self.chosen.emit(row.share if row is not None else None))
+        self.table.opened.connect(lambda row: self.opened.emit(row.share))
         content = QWidget()
         content.setObjectName("sheet")
         self._column = QVBoxLayout(content)
@@ -75,8 +77,12 @@ class PromptSummary(QScrollArea):
         receipt = inspection.receipt
         self.length_label.setText(format_token_count(receipt.prompt_tokens))
         self.context_label.setText(format_context(receipt))
-        self.bar.show_receipt(receipt)
-        self.rows.set_rows((share, receipt.prompt_tokens) for share in receipt.shares if share.tokens or share.cut_tokens)
+        self.bar.show_receipt(receipt, inspection.session_titles)
+        self.rows.set_rows(
+            ShareRow(share, share_title(share, inspection.session_titles), receipt.prompt_tokens)
+            for share in receipt.shares
+            if share.tokens or share.cut_tokens
+        )
         self._fit_sizes()
         self._fill_notes(receipt, inspection.cost, inspection.reply)
 
@@ -144,10 +150,13 @@ def format_reply(reply: Alternative) -> list[str]:
 def format_cost(cost: PrefillCost | None) -> list[str]:
     """Return how many tokens came from the KV cache, how many were processed, and why tokens were processed again."""
     if cost is None:
-        return [tr("No figures: the reply was stopped too early.")]
+        return [tr("Not known, because the reply was stopped before its end.")]
     locale = QLocale()
     total = cost.evaluated + cost.reused
-    text = tr("{reused} of {whole} cached, {evaluated} processed.")
+    if cost.reused:
+        text = tr("{reused} of {whole} cached, {evaluated} processed.")
+    else:
+        text = tr("All {whole} processed, because nothing of this prompt was in the cache.")
     lines = [
         text.format(
             reused=locale.toString(cost.reused), whole=format_token_count(total), evaluated=locale.toString(cost.evaluated)
@@ -164,9 +173,25 @@ def format_cost(cost: PrefillCost | None) -> list[str]:
 def format_layout(layout: PromptLayout) -> str:
     """Return where the recalled memories are placed in the prompt and what that costs."""
     return {
-        PromptLayout.LATE: tr("Memories are placed just above your message, so everything before them stays cached."),
-        PromptLayout.SYSTEM: tr("Memories are placed in the system prompt, so everything below it is reprocessed."),
+        PromptLayout.LATE: tr("Memories are placed just above your message, so the next reply can reuse what is before them."),
+        PromptLayout.SYSTEM: tr("Memories are placed in the system prompt, so the next reply reprocesses what is below it."),
         PromptLayout.DEPTH: tr(
-            "Memories are placed among the messages at their depth, so everything below them is reprocessed."
+            "Memories are placed among the messages at their depth, so the next reply reprocesses what is below them."
         ),
     }[layout]
+
+
+def format_missing_text(inspection: PromptInspection) -> str:
+    """Return why the text of a prompt is not stored."""
+    setting = field_title(Settings, "keep_retrieved_context")
+    texts = {
+        MissingText.SETTING_OFF: tr("No prompts are stored while “{setting}” is off in Settings → Privacy."),
+        MissingText.SETTING_WAS_OFF: tr("“{setting}” was off when this reply was generated, so its prompt was not stored."),
+        MissingText.INCOGNITO: tr("The prompts of incognito conversations are not stored."),
+        MissingText.OLD: tr("Only the newest prompts are stored word for word, and there are many newer ones."),
+        MissingText.OUTDATED: tr(
+            "Something remembered was edited, deleted or summarised after this reply. Earlier prompts are deleted then, "
+            "because it may be in them."
+        ),
+    }
+    return texts[inspection.missing_text].format(setting=setting) if inspection.missing_text is not None else ""

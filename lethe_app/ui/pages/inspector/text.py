@@ -142,11 +142,11 @@ class PromptText(QPlainTextEdit):
         self.setPlainText(text)
         self.search(self._query)
 
-    def go_to_part(self, part: PromptPart) -> bool:
-        """Scroll to the beginning of a section; return False if it has no text here."""
+    def go_to_part(self, part: PromptPart, session: str = "") -> bool:
+        """Scroll to the beginning of a section, or of an earlier session; return False if it has no text here."""
         position = 0
         for span in self.spans:
-            if span.part is part and span.text.strip():
+            if span.part is part and span.session == session and span.text.strip():
                 self._scroll_to(position)
                 return True
             position += utf16_length(span.text)

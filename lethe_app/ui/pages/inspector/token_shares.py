@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QIcon, QPainter, QPainterPath, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -10,7 +13,7 @@ from lethe_app.domain.prompt import PartTokens, PromptPart, Receipt
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.inspector.colours import section_colours, section_title
+from lethe_app.ui.pages.inspector.colours import section_colours, share_title
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -26,13 +29,16 @@ class ShareBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._receipt: Receipt | None = None
+        self._session_titles: Mapping[str, str] = {}
         self.setMouseTracking(True)
         self.setMinimumHeight(SPACE_4 + SPACE_1)
         theme.changed.connect(self.update)
 
-    def show_receipt(self, receipt: Receipt) -> None:
-        self._receipt = receipt
-        parts = [f"{section_title(share.part)} {format_token_count(share.tokens)}" for share in receipt.shares if share.tokens]
+    def show_receipt(self, receipt: Receipt, session_titles: Mapping[str, str]) -> None:
+        """Show a receipt; `session_titles` are the titles of the earlier sessions by id."""
+        self._receipt, self._session_titles = receipt, session_titles
+        shares = [share for share in receipt.shares if share.tokens]
+        parts = [f"{share_title(share, session_titles)} {format_token_count(share.tokens)}" for share in shares]
         self.setAccessibleName(self.tr("Prompt sections: {list}").format(list=", ".join(parts)))
         self.update()
 
@@ -81,7 +87,7 @@ class ShareBar(QWidget):
                     reserve = format_token_count(self._receipt.reply_reserve)
                     return self.tr("reserved for the reply: {tokens}").format(tokens=reserve)
                 if share is not None:
-                    return f"{section_title(share.part)}: {format_token_count(share.tokens)}"
+                    return f"{share_title(share, self._session_titles)}: {format_token_count(share.tokens)}"
         return self.tr("free")
 
 
@@ -90,28 +96,45 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Inspector", text)
 
 
-def build_share_rows(theme: Theme) -> FilteredTableModel[tuple[PartTokens, int]]:
-    """Return the table model of the sections; each row holds a section's share and the token count of the whole prompt."""
+@dataclass(frozen=True)
+class ShareRow:
+    """Row of the table of sections."""
+
+    share: PartTokens
+    title: str
+    whole: int
+    """Tokens of the whole prompt."""
+
+    @property
+    def key(self) -> str:
+        """Return the section, or the id of the earlier session."""
+        return self.share.session or self.share.part
+
+
+def build_share_rows(theme: Theme) -> FilteredTableModel[ShareRow]:
+    """Return the table model of the sections."""
     locale = QLocale()
     columns = [
-        Column[tuple[PartTokens, int]](
-            tr("Section"), lambda row: section_title(row[0].part), width=0, icon=lambda row: build_swatch(theme, row[0].part)
+        Column[ShareRow](tr("Section"), lambda row: row.title, width=0, icon=lambda row: build_swatch(theme, row.share.part)),
+        Column[ShareRow](
+            tr("Tokens"),
+            lambda row: locale.toString(row.share.tokens),
+            lambda row: row.share.tokens,
+            width=76,
+            is_right_aligned=True,
         ),
-        Column[tuple[PartTokens, int]](
-            tr("Tokens"), lambda row: locale.toString(row[0].tokens), lambda row: row[0].tokens, width=76, is_right_aligned=True
-        ),
-        Column[tuple[PartTokens, int]](
+        Column[ShareRow](
             tr("Share"),
-            lambda row: format_percent(row[0].tokens, row[1]),
-            lambda row: row[0].tokens,
+            lambda row: format_percent(row.share.tokens, row.whole),
+            lambda row: row.share.tokens,
             width=64,
             is_right_aligned=True,
         ),
     ]
-    return FilteredTableModel(columns, key=lambda row: row[0].part, search_text=lambda row: section_title(row[0].part))
+    return FilteredTableModel(columns, key=lambda row: row.key, search_text=lambda row: row.title)
 
 
-def build_share_table(theme: Theme, rows: FilteredTableModel[tuple[PartTokens, int]]) -> Table[tuple[PartTokens, int]]:
+def build_share_table(theme: Theme, rows: FilteredTableModel[ShareRow]) -> Table[ShareRow]:
     """Return the table of sections."""
     table = Table(rows, theme, tr("Prompt sections"), tr("No prompt recorded."))
     table.setIconSize(QSize(ICON - SPACE_1 * 2, ICON - SPACE_1 * 2))

@@ -75,6 +75,8 @@ class NotebookTitleDialog(QuestionDialog):
         self.primary.setEnabled(bool(text.strip()))
 
 
+MIN_SPLIT_LINES = 6
+"""Lines from which a notebook can be split."""
 SAVE_DELAY_MS = 500
 """Pause in typing, in milliseconds, after which the text is saved."""
 POLL_INTERVAL_MS = 3000
@@ -119,8 +121,6 @@ class NotebookPage(PersonaListPage):
         self.delete_button = self.add_button(
             self.tr("Delete"), lambda: self._spawn(self._delete_notebooks(self.table.selected_rows))
         )
-        self.merge_button.setToolTip(self.tr("Merge the selected notebooks into one"))
-        self.split_button.setToolTip(self.tr("Split this notebook into several by subject"))
         self._unsubscribers += [self._notebooks.changed.add(self._on_notebooks_changed)]
         self.persona_selector.chosen.connect(lambda _persona: self._spawn(self._show_persona()))
         self._update_buttons()
@@ -279,8 +279,7 @@ class NotebookPage(PersonaListPage):
         self.empty_hint.setVisible(item is None)
         self.rename_button.setEnabled(item is not None)
         self.delete_button.setEnabled(item is not None)
-        self.merge_button.setEnabled(len(selected) > 1)
-        self.split_button.setEnabled(item is not None and len(item.notebook.lines) >= 6)
+        self._update_merge_and_split(len(selected), len(item.notebook.lines) if item is not None else 0)
         if item is None:
             self.length_label.setText("")
             return
@@ -288,6 +287,30 @@ class NotebookPage(PersonaListPage):
         max_lines = self._preferences.current.notebook_lines
         text = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=max_lines)
         self.length_label.setText(text)
+
+    def _update_merge_and_split(self, selected_count: int, lines: int) -> None:
+        """Enable the buttons that need several notebooks or a long one, and say what they need."""
+        count = self.rows.row_total
+        for button in (self.edit_button, self.rename_button, self.split_button, self.delete_button):
+            button.setVisible(count > 0)
+        self.merge_button.setVisible(count > 1)
+        self.merge_button.setEnabled(selected_count > 1)
+        self.merge_button.setToolTip(
+            self.tr("Merge the selected notebooks into one")
+            if selected_count > 1
+            else self.tr("Select several notebooks with Ctrl or Shift to merge them")
+        )
+        self.split_button.setEnabled(lines >= MIN_SPLIT_LINES)
+        needed = self.tr("Notebooks of {n} lines or more can be split by subject").format(n=MIN_SPLIT_LINES)
+        self.split_button.setToolTip(
+            self.tr("Split this notebook into several by subject") if lines >= MIN_SPLIT_LINES else needed
+        )
+        text = (
+            self.tr("Select a notebook to read and edit it.")
+            if count
+            else self.tr("A notebook collects, line by line, what is known about one subject: a person, a place, a project.")
+        )
+        self.empty_hint.setText(text)
 
     def _format_updated(self, item: NotebookListItem) -> str:
         return format_age(item.when, now()) if item.when is not None else ""

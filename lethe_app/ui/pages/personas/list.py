@@ -69,9 +69,18 @@ class UserPersonasPage(ListPage):
         self._grid = QGridLayout(self._box)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(SPACE_3)
-        self._empty_label = create_placeholder(self.tr("No user personas yet. Create one with “New”."))
+        self._empty_label = create_placeholder(
+            self.tr("No user personas yet. One tells every character who you are: your name, and what they should know.")
+        )
+        self.second_hint = create_placeholder(
+            self.tr(
+                "Add a second one to be somebody else in some conversations, such as the captain of a ship in a story and "
+                "yourself with an assistant. Each conversation keeps the one with which it began."
+            )
+        )
         self._sheet.add_widget(self._empty_label)
         self._sheet.add_widget(self._box)
+        self._sheet.add_widget(self.second_hint)
         self._use_button = self.add_button(self.tr("Use this persona"), self.use_selected, "user")
         self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.selected), "edit")
         self.new_button: QPushButton = self.add_button(self.tr("New"), lambda: self._open_editor(""), "plus", primary=True)
@@ -111,6 +120,9 @@ class UserPersonasPage(ListPage):
         self._columns = 0
         self._arrange_cards()
         self._empty_label.setVisible(not self.cards)
+        self.second_hint.setVisible(len(self.cards) == 1)
+        for button in (self._use_button, self._edit_button):
+            button.setVisible(bool(self.cards))
         for card in self.cards[:1]:
             card.setChecked(True)
         self.select_persona(selected_id)

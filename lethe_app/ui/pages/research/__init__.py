@@ -1,1 +1,1 @@
-"""Page “Deep research”: web research in several rounds, and its reports."""
+"""Page “Research”: web research in several rounds, and its reports."""

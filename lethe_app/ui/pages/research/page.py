@@ -1,4 +1,4 @@
-"""Page “Deep research”: a question to the web, the rounds of the running inquiry, and the reports of earlier ones."""
+"""Page “Research”: a question to the web, the rounds of the running inquiry, and the reports of earlier ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ResearchPage(PersonaListPage):
         fact_lists: FactLists,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("ResearchPage", "Deep research"), persona_selector)
+        super().__init__(context, QCoreApplication.translate("ResearchPage", "Research"), persona_selector)
         self._research = research_service
         self._fact_lists, self._preferences = fact_lists, preferences
         self._inquiry_to_select: UUID | None = None
@@ -94,16 +94,17 @@ class ResearchPage(PersonaListPage):
         self._build_layout()
 
     def _build_layout(self) -> None:
-        line = QWidget()
-        flow = FlowLayout(line, spacing=SPACE_3)
-        for widget in (self.persona_selector, self.allow_button):
-            flow.addWidget(widget)
         question_row = QHBoxLayout()
         question_row.setSpacing(SPACE_3)
+        question_row.addWidget(self.persona_selector)
         question_row.addWidget(self.topic_field, 1)
         question_row.addWidget(self.start_button)
+        hint_row = QHBoxLayout()
+        hint_row.setSpacing(SPACE_3)
+        hint_row.addWidget(self.hint, 1)
+        hint_row.addWidget(self.allow_button)
         self.examples = self._build_examples()
-        self._add_head(question_row, self.examples, self.hint, line)
+        self._add_head(question_row, hint_row, self.examples)
         split = create_splitter(self.table, self.detail, stretch_index=1)
         split.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
         self.body.addWidget(split, 1)
@@ -184,18 +185,26 @@ class ResearchPage(PersonaListPage):
         self._update_start_button()
 
     def _update_start_button(self) -> None:
-        allowed = self._preferences.current.web_allowed
-        is_free = self._research.running is None
-        self.start_button.setEnabled(
-            allowed and is_free and bool(self.topic_field.text().strip()) and bool(self.persona_selector.persona_id)
-        )
+        reason = self._find_hindrance()
+        self.start_button.setEnabled(not reason)
+        self.start_button.setToolTip(reason)
+
+    def _find_hindrance(self) -> str:
+        """Return why research cannot be started; empty if it can."""
+        if not self._preferences.current.web_allowed:
+            return self.tr("Internet search is turned off")
+        if self._research.running is not None:
+            return self.tr("Another research is still running")
+        if not self.persona_selector.persona_id:
+            return self.tr("There is no persona to do it")
+        return "" if self.topic_field.text().strip() else self.tr("Enter a question first")
 
     def _apply_settings(self, settings: Settings) -> None:
         self.allow_button.setVisible(not settings.web_allowed)
         text = (
             self.tr("Your question is sent to the search engine exactly as written, so leave out anything private.")
             if settings.web_allowed
-            else self.tr("Internet search is turned off. Allow it to start research.")
+            else self.tr("Research cannot start: internet search is turned off.")
         )
         self.hint.setText(text)
         self._update_start_button()

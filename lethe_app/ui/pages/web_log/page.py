@@ -83,7 +83,7 @@ class WebLogPage(ListPage):
             "No requests yet\n\n"
             "Nothing leaves this computer unless you allow it. Once you do, every search and every page that is requested is"
             " listed here, with what was sent, to whom and why.\n\nExample: “weather in Porto” · Search · duckduckgo.com ·"
-            " Mira, for a reply · 14:05 · 12 kB"
+            " Mira, for a reply · 14:05 · 12\N{NO-BREAK SPACE}kB"
         )
         self.table: Table[OutgoingRequest] = Table(
             self.rows, self.theme, self.tr("Network log"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
@@ -117,7 +117,8 @@ class WebLogPage(ListPage):
     async def _reload(self) -> None:
         requests, days = await self._web_gate.list_requests(), await self._web_gate.daily_totals()
         self.rows.set_rows(requests)
-        self.clear_button.setEnabled(bool(requests))
+        for widget in (self.clear_button, self.search):
+            widget.setVisible(bool(requests))
         self.day_label.setText(format_daily_traffic(days.get(day_of(now()))))
         self.subtitle.set_full_text(
             format_count(len(requests), self.tr("{n} request"), self.tr("{n} requests")) if requests else ""

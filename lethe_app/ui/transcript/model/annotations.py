@@ -10,18 +10,20 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
+from lethe_app.domain.recall import RecallCounts
 from lethe_app.domain.tools import ToolResult
 from lethe_app.services.prompting.tool_messages import parse_calls, parse_result
 from lethe_app.services.web.lookup_note import WebLookup, parse_note
-from lethe_app.ui.core.formatting import format_recalled_count, format_source_count, format_tool_results
+from lethe_app.ui.core.formatting import format_recall_counts, format_source_count, format_tool_results
 from lethe_app.ui.transcript.model.message_pages import Loader
 from lethe_app.ui.transcript.model.reply_ratings import RatingsQuery, ReplyRatings, format_rating
 
-CountsQuery = Callable[[Sequence[UUID]], Awaitable[dict[UUID, int]]]
-"""Return the numbers of recalled memories of several user messages, with one query."""
+NOTHING_RECALLED = RecallCounts()
+CountsQuery = Callable[[Sequence[UUID]], Awaitable[dict[UUID, RecallCounts]]]
+"""Return what was recalled for several user messages, with one query."""
 
 
-async def _query_no_counts(_messages: Sequence[UUID]) -> dict[UUID, int]:
+async def _query_no_counts(_messages: Sequence[UUID]) -> dict[UUID, RecallCounts]:
     return {}
 
 
@@ -41,8 +43,8 @@ class AnnotationQueries:
 class ReplyAnnotations:
     """Annotations of one message, as they are laid out."""
 
-    memory_count: int = 0
-    """Number of memories recalled for the reply."""
+    recalled: RecallCounts = NOTHING_RECALLED
+    """Numbers of what was recalled for the reply."""
     web_lookup: WebLookup | None = None
     """Web look-up for the reply; None if there was none."""
     tool_results: tuple[ToolResult, ...] = ()
@@ -52,7 +54,7 @@ class ReplyAnnotations:
 
     def accessible_texts(self) -> list[str]:
         """Return the annotations for screen readers."""
-        texts = [format_recalled_count(self.memory_count)] if self.memory_count else []
+        texts = [format_recall_counts(self.recalled)] if self.recalled.total else []
         if self.tool_results:
             texts.append(format_tool_results(self.tool_results))
         if self.web_lookup is not None:
@@ -148,27 +150,27 @@ def _keep_web_addresses(lookup: WebLookup) -> WebLookup:
 
 
 class MemoryCounts:
-    """Number of recalled memories by user message; messages that were not queried are missing."""
+    """Numbers of what was recalled by user message; messages that were not queried are missing."""
 
     def __init__(self, query: CountsQuery, on_changed: Callable[[Collection[UUID]], None]) -> None:
         """Start without numbers. `on_changed` is called with the user messages whose numbers differ from before."""
         self._query, self._on_changed = query, on_changed
-        self._counts: dict[UUID, int] = {}
+        self._counts: dict[UUID, RecallCounts] = {}
 
     def clear(self) -> None:
         """Remove all numbers, because another session is on display."""
         self._counts.clear()
 
-    def count_of(self, user_message_id: UUID | None) -> int:
-        """Return the number of memories recalled for a user message."""
-        return self._counts.get(user_message_id, 0) if user_message_id is not None else 0
+    def counts_of(self, user_message_id: UUID | None) -> RecallCounts:
+        """Return the numbers of what was recalled for a user message."""
+        return self._counts.get(user_message_id, NOTHING_RECALLED) if user_message_id is not None else NOTHING_RECALLED
 
     async def load(self, messages: Iterable[UUID]) -> None:
         """Query the numbers of user messages."""
         message_ids = list(messages)
         counts = await self._query(message_ids) if message_ids else {}
-        changed = {one for one in message_ids if self._counts.get(one, 0) != counts.get(one, 0)}
-        self._counts |= {one: counts.get(one, 0) for one in message_ids}
+        changed = {one for one in message_ids if self.counts_of(one) != counts.get(one, NOTHING_RECALLED)}
+        self._counts |= {one: counts.get(one, NOTHING_RECALLED) for one in message_ids}
         self._on_changed(changed)
 
     async def refresh(self) -> None:
@@ -214,7 +216,7 @@ class MessageAnnotations:
     def of_message(self, message: Message, user_message_id: UUID | None) -> ReplyAnnotations:
         """Return the annotations of a message; `user_message_id` is the user message that it answers, if it is a reply."""
         return ReplyAnnotations(
-            memory_count=self.memory_counts.count_of(user_message_id),
+            recalled=self.memory_counts.counts_of(user_message_id),
             web_lookup=self.sources.find_lookup(user_message_id),
             tool_results=self.tools.results_of(message.id),
             rating=self.ratings.rating_of(message),

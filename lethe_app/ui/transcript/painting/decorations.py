@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextBlock
 
-from lethe_app.ui.core.formatting import format_recalled_count
+from lethe_app.ui.core.formatting import format_recall_counts
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
@@ -87,22 +87,21 @@ def _draw_marker(painter: QPainter, style: MessageStyle, block: Block, lines: QR
 
 
 def draw_memory_chip(painter: QPainter, message_layout: MessageLayout, style: MessageStyle, *, is_highlighted: bool) -> None:
-    """Paint the chip with the number of recalled memories below a reply. It is amber, the colour of memory in the whole
-    window.
-    """
-    rect, amber = message_layout.chip_rect, style.palette.amber
+    """Paint the chip with what was recalled below a reply. With memories it is amber, their colour in the whole window."""
+    rect, counts = message_layout.chip_rect, message_layout.annotations.recalled
+    colour, icon = (style.palette.amber, "remembered") if counts.memories else (style.palette.muted, "book")
     if is_highlighted:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(with_opacity(amber, 0.14))
+        painter.setBrush(with_opacity(colour, 0.14))
         painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
     icon_rect = QRect(rect.left() + SPACE_2, rect.center().y() - CHIP_ICON_SIZE // 2, CHIP_ICON_SIZE, CHIP_ICON_SIZE)
-    load_icon("remembered", amber, CHIP_ICON_SIZE).paint(painter, icon_rect)
+    load_icon(icon, colour, CHIP_ICON_SIZE).paint(painter, icon_rect)
     painter.setFont(style.small_font)
-    painter.setPen(QColor(amber))
+    painter.setPen(QColor(colour))
     text_rect = rect.adjusted(SPACE_2 + CHIP_ICON_SIZE + SPACE_1, 0, 0, 0)
     painter.drawText(
         text_rect,
         Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-        format_recalled_count(message_layout.annotations.memory_count),
+        format_recall_counts(counts),
     )

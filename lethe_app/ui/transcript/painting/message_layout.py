@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF
 from PySide6.QtGui import QFontMetrics
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.ui.core.formatting import format_recalled_count
+from lethe_app.ui.core.formatting import format_recall_counts
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.transcript.markdown.blocks import parse_message
 from lethe_app.ui.transcript.markdown.incremental_markdown import IncrementalMarkdown
@@ -192,7 +192,7 @@ class MessageLayout:
             self.tool_list = ToolList(self.style, self.width, self.annotations.tool_results, is_open=is_open)
         text_bottom = self.tools_top + (self.tool_list.height if self.tool_list else 0)
         self.footer_top = text_bottom + 2
-        has_info_line = self.alternatives[1] > 1 or self.annotations.memory_count > 0
+        has_info_line = self.alternatives[1] > 1 or self.annotations.recalled.total > 0
         self.height = text_bottom + (INFO_LINE_HEIGHT if has_info_line else 0) + FOOTER_HEIGHT
 
     def _layout_thoughts(self, top: int) -> int:
@@ -238,16 +238,16 @@ class MessageLayout:
     @property
     def chip_rect(self) -> QRect:
         """Return the rectangle of the memory chip, at the left below the text; empty without memories."""
-        if not self.annotations.memory_count:
+        if not self.annotations.recalled.total:
             return QRect()
-        text_width = QFontMetrics(self.style.small_font).horizontalAdvance(format_recalled_count(self.annotations.memory_count))
+        text_width = QFontMetrics(self.style.small_font).horizontalAdvance(format_recall_counts(self.annotations.recalled))
         height = max(CHIP_MIN_HEIGHT, round(self.style.pixels * 1.6))
         return QRect(-SPACE_2, self.footer_top - 1, text_width + CHIP_ICON_SIZE + SPACE_1 + 2 * SPACE_2, height)
 
     @property
     def footer_left(self) -> int:
         """Return the left edge of the rest of the line with the chip."""
-        return self.chip_rect.right() + SPACE_2 if self.annotations.memory_count else 0
+        return self.chip_rect.right() + SPACE_2 if self.annotations.recalled.total else 0
 
     def position_at(self, x: float, y: float) -> int:
         """Return the text position nearest to a point."""

@@ -113,7 +113,7 @@ class MessagePainter:
             painter.translate(0, message_layout.tools_top)
             message_layout.tool_list.draw(painter)
             painter.translate(0, -message_layout.tools_top)
-        if message_layout.annotations.memory_count and not paint_state.is_edited:
+        if message_layout.annotations.recalled.total and not paint_state.is_edited:
             draw_memory_chip(painter, message_layout, self.style, is_highlighted=paint_state.is_highlighted)
         is_number_covered = message_layout.is_growing or paint_state.has_actions or paint_state.is_edited
         if message_layout.alternatives[1] > 1 and not is_number_covered:

@@ -1,0 +1,151 @@
+"""Say above the first message which earlier sessions the persona still has in mind, and leave them out on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.domain.chat import ChatSession, Role, SessionSummary
+from lethe_app.errors import LetheError
+from lethe_app.services.events import ModelReady
+from lethe_app.ui.chat.memory_labels import shorten_text
+from lethe_app.ui.core.formatting import format_session_title
+from lethe_app.ui.core.routes import SettingsRoute
+from lethe_app.ui.transcript.painting.link_line import LinkLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lethe_app.services.models.service import ModelService
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.prompting.prefixes import StablePrefixes
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.controllers.persona_directory import PersonaDirectory
+    from lethe_app.ui.core.routes import Route
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.transcript.chat_view import ChatView
+
+MAX_TITLE_LENGTH = 60
+LEAVE_OUT, INCLUDE, SETTING = "leave out", "include", "setting"
+"""Addresses of links; any other is the id of a session."""
+
+
+@dataclass(frozen=True)
+class EarlierSessionServices:
+    """Services that know what is in the prompt of a session."""
+
+    sessions: SessionService
+    stable_prefixes: StablePrefixes
+    models: ModelService
+    preferences: Preferences
+
+
+class EarlierSessionsLine(QObject):
+    """Follows the session on display. An archived one has no line, because nothing is generated in it."""
+
+    def __init__(
+        self,
+        view: ChatView,
+        services: EarlierSessionServices,
+        directory: PersonaDirectory,
+        session_controller: SessionController,
+        replies: ReplyController,
+        open_route: Callable[[Route], None],
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(view)
+        self._view, self._services, self._directory, self._tasks = view, services, directory, tasks
+        self._session_controller, self._replies, self._open_route = session_controller, replies, open_route
+        self.line = LinkLine(view.viewport())
+        self.line.linkActivated.connect(self._follow_link)
+        self._unsubscribers = [
+            services.sessions.changed.add(lambda _persona: self._refresh()),
+            services.preferences.changed.add(lambda _settings: self._refresh()),
+        ]
+        session_controller.session_changed.connect(self._on_session_changed)
+
+    def close(self) -> None:
+        """Disconnect from the services."""
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+
+    def _on_session_changed(self, _session: ChatSession) -> None:
+        self._view.set_heading(None)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        session = self._session_controller.current_session
+        if session is not None:
+            self._tasks.start_task(self._show_sessions(session.guid), key="earlier sessions")
+
+    async def _show_sessions(self, session_id: UUID) -> None:
+        services, state = self._services, self._services.models.state
+        try:
+            session = await services.sessions.open(session_id)
+            is_left_out = await services.stable_prefixes.starts_without_earlier(session_id)
+            model = state.model if isinstance(state, ModelReady) else None
+            earlier = await services.stable_prefixes.sessions_in_prompt(session, model)
+            outline = await services.sessions.outline(session_id)
+        except LetheError:
+            return  # deleted meanwhile; another one is about to be shown
+        current = self._session_controller.current_session
+        if current is None or current.guid != session_id:
+            return
+        persona = self._directory.personas.get(session.persona_id)
+        if persona is None or session.archived or not (earlier or is_left_out):
+            self._view.set_heading(None)
+            return
+        has_begun = any(item.role is Role.USER and not item.hidden for item in outline)
+        if is_left_out:
+            pieces = self._format_left_out(persona.name)
+        else:
+            pieces = self._format(persona.name, earlier, has_begun=has_begun)
+        if self._view.heading is not self.line or "".join(text for text, _address in pieces) != self.line.plain_text:
+            self.line.show_pieces(*pieces)
+            self._view.set_heading(self.line)
+
+    def _format(self, name: str, earlier: list[SessionSummary], *, has_begun: bool) -> list[tuple[str, str]]:
+        newest, is_single = earlier[0], len(earlier) == 1
+        text = (
+            self.tr("{name} still has {title} in mind")
+            if is_single
+            else self.tr("{name} still has {title} and earlier conversations in mind")
+        )
+        before, after = text.split("{title}")
+        title = shorten_text(format_session_title(newest.title or newest.first_words), MAX_TITLE_LENGTH)
+        if has_begun:
+            leave_out = self.tr("Leave it out") if is_single else self.tr("Leave them out")
+        else:
+            leave_out = self.tr("Start without it") if is_single else self.tr("Start without them")
+        return [
+            (before.format(name=name), ""),
+            (f"“{title}”", str(newest.guid)),
+            (f"{after} · ", ""),
+            (leave_out, LEAVE_OUT),
+            (" · ", ""),
+            (self.tr("Setting"), SETTING),
+        ]
+
+    def _format_left_out(self, name: str) -> list[tuple[str, str]]:
+        text = self.tr("{name} does not have your earlier conversations in mind, only facts and memories").format(name=name)
+        return [(text, ""), (" · ", ""), (self.tr("Bring them back"), INCLUDE)]
+
+    def _follow_link(self, address: str) -> None:
+        session = self._session_controller.current_session
+        if address == SETTING:
+            self._open_route(SettingsRoute("session_handling"))
+        elif address not in {LEAVE_OUT, INCLUDE}:
+            self._session_controller.choose_session(address)
+        elif session is not None:
+            self._tasks.start_task(self._leave_out(session.guid, is_left_out=address == LEAVE_OUT))
+
+    async def _leave_out(self, session_id: UUID, *, is_left_out: bool) -> None:
+        await self._services.stable_prefixes.leave_out_earlier(session_id, is_left_out=is_left_out)
+        await self._show_sessions(session_id)
+        if not self._replies.is_busy:
+            self._replies.read_ahead()
