@@ -339,8 +339,11 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
     )
 
     # Proactive messages
-    disable_eurekas: bool = setting(
-        SettingSection.PROACTIVE, False, "No proactive messages", "Let personas only answer, and bring up nothing unasked."
+    proactive_messages: bool = setting(
+        SettingSection.PROACTIVE,
+        True,
+        "Proactive messages",
+        "Let personas bring up reminders and memories unasked; otherwise they only answer.",
     )
     min_insert_delay: int = setting(
         SettingSection.PROACTIVE,
