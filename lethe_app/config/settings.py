@@ -33,6 +33,9 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
     advanced_pages: list[str] = setting(
         SettingSection.GENERAL, [], "Advanced pages", "Pages that show their advanced fields.", max_length=20, is_hidden=True
     )
+    recent_commands: list[str] = setting(
+        SettingSection.GENERAL, [], "Recent commands", "Commands used last in the palette.", max_length=20, is_hidden=True
+    )
     last_session: str = setting(
         SettingSection.GENERAL, "", "Last conversation", "Conversation to open at the next start.", is_hidden=True
     )

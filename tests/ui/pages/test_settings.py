@@ -49,7 +49,7 @@ def test_every_setting_has_a_place_on_the_page():
 
     assert shown == set(Settings.visible_names())
     hidden = {"welcomed", "last_persona", "last_session", "model_choices", "advanced_pages"}
-    hidden |= {"awaited_download", "has_seen_starter_notice"}
+    hidden |= {"awaited_download", "has_seen_starter_notice", "recent_commands"}
     assert shown == set(Settings.model_fields) - hidden
 
 
