@@ -108,7 +108,7 @@ async def remembering(studio: Studio, script: str) -> None:
     """The conversation with the panel beside it that says why."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
         await until(lambda: isinstance(scene.services.models.state, ModelReady))
-        calm = {"recall_without_match": 0, "rotation_minutes": 0, "core_facts_tokens": 0, "disable_eurekas": True}
+        calm = {"recall_without_match": 0, "rotation_minutes": 0, "core_facts_tokens": 0, "proactive_messages": False}
         await scene.services.preferences.set(**calm)
         await remember(scene.services, studio.sessions)
         await studio.open(scene, "Through the Needle")

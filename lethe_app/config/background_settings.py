@@ -20,7 +20,7 @@ class BackgroundSettings(BaseModel):
         SettingSection.BACKGROUND,
         True,
         "Allow background activity",
-        "Let personas whose background activity is switched on work while you are away.",
+        "Let personas work while you are away, those of which it is switched on in their editor or on the page “Activity”.",
     )
     agent_idle_minutes: int = setting(
         SettingSection.BACKGROUND,
@@ -131,6 +131,7 @@ class BackgroundSettings(BaseModel):
         "Brave API key",
         "API key for Brave Search, stored unencrypted in the settings file.",
         max_length=200,
+        is_advanced=True,
     )
     web_searxng_url: str = setting(
         SettingSection.WEB,
@@ -139,6 +140,7 @@ class BackgroundSettings(BaseModel):
         "Address of a SearXNG server you trust.",
         pattern=r"^(https?://\S+)?$",
         max_length=500,
+        is_advanced=True,
     )
     web_results: int = setting(
         SettingSection.WEB, 3, "Pages per search", "Number of web pages to read for each query.", ge=1, le=10, is_advanced=True

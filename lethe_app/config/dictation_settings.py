@@ -25,6 +25,7 @@ class DictationSettings(BaseModel):
         "Speech recognition model",
         "File of a Whisper model in the ggml format; empty = the largest one in the models folder. The page “Models” has some"
         " for download.",
+        is_advanced=True,
     )
     dictation_language: str = setting(
         SettingSection.SPEECH,

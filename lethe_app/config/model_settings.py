@@ -14,11 +14,14 @@ class ModelSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # Model
-    model_path: str = setting(
-        SettingSection.MODEL, "", "Model", "GGUF file that writes the replies; leave empty to use the first one found."
-    )
+    model_path: str = setting(SettingSection.MODEL, "", "Model", "Model that writes the replies.")
     model_folders: list[str] = setting(
-        SettingSection.MODEL, [], "Model folders", "Additional folders to search for GGUF files.", max_length=50
+        SettingSection.MODEL,
+        [],
+        "Model folders",
+        "Additional folders to search for GGUF files.",
+        max_length=50,
+        is_advanced=True,
     )
     hub_mirror: str = setting(
         SettingSection.MODEL,
@@ -47,9 +50,8 @@ class ModelSettings(BaseModel):
         SettingSection.MODEL,
         0,
         "Context size",
-        "Tokens the model can see at once (0 = the model's own limit, up to 8192); at least a quarter is reserved for the"
-        " conversation, and when space runs out, memories are dropped first, then past summaries, examples, facts, worlds"
-        " and finally the oldest messages, which are summarised, but never the persona or your new message.",
+        "Tokens the model can see at once (0 = the model's own limit, up to 8192); when space runs out, memories are dropped"
+        " first and the oldest messages are summarised last, but never the persona or your new message.",
         ge=0,
         le=1_048_576,
         minimum_label="model's limit",
@@ -71,6 +73,7 @@ class ModelSettings(BaseModel):
         ge=-1,
         le=999,
         minimum_label="all layers",
+        is_advanced=True,
     )
     threads: int = setting(
         SettingSection.MODEL,
@@ -176,6 +179,7 @@ class ModelSettings(BaseModel):
         "Instruct format",
         "Preset that replaces the model's own chat template.",
         max_length=100,
+        is_advanced=True,
     )
     layout: PromptLayout = setting(
         SettingSection.PROMPT,

@@ -13,7 +13,7 @@ class PrivacySettings(BaseModel):
     memory_enabled: bool = setting(
         SettingSection.PRIVACY,
         True,
-        "Memory",
+        "Remember and recall",
         "Learn from conversations, and recall what was learnt. Off, nothing is recalled and nothing new is learnt; what is "
         "stored remains.",
     )

@@ -33,6 +33,9 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
     advanced_pages: list[str] = setting(
         SettingSection.GENERAL, [], "Advanced pages", "Pages that show their advanced fields.", max_length=20, is_hidden=True
     )
+    recent_commands: list[str] = setting(
+        SettingSection.GENERAL, [], "Recent commands", "Commands used last in the palette.", max_length=20, is_hidden=True
+    )
     last_session: str = setting(
         SettingSection.GENERAL, "", "Last conversation", "Conversation to open at the next start.", is_hidden=True
     )
@@ -338,8 +341,11 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
     )
 
     # Proactive messages
-    disable_eurekas: bool = setting(
-        SettingSection.PROACTIVE, False, "No proactive messages", "Let personas only answer, and bring up nothing unasked."
+    proactive_messages: bool = setting(
+        SettingSection.PROACTIVE,
+        True,
+        "Proactive messages",
+        "Let personas bring up reminders and memories unasked; otherwise they only answer.",
     )
     min_insert_delay: int = setting(
         SettingSection.PROACTIVE,

@@ -21,7 +21,7 @@ RECALL_OFF: dict[str, object] = {
     "session_memory_system": False,
     "session_handling": SessionHandling.CURRENT_ONLY,
     "core_facts_tokens": 0,
-    "disable_eurekas": True,
+    "proactive_messages": False,
 }
 """Settings while nothing of other conversations is recalled."""
 LEARNING_OFF: dict[str, object] = {"fact_retrieval": False, "notebooks": False, "agents": False, "scratch": False}

@@ -305,7 +305,7 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
         min_insert_delay_minutes=settings.min_insert_delay,
         min_message_delay=settings.min_message_delay,
         eureka_cut_off_days=settings.eureka_cut_off_days,
-        disable_eurekas=settings.disable_eurekas,
+        disable_eurekas=not settings.proactive_messages,
         hours_before_afk=settings.hours_before_afk,
         min_no_recall_days_per_priority=settings.min_no_recall_days,
         mood_handling=settings.mood_handling,

@@ -144,6 +144,10 @@ BOUND_NAMES = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less
 """Wording for the bounds in the context of pydantic's errors."""
 
 
+DISABLE_PROACTIVE = "disable_eurekas"
+"""Name under which earlier versions stored the opposite of `proactive_messages`."""
+
+
 class SettingsFile:
     """File with the settings. Names that only a newer version knows are ignored and written back unchanged."""
 
@@ -159,6 +163,8 @@ class SettingsFile:
         if not self._path.exists():
             return Settings()
         values = read_object(self._path)
+        if DISABLE_PROACTIVE in values:
+            values.setdefault("proactive_messages", not values.pop(DISABLE_PROACTIVE))
         known = {name: value for name, value in values.items() if name in Settings.model_fields}
         settings = parse_model(self._path, Settings, known)
         self._unknown = {name: value for name, value in values.items() if name not in known}

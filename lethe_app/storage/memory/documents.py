@@ -22,7 +22,7 @@ FROM documents d
 """
 _SELECT_CHUNKS = """
 SELECT c.id, c.document, d.owner, d.title, c.text, d.added, c.heading, c.page
-FROM document_chunks c JOIN documents d ON d.guid = c.document WHERE c.id IN (SELECT value FROM json_each(?))
+FROM document_chunks c JOIN documents d ON d.guid = c.document
 """
 _DELETE_OTHERS = "DELETE FROM document_chunks WHERE document = ? AND id NOT IN (SELECT value FROM json_each(?))"
 _SAVE_CHUNK = """
@@ -87,8 +87,15 @@ class DocumentStore:
     async def chunks(self, ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
         """Return those of these passages that exist."""
         wanted = json.dumps([str(id_) for id_ in ids])
-        rows = await self._database.run(lambda connection: connection.execute(_SELECT_CHUNKS, (wanted,)).fetchall())
+        where = "WHERE c.id IN (SELECT value FROM json_each(?))"
+        rows = await self._database.run(lambda connection: connection.execute(_SELECT_CHUNKS + where, (wanted,)).fetchall())
         return {UUID(row[0]): _to_chunk(row) for row in rows}
+
+    async def first_chunks(self, guid: UUID, limit: int) -> list[DocumentChunk]:
+        """Return the first passages of a document, in their order."""
+        query, values = f"{_SELECT_CHUNKS} WHERE c.document = ? ORDER BY c.position LIMIT ?", (str(guid), limit)
+        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
+        return [_to_chunk(row) for row in rows]
 
     async def scrub(self) -> None:
         """Remove what was deleted from the files of the database."""

@@ -135,7 +135,11 @@ class WindowController(QObject):
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.page_preload = PagePreload(self.is_idle, self)
-        self.command_palette = CommandPalette(window.theme, window.window_actions, self._open_route, window)
+        recent = preferences.current.recent_commands
+        self.command_palette = CommandPalette(window.theme, window.window_actions, self._open_route, recent, window)
+        self.command_palette.command_run.connect(
+            lambda names: self.tasks.start_task(preferences.set(recent_commands=names), key="recent commands")
+        )
         window.window_actions.connect(palette=self.command_palette.open_palette)
 
     def _create_session_controllers(self) -> None:

@@ -50,7 +50,7 @@ class ListPage(Page):
     async def _reload(self) -> None:
         """Load the list."""
 
-    def _add_head(self, *rows: QWidget | QLayout) -> None:
+    def _add_head(self, *rows: QWidget | QLayout) -> QWidget:
         """Add the rows above the list: search field, filters and hints."""
         above = QWidget()
         head = QVBoxLayout(above)
@@ -62,6 +62,7 @@ class ListPage(Page):
             else:
                 head.addLayout(row)
         self.body.addWidget(above)
+        return above
 
     def _show_count(self, rows: FilteredTableModel[Row], total_text: str) -> None:
         """Show the number of rows below the title: `total_text`, and how many of them the filters show."""

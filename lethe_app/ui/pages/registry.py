@@ -319,7 +319,12 @@ class PageRegistry:
 
         services = self._services
         return SettingsPage(
-            self._context, services.preferences, services.library, services.background_runner, services.tool_registry
+            self._context,
+            services.preferences,
+            services.library,
+            services.background_runner,
+            services.tool_registry,
+            services.models,
         )
 
     def _create_worlds_page(self) -> Page:

@@ -24,7 +24,7 @@ class VoiceForm(Protocol):
     def field_widget(self, name: str) -> QWidget: ...
     def set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None: ...
     def show_error(self, name: str, message: str) -> None: ...
-    def add_title_widget(self, name: str, widget: QWidget) -> None: ...
+    def add_field_button(self, name: str, button: QWidget) -> None: ...
 
 
 class VoiceChoices(QObject):
@@ -46,7 +46,7 @@ class VoiceChoices(QObject):
     def _add_try_button(self, name: str) -> QToolButton:
         button = IconButton(self._context.theme, "play", self.tr("Try voice"), size=ICON - SPACE_1)
         button.clicked.connect(lambda: self._context.tasks.start_task(self._say_sample(name), key="voice sample"))
-        self._form.add_title_widget(name, button)
+        self._form.add_field_button(name, button)
         return button
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

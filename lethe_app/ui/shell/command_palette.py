@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.config.settings import Settings
-from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_shortcut, action_title
+from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, SESSION_ONLY, Actions, action_shortcut, action_title
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
 from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
@@ -28,29 +28,67 @@ from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.core.word_search import SearchText, rank_items
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
-HINT_ROLE = Qt.ItemDataRole.UserRole + 1
+HINT_ROLE, AVAILABLE_ROLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 NAVIGATION_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+
+
+MAX_RECENT = 5
+"""Maximum number of commands listed first because they were used last."""
+MOST_USEFUL = (
+    "new",
+    "settings",
+    "persona_editor",
+    "timeline",
+    "memories",
+    "conversations",
+    "find",
+    "models",
+    "model_manager",
+    "worlds",
+    "meet",
+    "user_personas",
+    "documents",
+    "mind",
+    "incognito",
+    "presets",
+    "keys",
+)
+"""Actions listed next, before all others, as long as nothing was typed."""
 
 
 @dataclass(frozen=True)
 class Command:
     """Row of the palette: an action with its shortcut, or a setting."""
 
+    name: str
+    """Name of the action or setting; empty for the search in everything."""
     title: str
     hint: str
-    """Text at the right: the shortcut, or “Settings”."""
+    """Text at the right: the shortcut, “Settings”, or why the action is not available."""
     run: Callable[[], object]
+    is_available: bool = True
 
 
 class CommandPalette(QFrame):
     """Popup over the window; it closes when an action is chosen or the focus leaves it."""
 
-    def __init__(self, theme: Theme, actions: Actions, open_route: Callable[[Route], None], parent_widget: QWidget) -> None:
-        """Create the palette, hidden; `open_route` opens a page."""
+    command_run = Signal(list)
+    """Emitted with the names of the commands used last, the newest first, after one of them has changed the order."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        actions: Actions,
+        open_route: Callable[[Route], None],
+        recent_names: Sequence[str],
+        parent_widget: QWidget,
+    ) -> None:
+        """Create the palette, hidden; `open_route` opens a page, `recent_names` are the commands used last."""
         super().__init__(parent_widget)
         self.setObjectName("palette")
         self.setAccessibleName(action_title("palette"))
         self._theme, self._actions, self._open_route = theme, actions, open_route
+        self._recent_names = list(recent_names)
         self._commands: list[tuple[Command, SearchText]] = []
         self._shown_commands: list[Command] = []
         self._previous_focus: QWidget | None = None
@@ -67,7 +105,13 @@ class CommandPalette(QFrame):
         self.command_list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.command_list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.command_list.clicked.connect(lambda index: self._trigger_command(index.row()))
-        self.empty_label = QLabel(self.tr("No matching commands or settings. Try another word."))
+        self.empty_label = QLabel(
+            self.tr(
+                "No command or setting is called that. Try a word for what you want to change, such as “voice”, “theme” or "
+                "“memory”, or search everything you wrote:"
+            )
+        )
+        self.empty_label.setWordWrap(True)
         self.empty_label.setProperty("quiet", True)
         self.empty_label.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         column = QVBoxLayout(self)
@@ -81,12 +125,9 @@ class CommandPalette(QFrame):
     def open_palette(self) -> None:
         """List all actions that are available now, and show the palette."""
         self._previous_focus = self.window().focusWidget()
-        names = [spec.name for spec in ACTION_SPECS if spec.name != "palette"]
-        found = [(name, self._actions[name]) for name in names]
+        names = [spec.name for spec in ACTION_SPECS if spec.name != "palette" and spec.name not in KEYS_ONLY]
         self._commands = [
-            (Command(action_title(name), action_shortcut(name), action.trigger), action_search_text(name))
-            for name, action in found
-            if action.isEnabled() and is_connected(action)
+            (self._build_command(name), action_search_text(name)) for name in names if is_connected(self._actions[name])
         ]
         self.search_field.clear()
         self._filter_commands("")
@@ -102,6 +143,14 @@ class CommandPalette(QFrame):
         self.show()
         self.raise_()
         self.search_field.setFocus()
+
+    def _build_command(self, name: str) -> Command:
+        action = self._actions[name]
+        if action.isEnabled():
+            return Command(name, action_title(name), action_shortcut(name), action.trigger)
+        in_conversation = name in SESSION_ONLY and not action.isVisible()
+        reason = self.tr("only in a conversation") if in_conversation else self.tr("not available now")
+        return Command(name, action_title(name), reason, action.trigger, is_available=False)
 
     def close_palette(self) -> None:
         """Close the palette and give the focus back to the widget that had it before."""
@@ -137,32 +186,49 @@ class CommandPalette(QFrame):
         for command in self._shown_commands:
             item = QStandardItem(command.title)
             item.setData(command.hint, HINT_ROLE)
+            item.setData(command.is_available, AVAILABLE_ROLE)
             item.setData(f"{command.title} {command.hint}".strip(), Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
         self.command_list.setCurrentIndex(self._model.index(0, 0))
         self.empty_label.setVisible(len(self._shown_commands) == 1 and bool(text.strip()))
 
     def _find_commands(self, text: str) -> list[Command]:
-        """Return the actions that match the text, then a search for the text in everything; all actions without a text."""
+        """Return the actions and settings that match the text, then a search for the text in everything. Without a text,
+        return the commands used last, then all actions that are available, the most useful first.
+        """
         if not text.strip():
-            return [command for command, _text in self._commands]
+            return self._list_first_commands()
         search = Command(
+            "",
             self.tr("Search conversations, memories and worlds for “{text}”").format(text=text.strip()),
             "",
             lambda: self._open_route(SearchRoute(text.strip())),
         )
         return [*rank_items([*self._commands, *self._list_settings()], text), search]
 
+    def _list_first_commands(self) -> list[Command]:
+        known = {command.name: command for command, _text in [*self._commands, *self._list_settings()]}
+        actions = [command.name for command, _text in self._commands]
+        names = dict.fromkeys([*self._recent_names, *MOST_USEFUL, *actions])
+        return [known[name] for name in names if name in known and known[name].is_available]
+
     def _list_settings(self) -> list[tuple[Command, SearchText]]:
         def build_command(name: str) -> Command:
-            return Command(field_title(Settings, name), action_title("settings"), lambda: self._open_route(SettingsRoute(name)))
+            title, hint = field_title(Settings, name), action_title("settings")
+            return Command(f"settings/{name}", title, hint, lambda: self._open_route(SettingsRoute(name)))
 
         return [(build_command(name), setting_search_text(name)) for name in Settings.visible_names()]
 
     def _trigger_command(self, row: int) -> None:
         if 0 <= row < len(self._shown_commands):
             command = self._shown_commands[row]
+            if not command.is_available:
+                return
             self.close_palette()
+            if command.name:
+                others = [name for name in self._recent_names if name != command.name]
+                self._recent_names = [command.name, *others][:MAX_RECENT]
+                self.command_run.emit(self._recent_names)
             command.run()
 
 
@@ -195,7 +261,7 @@ class _Painter(QStyledItemDelegate):
         painter.setFont(option.font)
         hint = str(index.data(HINT_ROLE) or "")
         max_width = inside.width() - (option.fontMetrics.horizontalAdvance(hint) + SPACE_3 if hint else 0)
-        painter.setPen(QColor(palette.text))
+        painter.setPen(QColor(palette.text if index.data(AVAILABLE_ROLE) else palette.muted))
         title = option.fontMetrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, max_width)
         painter.drawText(inside, int(Qt.AlignmentFlag.AlignVCenter), title)
         painter.setPen(QColor(palette.muted))

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, OptionalChoiceBox, create_field
 from lethe_app.ui.widgets.labels import build_small_label
@@ -30,6 +30,7 @@ class Form(QWidget):
         super().__init__(parent)
         self._fields: dict[str, Field] = {}
         self._rows: dict[str, QWidget] = {}
+        self._field_lines: dict[str, QHBoxLayout] = {}
         self._titles: dict[str, QLabel] = {}
         self._notes: dict[str, QLabel] = {}
         self._error_labels: dict[str, QLabel] = {}
@@ -52,8 +53,7 @@ class Form(QWidget):
         if spec.help:
             column.addWidget(build_small_label(spec.help))
         if spec.kind is not FieldKind.CHECKBOX:
-            is_narrow = spec.kind in NARROW_KINDS
-            column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if is_narrow else Qt.AlignmentFlag(0))
+            column.addLayout(self._build_field_line(spec, field))
         error_label = QLabel()
         error_label.setProperty("complaint", True)
         error_label.setWordWrap(True)
@@ -80,6 +80,17 @@ class Form(QWidget):
         head.addWidget(note)
         self._notes[spec.name] = note
         return head
+
+    def _build_field_line(self, spec: FieldSpec, field: Field) -> QHBoxLayout:
+        """Return the line with the field, and with the buttons that belong to it."""
+        line = QHBoxLayout()
+        line.setSpacing(SPACE_2)
+        is_narrow = spec.kind in NARROW_KINDS
+        line.addWidget(field.widget, 0 if is_narrow else 1)
+        if is_narrow:
+            line.addStretch(1)
+        self._field_lines[spec.name] = line
+        return line
 
     # Values
 
@@ -134,6 +145,10 @@ class Form(QWidget):
         line = first.layout() if first is not None else None
         if line is not None:
             line.addWidget(widget)
+
+    def add_field_button(self, name: str, button: QWidget) -> None:
+        """Add a button beside a field, such as one that opens a file dialog."""
+        self._field_lines[name].insertWidget(1, button, 0, Qt.AlignmentFlag.AlignTop)
 
     def for_each_field(self, callback: Callable[[str, QWidget], None]) -> None:
         for name, field in self._fields.items():

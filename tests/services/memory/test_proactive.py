@@ -109,7 +109,7 @@ async def test_an_old_one_is_no_longer_told_and_goes(services: AppServices, sess
 
 async def test_with_proactive_memories_off_nothing_is_brought_up(services: AppServices, session: ChatSession):
     await add_memory(services, insertion=NATURAL, keywords_main=["lighthouse"])
-    await services.preferences.set(disable_eurekas=True)
+    await services.preferences.set(proactive_messages=False)
     assert (await say(services, session, "Any news of the lighthouse?")).note is None
 
 

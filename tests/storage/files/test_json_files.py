@@ -293,6 +293,18 @@ def test_settings_of_a_newer_version_are_ignored_and_kept(settings_file: Setting
     assert (written["font_size"], written["telepathy"]) == (21, {"range": 3})
 
 
+def test_the_old_switch_against_proactive_messages_is_read_as_its_opposite(settings_file: SettingsFile, tmp_path: Path):
+    path = tmp_path / "settings.json"
+    path.write_text('{"disable_eurekas": true}')
+
+    settings = settings_file.load()
+    settings_file.save(settings)
+
+    assert not settings.proactive_messages
+    assert "disable_eurekas" not in json.loads(path.read_text())
+    assert not settings_file.load().proactive_messages
+
+
 def test_broken_settings_are_kept_in_the_trash_before_they_are_replaced(settings_file: SettingsFile, tmp_path: Path):
     path = tmp_path / "settings.json"
     path.write_text('{"font_size": "large"}')

@@ -69,6 +69,7 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         await until(lambda: "primed with seawater" not in texts(page))
         page.table.select_row(page.rows.visible_rows[1].guid)
         await until(lambda: str(manual / "Manual.md") in texts(page))
+        await until(lambda: "The bilge pump is primed with seawater." in texts(page))
         page.remove_selected()
         (await scene.dialog()).accept()
         await until(lambda: titles(page) == ["Crew"])

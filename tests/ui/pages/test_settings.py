@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QLabel, QLineEdit, QSpinBox
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
-from lethe_app.ui.pages.settings.fields import visible_settings
+from lethe_app.ui.pages.settings.fields import MOST_USED, visible_settings
 from lethe_app.ui.pages.settings.page import SettingsPage
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.multi_select import MultiSelect
+from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.form_fields import button_named, error_below, field_of
 from tests.ui.window_scene import Scene, opened, until
 
@@ -35,6 +36,10 @@ def visible(page: SettingsPage) -> set[str]:
     return {name for form in forms for name in form.field_names if form.field_widget(name).isVisibleTo(page)}
 
 
+def texts(page: SettingsPage) -> set[str]:
+    return {label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page)}
+
+
 def reset_button(page: SettingsPage, name: str) -> QAbstractButton:
     return button_named(page, f"Reset “{Settings.model_fields[name].title}”")
 
@@ -44,7 +49,7 @@ def test_every_setting_has_a_place_on_the_page():
 
     assert shown == set(Settings.visible_names())
     hidden = {"welcomed", "last_persona", "last_session", "model_choices", "advanced_pages"}
-    hidden |= {"awaited_download", "has_seen_starter_notice"}
+    hidden |= {"awaited_download", "has_seen_starter_notice", "recent_commands"}
     assert shown == set(Settings.model_fields) - hidden
 
 
@@ -239,6 +244,72 @@ async def test_advanced_settings_are_shown_on_request_and_the_choice_is_remember
         assert page.advanced_chip.isChecked()
         QTest.mouseClick(page.advanced_chip, Qt.MouseButton.LeftButton)
         await until(lambda: preferences.current.advanced_pages == [])
+
+
+async def test_the_first_page_shows_the_most_used_settings_of_all_sections(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+
+        assert visible(page) == set(MOST_USED)
+        page.sections.setCurrentRow(1)
+        assert visible(page) < set(visible_settings(SettingSection.GENERAL))
+
+
+async def test_an_advanced_setting_that_was_asked_for_is_shown_until_something_else_is(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.show_setting("threads")
+        assert "threads" in visible(page)
+        assert "batch" not in visible(page)
+        assert not page.advanced_chip.isChecked()
+
+        page.search.setText("threads")
+        page.search.clear()
+        assert "threads" not in visible(page)
+
+        page.show_setting("threads")
+        page.sections.setCurrentRow(1)
+        page.show_setting("max_reply")
+        assert "threads" not in visible(page)
+
+
+async def test_the_key_of_a_search_engine_is_asked_for_when_it_is_chosen(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.show_setting("web_provider")
+        assert not {"web_brave_key", "web_searxng_url"} & visible(page)
+
+        await scene.services.preferences.set(web_provider="brave")
+
+        await until(lambda: "web_brave_key" in visible(page))
+        assert "web_searxng_url" not in visible(page)
+
+
+async def test_the_model_is_chosen_by_its_name(tmp_path: Path):
+    model = tmp_path / "models" / "Sparrow.gguf"
+    write_model(model, settings=chat_settings(general__name="Sparrow 3B"))
+    async with opened(tmp_path / "home") as scene:
+        await scene.services.preferences.set(model_folders=[str(model.parent)])
+        page = await settings_page(scene)
+        field = field_of(page, "model_path")
+        assert isinstance(field, QComboBox)
+        await until(lambda: field.findText("Sparrow", Qt.MatchFlag.MatchContains) >= 0)
+
+        field.setCurrentIndex(field.findText("Sparrow", Qt.MatchFlag.MatchContains))
+
+        await until(lambda: scene.services.preferences.stored.model_path == str(model))
+
+
+async def test_the_switch_for_background_activity_says_for_how_many_personas_it_is_on(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.show_setting("agents")
+        assert "not switched on for any persona" in texts(page)
+
+        mira = await scene.services.library.persona("mira")
+        await scene.services.library.save_persona(mira.model_copy(update={"agent_mode": True}))
+
+        await until(lambda: "on for 1 persona" in texts(page))
 
 
 async def test_a_search_shows_the_best_section_first_and_what_is_no_setting_below(tmp_path: Path):

@@ -9,9 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from lethe_app.ui.core.routes import ACTION_ROUTES
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.core.routes import ACTION_ROUTES, MemoriesRoute
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
+from lethe_app.ui.pages.facts.page import FactPage
+from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage
@@ -114,6 +118,47 @@ async def test_in_a_narrow_window_what_a_preset_does_is_seen_by_turns_with_its_f
         scene.window.resize(1200, 700)
         await until(lambda: page.prompt_view.isVisible() and page.sheet.isVisible())
         assert page.panes.toggle_button.isHidden()
+
+
+async def test_in_a_narrow_window_a_list_is_seen_by_turns_with_the_details(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, "facts")
+        assert isinstance(page, FactPage)
+        fact = ExtractedFact(fact="Tomas is allergic to shellfish.", made_by=MadeBy.USER)
+        await scene.services.facts.learn("mira", [fact])
+        await until(lambda: page.rows.visible_rows)
+        page.table.select_row(page.rows.visible_rows[0].guid)
+        assert page.table.isVisible()
+        await until(lambda: page.table.width() == page.width())
+        assert not page.detail.isVisible()
+
+        page.table.setFocus()
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        assert page.detail.isVisible()
+        await until(lambda: page.detail.width() == page.width())
+        assert not page.search.isVisible()
+        assert page.detail.field.hasFocus()
+        QTest.keyClick(page.detail, Qt.Key.Key_Escape)
+        assert page.table.hasFocus()
+        assert page.search.isVisible()
+        assert scene.page is page
+
+        place = page.table.visualRect(page.table.currentIndex()).center()
+        QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert page.detail.isVisible()
+        scene.window.resize(1200, 700)
+        await until(lambda: page.table.isVisible() and page.detail.isVisible())
+        assert not page.panes.back_button.isVisible()
+
+
+async def test_a_memory_that_is_asked_for_is_seen_in_a_narrow_window(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        memory = MemoryUnit(name="The bell", content="It hangs in the chapel.")
+        await scene.services.memory.memorize("mira", memory)
+        scene.window.resize(*SMALL)
+        scene.controller.pages.navigator.open(MemoriesRoute("mira", memory.guid))
+
+        await until(lambda: isinstance(scene.page, MemoryPage) and scene.page.detail.isVisible())
 
 
 async def test_all_options_of_a_world_entry_fit_into_its_panel(tmp_path: Path):

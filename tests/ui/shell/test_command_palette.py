@@ -56,6 +56,42 @@ async def test_what_is_no_command_can_be_searched_for_in_everything(tmp_path):
         assert scene.page.search.text() == "zzz lantern"
 
 
+def rows(scene: Scene) -> list[str]:
+    model = scene.controller.command_palette.command_list.model()
+    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+async def test_without_words_the_commands_used_last_stand_first(tmp_path):
+    async with opened(tmp_path) as scene:
+        palette = scene.controller.command_palette
+        palette.open_palette()
+        assert rows(scene)[:2] == ["New conversation", "Settings"]
+
+        QTest.keyClicks(palette.search_field, "keyboard")
+        QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
+        (await scene.dialog()).close()
+        await until(lambda: scene.services.preferences.stored.recent_commands == ["keys"])
+
+        palette.open_palette()
+        assert rows(scene)[:2] == ["Keyboard shortcuts", "New conversation"]
+        assert rows(scene).count("Keyboard shortcuts") == 1
+
+
+async def test_a_command_that_is_not_available_is_found_and_says_so(tmp_path):
+    async with opened(tmp_path) as scene:
+        palette = scene.controller.command_palette
+        palette.open_palette()
+        assert "Stop generating" not in rows(scene)
+
+        palette.search_field.setText("stop reply")
+        assert rows(scene)[0] == "Stop generating"
+        accessible = palette.command_list.model().index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert accessible == "Stop generating not available now"
+        QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
+
+        assert palette.isVisible()
+
+
 def run_command(scene: Scene, words: str) -> None:
     """As the user does it: open the palette, type and press Enter."""
     palette = scene.controller.command_palette

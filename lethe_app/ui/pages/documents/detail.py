@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.domain.passage import Document
+from lethe_app.domain.passage import Document, DocumentChunk
 from lethe_app.services.documents.knowledge_base import DocumentHit
-from lethe_app.ui.core.formatting import format_bytes, format_count
+from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 MIN_WIDTH, WIDTH = 280, 460
+MAX_PASSAGE_LENGTH = 1200
+"""Letters that are shown of each passage with which a document begins."""
 MIN_LIKELIHOOD = 0.01
 """Likelihood below which a passage is not shown."""
 
@@ -33,10 +35,13 @@ class DocumentDetail(DetailPane):
         )
         self.setAccessibleName(_tr("Found passages"))
         self._cards: list[QWidget] = []
+        self.document: Document | None = None
+        """Document on display; None if that is the placeholder or what was found."""
 
     def show_document(self, document: Document | None) -> None:
         """Show where a document came from and when; None shows the placeholder."""
         self._clear()
+        self.document = document
         self.setCurrentIndex(0 if document is None else 1)
         if document is None:
             return
@@ -48,9 +53,15 @@ class DocumentDetail(DetailPane):
             lines.append(_tr("The changed file could not be read: it {problem}.").format(problem=document.trouble))
         self._add_card(document.title, lines)
 
+    def show_beginning(self, chunks: Sequence[DocumentChunk]) -> None:
+        """Show the first passages of the document on display, below its card."""
+        if chunks:
+            self._add_card(_tr("How it begins"), [truncate_text(chunk.text, MAX_PASSAGE_LENGTH) for chunk in chunks])
+
     def show_hits(self, hits: Sequence[DocumentHit]) -> None:
         """Show what a question found, the best first, and which of it a message with this text would recall."""
         self._clear()
+        self.document = None
         self.setCurrentIndex(1)
         likely = [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
         if not likely:

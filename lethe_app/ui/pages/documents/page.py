@@ -23,8 +23,8 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.documents.detail import DocumentDetail, format_passages
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -93,7 +93,8 @@ class DocumentsPage(PersonaListPage):
         )
         self.detail = DocumentDetail(self)
         self._add_head(self._build_search_row(self.question), self.hint)
-        self.body.addWidget(create_splitter(self.table, self.detail), 1)
+        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
+        self.body.addWidget(self.panes, 1)
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
 
     def _connect(self) -> None:
@@ -137,7 +138,19 @@ class DocumentsPage(PersonaListPage):
         if self.question.text().strip():
             self._ask()
         else:
+            self._show_document(document)
+
+    def _show_document(self, document: Document | None) -> None:
+        is_same = document is not None and document == self.detail.document
+        if not is_same:  # reloading the list must not scroll away what is being read
             self.detail.show_document(document)
+            if document is not None:
+                self._context.tasks.start_task(self._show_beginning(document), key="document beginning")
+
+    async def _show_beginning(self, document: Document) -> None:
+        chunks = await self._documents.beginning_of(document.guid)
+        if self.detail.document == document:
+            self.detail.show_beginning(chunks)
 
     # Questions
 
@@ -146,13 +159,15 @@ class DocumentsPage(PersonaListPage):
         if text:
             self._context.tasks.start_task(self._show_answers(text), key="ask documents")
         else:
-            self.detail.show_document(self.table.current_row)
+            self._show_document(self.table.current_row)
+            self.panes.show_list(take_focus=False)
 
     async def _show_answers(self, text: str) -> None:
         query = DocumentQuery(text, [self.persona_selector.persona_id])
         hits = await self._knowledge_base.search(query, HIT_COUNT)
         if text == self.question.text().strip():
             self.detail.show_hits(hits)
+            self.panes.show_detail()
 
     # Adding
 

@@ -33,8 +33,8 @@ from lethe_app.ui.pages.facts.table_model import (
 )
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
 WIDTHS = {SUBJECT: 128, KIND: 88, LAST_SEEN: 112, MENTIONS: 84}
@@ -86,9 +86,11 @@ class FactPage(PersonaListPage):
         self._build_layout()
 
     def _build_layout(self) -> None:
-        self._add_head(self._build_search_row(self.search), self.filters, self.core_label)
+        above = self._add_head(self._build_search_row(self.search), self.filters, self.core_label)
         self.stack = QStackedWidget()
-        self.stack.addWidget(create_splitter(self.table, self.detail))
+        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
+        self.panes.detail_in_front.connect(above.setHidden)
+        self.stack.addWidget(self.panes)
         self.stack.addWidget(self.empty_state)
         self.body.addWidget(self.extraction_bar)
         self.body.addWidget(self.stack, 1)
@@ -198,6 +200,7 @@ class FactPage(PersonaListPage):
     def show_fact(self, persona_id: str, guid: UUID) -> None:
         """Select a fact of the given persona as soon as its facts are loaded."""
         self._fact_to_select = guid
+        self.panes.show_detail()
         self.persona_selector.choose_persona(persona_id)
 
     def select_fact(self, guid: UUID) -> None:

@@ -37,8 +37,8 @@ from lethe_app.ui.pages.memories.table_model import (
 )
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.buttons import build_button, build_chip
-from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
@@ -220,8 +220,10 @@ class MemoryPage(PersonaListPage):
 
     def _build_layout(self) -> None:
         search_row = self._build_search_row(self.search, self.by_meaning_chip, self.recall_button)
-        self._add_head(search_row, self.chips, self.hint)
-        self.body.addWidget(create_splitter(self.table, self.detail), 1)
+        above = self._add_head(search_row, self.chips, self.hint)
+        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
+        self.panes.detail_in_front.connect(above.setHidden)
+        self.body.addWidget(self.panes, 1)
 
     def _connect(self) -> None:
         spawn = self._context.tasks.start_task
@@ -252,6 +254,7 @@ class MemoryPage(PersonaListPage):
     def show_memory(self, persona_id: str, guid: UUID) -> None:
         """Select a memory of the given persona as soon as its list is loaded."""
         self._memory_to_select = guid
+        self.panes.show_detail()
         self.persona_selector.choose_persona(persona_id)
 
     async def confirm_leave(self) -> bool:
@@ -369,6 +372,7 @@ class MemoryPage(PersonaListPage):
         listed = {line.guid for line in self.rows.all_rows}
         self.detail.recall_view.show_result(text, turn_memory, listed.__contains__)
         self.detail.show_recall()
+        self.panes.show_detail()
 
     # The selected memory.
 
@@ -383,6 +387,7 @@ class MemoryPage(PersonaListPage):
         await self.detail.load_memory(guid)
         if guid == self._new_memory_guid:
             self._new_memory_guid = None
+            self.panes.show_detail()
             self.detail.focus_first_field()
 
     def _select_memory(self, guid: str) -> None:

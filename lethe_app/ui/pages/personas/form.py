@@ -145,9 +145,9 @@ class PersonaForm(QWidget):
         """Return the widget of a field, as a form does."""
         return self.field(name)
 
-    def add_title_widget(self, name: str, widget: QWidget) -> None:
+    def add_field_button(self, name: str, button: QWidget) -> None:
         """Add a small button at the right end of a field's title line."""
-        self._forms[name].add_title_widget(name, widget)
+        self._forms[name].add_field_button(name, button)
 
     def show_note(self, name: str, text: str) -> None:
         self._forms[name].show_note(name, text)

@@ -33,7 +33,7 @@ from lethe_app.ui.pages.sessions.table_model import (
     build_session_rows,
     mark_predicate,
 )
-from lethe_app.ui.widgets.card_column import create_splitter
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
 MAX_SKIPPED_MESSAGES = 2
@@ -80,8 +80,10 @@ class SessionPage(PersonaListPage):
         self._build_layout()
 
     def _build_layout(self) -> None:
-        self._add_head(self._build_search_row(self.search), self.chips)
-        self.body.addWidget(create_splitter(self.table, self.detail), 1)
+        above = self._add_head(self._build_search_row(self.search), self.chips)
+        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
+        self.panes.detail_in_front.connect(above.setHidden)
+        self.body.addWidget(self.panes, 1)
 
     def _connect(self) -> None:
         services, detail = self._services, self.detail

@@ -15,6 +15,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtWidgets import QFileDialog
 
 from lethe_app.config.form_field import SettingSection
+from lethe_app.config.options import SearchProvider
 from lethe_app.config.settings import Settings
 from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
 from lethe_app.ui.core.labels.fields import LANGUAGE_SETTINGS, value_label
@@ -37,6 +38,26 @@ SECRET_SETTINGS = frozenset({"web_brave_key"})
 
 VOICE_SETTINGS = ("speech_voice", "narrator_voice")
 """Settings whose value is a voice."""
+LATER_CHOICES = frozenset({*VOICE_SETTINGS, "model_path"})
+"""Settings whose choices are found on this computer after the page was opened."""
+MOST_USED = (
+    "user_persona",
+    "theme",
+    "font_size",
+    "model_path",
+    "speak_replies",
+    "speech_voice",
+    "dictation_language",
+    "memory_enabled",
+    "proactive_messages",
+    "web_allowed",
+)
+"""Settings of the first page."""
+NEEDED_BY = {
+    "web_brave_key": ("web_provider", SearchProvider.BRAVE),
+    "web_searxng_url": ("web_provider", SearchProvider.SEARXNG),
+}
+"""Advanced settings that are needed as soon as another setting has a certain value."""
 PIPER_SETTINGS = frozenset({"piper_folder", "piper_program"})
 """Settings on which the list of voices depends."""
 
@@ -46,15 +67,16 @@ def visible_settings(section: SettingSection) -> list[str]:
     return [name for name in Settings.visible_names() if Settings.option(name, "section") == section.value]
 
 
-def is_advanced(name: str) -> bool:
-    """Return whether a setting is shown on request only."""
-    return bool(Settings.option(name, "is_advanced"))
+def is_advanced(name: str, settings: Settings) -> bool:
+    """Return whether a setting is shown on request only: neither changed nor needed by another."""
+    is_needed = name in NEEDED_BY and getattr(settings, NEEDED_BY[name][0]) == NEEDED_BY[name][1]
+    return bool(Settings.option(name, "is_advanced")) and not is_needed and not is_changed(settings, name)
 
 
 def build_spec(name: str, choices: Choices) -> FieldSpec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
     spec = build_field_spec(Settings, name, choices.get(name) or fixed_choices(name, Settings.model_fields[name]))
-    if name in VOICE_SETTINGS:
+    if name in LATER_CHOICES:
         placeholder = QCoreApplication.translate("SettingsPage", "Automatic")
         return replace(spec, kind=FieldKind.OPTIONAL_CHOICE, placeholder=placeholder)
     if name in LONG_TEXTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
@@ -15,6 +16,7 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.voices import PIPER_PREFIX
 from lethe_app.services.tools.registry import ToolRegistry
@@ -30,6 +32,7 @@ from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
+    MOST_USED,
     PATH_KINDS,
     PIPER_SETTINGS,
     VOICE_SETTINGS,
@@ -64,10 +67,12 @@ class SettingsPage(Page):
         library: Library,
         background_runner: BackgroundRunner,
         tool_registry: ToolRegistry,
+        models: ModelService,
     ) -> None:
         super().__init__(context.theme, self.tr("Settings"))
         self._context, self._setting_to_show = context, ""
-        self._preferences, self._library = preferences, library
+        self._revealed_setting, self._active_personas = "", 0
+        self._preferences, self._library, self._models = preferences, library, models
         self._background_runner, self._tool_registry = background_runner, tool_registry
         self._cards: dict[SettingSection, QFrame] = {}
         self._forms: dict[SettingSection, Form] = {}
@@ -75,7 +80,7 @@ class SettingsPage(Page):
         self._form_by_setting: dict[str, Form] = {}
         self._search_texts: list[tuple[str, SearchText]] = []
         self.search = SearchField(self.theme, self.tr("Search settings"))
-        self.search.textChanged.connect(self._filter_settings)
+        self.search.textChanged.connect(self._search)
         self.advanced_chip = build_advanced_chip("settings", preferences, context.tasks)
         self.advanced_chip.toggled.connect(lambda _on: self._filter_settings(self.search.text()))
         self.sections = QListWidget()
@@ -101,7 +106,10 @@ class SettingsPage(Page):
         self._buttons.insertWidget(0, self.search)
         self._buttons.insertWidget(0, self.advanced_chip)
         self._undo_guard = UndoGuard(self.sheet)
-        self._unsubscribe = preferences.changed.add(lambda _settings: self._show_settings(preferences.stored))
+        self._unsubscribers = [
+            preferences.changed.add(lambda _settings: self._show_settings(preferences.stored)),
+            library.changed.add(lambda _none: context.tasks.start_task(self._count_active_personas(), key="active personas")),
+        ]
         context.tasks.start_task(self._build(), key="settings")
 
     def first_focus_widget(self) -> QWidget:
@@ -109,7 +117,8 @@ class SettingsPage(Page):
 
     def close_page(self) -> None:
         self._undo_guard.stop_watching()
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     @property
     def forms(self) -> list[Form]:
@@ -120,6 +129,7 @@ class SettingsPage(Page):
 
     async def _build(self) -> None:
         choices = await load_choices(self._library, self._background_runner, self._tool_registry)
+        self.sections.addItem(self.tr("Most used"))
         for section in SettingSection:
             names = visible_settings(section)
             if names:
@@ -130,10 +140,31 @@ class SettingsPage(Page):
         form = self._forms[SettingSection.SPEECH]
         self.voices = VoiceChoices(self, form, VOICE_SETTINGS, self._stored_voice, self._context)
         self.voices.show_stored_values()
+        self._show_stored_model()
         self._show_settings(self._preferences.stored)
         self.sections.setCurrentRow(0)
         if self._setting_to_show:
             self.show_setting(self._setting_to_show)
+        self._context.tasks.start_task(self._load_models(), key="settings models")
+        await self._count_active_personas()
+
+    async def _count_active_personas(self) -> None:
+        """Show for how many personas background activity is switched on."""
+        self._active_personas = sum(persona.agent_mode for persona in await self._library.personas())
+        self._show_settings(self._preferences.stored)
+
+    def _show_stored_model(self) -> None:
+        """Show the chosen model by its file name, as long as the models on this computer are not known."""
+        path = self._preferences.stored.model_path
+        self._form_by_setting["model_path"].set_choices("model_path", [(path, Path(path).stem)] if path else [])
+
+    async def _load_models(self) -> None:
+        models = await self._models.list_chat_models()
+        choices = [(str(model.path), f"{model.name} · {format_size(model.size)}") for model in models]
+        path = self._preferences.stored.model_path
+        if path and path not in dict(choices):
+            choices.append((path, self.tr("{name} (missing)").format(name=Path(path).stem)))
+        self._form_by_setting["model_path"].set_choices("model_path", choices)
 
     def _add_section(self, section: SettingSection, names: list[str], choices: Choices) -> None:
         specs = [build_spec(name, choices) for name in names]
@@ -148,7 +179,7 @@ class SettingsPage(Page):
             self._form_by_setting[spec.name] = form
             self._search_texts.append((spec.name, setting_search_text(spec.name)))
             if spec.name in PATH_KINDS:
-                form.add_title_widget(spec.name, self._build_path_button(spec.name, spec.title))
+                form.add_field_button(spec.name, self._build_path_button(spec.name, spec.title))
             form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
 
     def _build_path_button(self, name: str, title: str) -> PathButton:
@@ -202,6 +233,8 @@ class SettingsPage(Page):
             form.show_error(name, "")
             if name in PATH_KINDS:
                 await self._report_missing_path(name, value)
+            if name == "model_path":
+                await self._load_models()
             if name in PIPER_SETTINGS:
                 await self._report_piper_problem(name)
 
@@ -231,12 +264,18 @@ class SettingsPage(Page):
             is_modified = is_changed(settings, name)
             changed_count += is_modified
             self._resets[name].setVisible(is_modified)
-            form.show_note(name, self.tr("changed") if is_modified else self._profile_note(name))
+            form.show_note(name, self.tr("changed") if is_modified else self._note(name))
+        if self._forms and not self.search.text():
+            self._filter_settings("")  # a changed setting is listed, and one that another now needs
         text = format_count(changed_count, self.tr("{n} changed"), self.tr("{n} changed"))
         self.subtitle.set_full_text(text if changed_count else self.tr("all defaults"))
 
-    def _profile_note(self, name: str) -> str:
-        """Return why the small memory profile is in use; empty for other settings, or if it is not."""
+    def _note(self, name: str) -> str:
+        """Return what has to be known of a setting: why the small memory profile is in use, and for whom tasks run."""
+        if name == "agents":
+            count = self._active_personas
+            is_on = format_count(count, self.tr("on for {n} persona"), self.tr("on for {n} personas"))
+            return is_on if count else self.tr("not switched on for any persona")
         if name != "memory_profile" or not self._preferences.is_small_computer:
             return ""
         size = format_size(self._preferences.memory)
@@ -249,15 +288,16 @@ class SettingsPage(Page):
         section. Matches in descriptions are shown only if there are no others or they were asked for.
         """
         is_search = bool(text.strip())
+        listed = self._listed_settings()
         found = rank_items(self._search_texts, text) if is_search else []
         weak = [name for name in found if is_description_match(dict(self._search_texts)[name], text)]
         hits = found if with_descriptions or len(weak) == len(found) else [name for name in found if name not in weak]
         for section, form in self._forms.items():
+            shown = [name for name in form.field_names if name in (hits if is_search else listed)]
             for name in form.field_names:
-                form.set_row_visible(name, name in hits if is_search else self._is_listed(name))
-            has_rows = any(name in hits if is_search else self._is_listed(name) for name in form.field_names)
-            self._cards[section].setVisible(has_rows and (is_search or self._is_chosen(section)))
-        self._sort_cards(hits)
+                form.set_row_visible(name, name in shown)
+            self._cards[section].setVisible(bool(shown))
+        self._sort_cards(hits if is_search or self.sections.currentRow() > 0 else list(MOST_USED))
         self._show_actions(text if is_search else "")
         self.sections.setEnabled(not is_search)
         hidden_count = len(found) - len(hits)
@@ -294,17 +334,24 @@ class SettingsPage(Page):
         button.clicked.connect(lambda _checked=False: self._context.run_action(name))
         return button
 
-    def _is_listed(self, name: str) -> bool:
-        return not is_advanced(name) or self.advanced_chip.isChecked() or is_changed(self._preferences.stored, name)
+    def _listed_settings(self) -> set[str]:
+        """Return the settings of the chosen section: without the advanced ones, unless they are switched on, and with the one
+        that was asked for.
+        """
+        row = self.sections.currentRow()  # the first one shows the most used settings
+        names = MOST_USED if row <= 0 else list(self._forms.values())[row - 1].field_names
+        with_advanced, settings = self.advanced_chip.isChecked(), self._preferences.stored
+        return {name for name in names if with_advanced or name == self._revealed_setting or not is_advanced(name, settings)}
+
+    def _search(self, text: str) -> None:
+        self._revealed_setting = ""
+        self._filter_settings(text)
 
     def _show_section(self, _row: int) -> None:
+        self._revealed_setting = ""
         if not self.search.text():
             self._filter_settings("")
             self.sheet.verticalScrollBar().setValue(0)
-
-    def _is_chosen(self, section: SettingSection) -> bool:
-        item = self.sections.currentItem()
-        return item is not None and item.text() == translate_text(section.value)
 
     def show_route(self, route: Route) -> None:
         if isinstance(route, SettingsRoute) and route.name:
@@ -313,13 +360,12 @@ class SettingsPage(Page):
                 self.show_setting(route.name)
 
     def show_setting(self, name: str) -> None:
-        """Scroll to a setting and focus it."""
-        if not self._is_listed(name):
-            self.advanced_chip.setChecked(True)
-        section = next(section for section, form in self._forms.items() if name in form.field_names)
-        items = self.sections.findItems(translate_text(section.value), Qt.MatchFlag.MatchExactly)
+        """Scroll to a setting and focus it. An advanced one is shown until another section or a search is chosen."""
+        row = next(row for row, form in enumerate(self._forms.values(), 1) if name in form.field_names)
         self.search.clear()
-        self.sections.setCurrentItem(items[0])
+        self.sections.setCurrentRow(row)
+        self._revealed_setting = name
+        self._filter_settings("")
         field = self._form_by_setting[name].field_widget(name)
         field.setFocus()
         QTimer.singleShot(0, self, lambda: self.sheet.scroll_to_widget(field))  # when the rows have their places

@@ -1,0 +1,117 @@
+"""List and detail side by side, or by turns where there is no room for both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSplitter, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+
+from lethe_app.ui.core.accessibility import set_button_tooltip
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_icon
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2
+from lethe_app.ui.core.theme import Theme, interface_font_size
+
+if TYPE_CHECKING:
+    from lethe_app.ui.widgets.table import Table
+
+MIN_WIDTH_FOR_BOTH = 700
+"""Minimum width in pixels at which both are shown, at the default text size."""
+
+
+class ListDetailPanes(QSplitter):
+    """Splitter of a table and the detail of its current row.
+
+    In a narrow window one of them is shown: a click or Enter on a row shows the detail, its back button or Esc the table.
+    Index 0 of the detail is its placeholder, which never takes the place of the table.
+    """
+
+    detail_in_front = Signal(bool)
+    """Emitted with True when the detail has taken the place of the table, and with False when it no longer does."""
+
+    def __init__(self, theme: Theme, table: Table[Any], detail: QStackedWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._theme, self._table, self._detail = theme, table, detail
+        self._is_detail_chosen = False
+        self.back_button = QToolButton()
+        self.back_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.back_button.setIconSize(BUTTON_ICON_SIZE)
+        text = self.tr("Back to list")
+        self.back_button.setText(text)
+        set_button_tooltip(self.back_button, self.tr("Back to list  Esc"), text)
+        self.back_button.clicked.connect(lambda _checked=False: self.show_list())
+        self._bar, self._side = QFrame(), QWidget()
+        self._bar.hide()
+        bar = QHBoxLayout(self._bar)
+        bar.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, 0)
+        bar.addWidget(self.back_button)
+        bar.addStretch(1)
+        column = QVBoxLayout(self._side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._bar)
+        column.addWidget(detail, 1)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(1)
+        self.addWidget(table)
+        self.addWidget(self._side)
+        self.setStretchFactor(0, 1)
+        # Connected before any slot of the page, which may focus a field of the detail: a hidden one would not take the focus.
+        table.opened.connect(lambda _row: self.show_detail())
+        table.clicked.connect(self._on_clicked)
+        detail.currentChanged.connect(lambda _index: self._update_layout())
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+
+    @property
+    def is_narrow(self) -> bool:
+        """True if there is no room for both."""
+        return self.width() < MIN_WIDTH_FOR_BOTH * interface_font_size(self._theme.prose_size) / 13
+
+    @property
+    def is_detail_in_front(self) -> bool:
+        """True if the detail is shown in place of the table."""
+        return self.is_narrow and self._is_detail_chosen and self._detail.currentIndex() > 0
+
+    def show_detail(self) -> None:
+        """Show the detail, as soon as there is one, in place of the table if there is no room for both."""
+        self._is_detail_chosen = True
+        self._update_layout()
+
+    def show_list(self, *, take_focus: bool = True) -> None:
+        """Show the table, and give it the focus unless the user is typing elsewhere."""
+        self._is_detail_chosen = False
+        self._update_layout()
+        if take_focus:
+            self._table.setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._update_layout()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.is_detail_in_front:
+            self.show_list()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_clicked(self, _index: QModelIndex) -> None:
+        # With a key held down, the click adds a row to the selection or takes it out.
+        if QApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:
+            self.show_detail()
+
+    def _update_layout(self) -> None:
+        is_narrow, is_detail_in_front = self.is_narrow, self.is_detail_in_front
+        had_focus = self._table.hasFocus()
+        self._side.setVisible(not is_narrow or is_detail_in_front)
+        self._table.setVisible(not is_detail_in_front)
+        if is_detail_in_front == self._bar.isHidden():
+            self._bar.setVisible(is_detail_in_front)
+            self.detail_in_front.emit(is_detail_in_front)
+        if had_focus and is_detail_in_front:
+            self.back_button.setFocus()
+
+    def _apply_theme(self) -> None:
+        self.back_button.setIcon(load_icon("chevron-left", self._theme.palette.text))
+        self._update_layout()
