@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.config.settings import Settings
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_shortcut, action_title
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
@@ -127,6 +128,7 @@ class CommandPalette(QFrame):
             self._trigger_command(self.command_list.currentIndex().row())
         elif event.key() in NAVIGATION_KEYS:
             self.command_list.keyPressEvent(event)
+            self._announce_command()
         else:
             return False
         return True
@@ -141,6 +143,12 @@ class CommandPalette(QFrame):
             self._model.appendRow(item)
         self.command_list.setCurrentIndex(self._model.index(0, 0))
         self.empty_label.setVisible(len(self._shown_commands) == 1 and bool(text.strip()))
+        self._announce_command()
+
+    def _announce_command(self) -> None:
+        """Announce the current row, which screen readers do not notice, because the focus stays in the search field."""
+        if self.isVisible():
+            announce(self, str(self.command_list.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)))
 
     def _find_commands(self, text: str) -> list[Command]:
         """Return the actions that match the text, then a search for the text in everything; all actions without a text."""

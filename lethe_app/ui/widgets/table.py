@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QLineEdit, QTableView, QWidget
 
-from lethe_app.ui.core.accessibility import name_field_buttons
+from lethe_app.ui.core.accessibility import announce, name_field_buttons
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
@@ -69,6 +70,7 @@ class Table(QTableView, Generic[Row]):
         self.customContextMenuRequested.connect(lambda point: self.menu_requested.emit(self.viewport().mapToGlobal(point)))
         table_model.modelAboutToBeReset.connect(self._remember_current)
         table_model.modelReset.connect(self._restore_current)
+        table_model.modelReset.connect(self._announce_matches)
 
     def _set_up_view(self) -> None:
         self.setShowGrid(False)
@@ -137,6 +139,12 @@ class Table(QTableView, Generic[Row]):
     def _restore_current(self) -> None:
         if self._remembered_key is None or not self.select_row(self._remembered_key):
             self.current_changed.emit(None)
+
+    def _announce_matches(self) -> None:
+        """Announce how many rows match what is typed into a search field."""
+        focused = QApplication.focusWidget()
+        if isinstance(focused, SearchField) and focused.text() and self.isVisible():
+            announce(self, format_count(len(self.table_model.visible_rows), self.tr("{n} match"), self.tr("{n} matches")))
 
     def _open_row(self, index: QModelIndex) -> None:
         if index.isValid():
