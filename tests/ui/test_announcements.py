@@ -148,3 +148,25 @@ async def test_the_number_of_matches_is_announced_while_one_types(tmp_path, read
         QApplication.processEvents()
         QTest.keyClicks(scene.page.search, "q")
         assert reader.announced[-1] == "0 matches"
+
+
+async def test_an_opened_conversation_is_announced_by_its_newest_message(tmp_path, echo_model, reader):
+    async with opened(tmp_path, echo_model("Indeed.")) as scene:
+        await send(scene, "Hello.")
+        answered = scene.session
+        scene.controller.sessions.start_incognito("")
+        await until(lambda: reader.announced[-1].startswith("Incognito. Mira: "))
+
+        scene.controller.sessions.choose_session(str(answered.guid))
+        await until(lambda: reader.announced[-1] == "Mira: Indeed.")
+
+
+async def test_tab_leads_from_the_message_over_the_microphone_to_send(tmp_path):
+    async with opened(tmp_path) as scene:
+        scene.window.activateWindow()
+        scene.draft.setFocus()
+        composer, met = scene.window.chat.composer, []
+        for _ in range(2):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+            met.append(QApplication.focusWidget())
+        assert met == [composer.microphone_button, composer.send_button]
