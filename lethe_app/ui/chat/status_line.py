@@ -149,7 +149,7 @@ class StatusLine(QPushButton):
 
     def _refresh_text(self) -> None:
         template = self.tr("Internet: {words}") if self._web_request_text else self.tr("Model: {words}")
-        parts = [template.format(words=self.full_text)]
+        parts = [template.format(words=self.full_text.removeprefix("● "))]
         lines = (
             [self.full_text]
             if not self._web_request_text and not self._activity_text

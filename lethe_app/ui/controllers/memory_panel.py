@@ -15,6 +15,7 @@ from lethe_app.services.chat.reply_sources import ReplySources, StatementOrigin
 from lethe_app.ui.chat.memory_card import CardContext
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
@@ -157,6 +158,8 @@ class MemoryPanelController(QObject):
         """Toggle the panel, unless a page covers the conversation."""
         if not self._panes.isHidden():
             self._panes.toggle_panel()
+            is_open = self._panes.is_panel_open
+            announce(self.panel, self.tr("Memory panel shown") if is_open else self.tr("Memory panel hidden"))
 
     # Selected reply
 

@@ -38,6 +38,10 @@ def announce_focused_child(widget: QWidget, index: int) -> None:
 
 
 def announce(widget: QWidget, text: str) -> None:
-    """Announce `text` on behalf of `widget`, if a screen reader is running."""
+    """Announce `text` for `widget` if a screen reader is running."""
     if is_screen_reader_active():
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))
+        # On behalf of the main window: Orca drops an event that follows another of its kind within 100 ms, except from there.
+        window = widget.window()
+        while (parent := window.parentWidget()) is not None:
+            window = parent.window()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(window, text))

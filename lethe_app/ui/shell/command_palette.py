@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.config.settings import Settings
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, SESSION_ONLY, Actions, action_shortcut, action_title
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
@@ -176,6 +177,7 @@ class CommandPalette(QFrame):
             self._trigger_command(self.command_list.currentIndex().row())
         elif event.key() in NAVIGATION_KEYS:
             self.command_list.keyPressEvent(event)
+            self._announce_command()
         else:
             return False
         return True
@@ -191,6 +193,12 @@ class CommandPalette(QFrame):
             self._model.appendRow(item)
         self.command_list.setCurrentIndex(self._model.index(0, 0))
         self.empty_label.setVisible(len(self._shown_commands) == 1 and bool(text.strip()))
+        self._announce_command()
+
+    def _announce_command(self) -> None:
+        """Announce the current row, which screen readers do not notice, because the focus stays in the search field."""
+        if self.isVisible():
+            announce(self, str(self.command_list.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)))
 
     def _find_commands(self, text: str) -> list[Command]:
         """Return the actions and settings that match the text, then a search for the text in everything. Without a text,

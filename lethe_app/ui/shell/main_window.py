@@ -227,6 +227,7 @@ class MainWindow(QMainWindow):
             chat.view,
             chat.speaker_chooser.button,
             chat.composer.draft_field,
+            chat.composer.microphone_button,
             chat.composer.send_button,
         ]
         stops += [self.memory_panel.prompt_button]

@@ -22,8 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lethe_app.ui.core.accessibility import name_field_buttons, set_button_tooltip
+from lethe_app.ui.core.accessibility import announce, name_field_buttons, set_button_tooltip
 from lethe_app.ui.core.actions import action_shortcut, action_title, action_tooltip
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
@@ -194,6 +195,9 @@ class Sidebar(QFrame):
         empty = self.model.is_searching and self.model.rowCount() == 0
         self.session_list.setVisible(not empty)
         self.empty_label.setVisible(empty)
+        if self.model.is_searching:
+            found = format_count(self.model.rowCount(), self.tr("{n} match"), self.tr("{n} matches"))
+            announce(self, self.empty_label.text() if empty else found)
 
     def _open_first(self) -> None:
         rows = [self.model.index(number) for number in range(self.model.rowCount())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QAbstractAnimation, QEvent, QPropertyAnimation, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractAnimation, QEvent, QPropertyAnimation, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -107,10 +107,14 @@ class Toast(QFrame):
         self.setFixedWidth(width)
         layout = self.layout()
         assert layout is not None
-        self.setFixedHeight(max(layout.heightForWidth(width), layout.minimumSize().height()))
-        layout.activate()
+        height = max(layout.heightForWidth(width), layout.minimumSize().height())
+        area = QRect(0, 0, width, height).marginsRemoved(self.contentsMargins())
+        layout.setGeometry(area)
         missing_height = sum(max(0, label.heightForWidth(label.width()) - label.height()) for label in self._labels)
-        self.setFixedHeight(self.height() + missing_height)  # Qt makes wrapped labels in nested layouts some pixels too low
+        # Qt makes wrapped labels in nested layouts some pixels too low. The height is set only once: each change of it makes
+        # the window lay out its notifications again, without end if that changes it back and forth.
+        self.setFixedHeight(height + missing_height)
+        layout.setGeometry(area.adjusted(0, 0, 0, missing_height))
 
     def show_toast(self) -> None:
         """Show the toast, announce it to screen readers, and start its timer."""

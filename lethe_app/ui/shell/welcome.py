@@ -193,10 +193,11 @@ class Welcome(QFrame):
         return footer
 
     def _add_question(self, column: QVBoxLayout, text: str, buddy: QWidget | None = None) -> None:
-        label = QLabel(text)
+        label = QLabel()
         label.setProperty("title", True)
         if buddy is not None:
-            label.setBuddy(buddy)
+            label.setBuddy(buddy)  # before the text, whose ampersand screen readers would otherwise read
+        label.setText(text)
         column.addSpacing(SPACE_4)
         column.addWidget(label)
 
@@ -227,7 +228,9 @@ class Welcome(QFrame):
         self._set_tab_order()
 
     def _set_tab_order(self) -> None:
-        """Set the tab order from top to bottom; without it the cards, which are created last, would come last."""
+        """Set the tab order from top to bottom; without it the cards, which are created last, would come last. Tab leads to
+        the selected card of each question.
+        """
         stops = [
             self.name_field,
             *self.persona_cards,
@@ -239,6 +242,9 @@ class Welcome(QFrame):
         ]
         for widget, next_widget in pairwise(stops):
             QWidget.setTabOrder(widget, next_widget)
+        for card in stops:
+            if isinstance(card, ChoiceCard):
+                card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if card.isChecked() else Qt.FocusPolicy.ClickFocus)
 
     def _create_persona_card(self, row: PersonaRow) -> ChoiceCard:
         return ChoiceCard(self._theme, row.name, row.tagline, self._render_avatar(row), self._persona_box)

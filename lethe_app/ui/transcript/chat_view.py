@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal, SignalIn
 from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.transcript.message_actions import MessageActions, add_link_entries, available_actions, fill_menu
@@ -198,6 +199,7 @@ class ChatView(TranscriptView):
         buttons = self.action_buttons
         point = buttons.mapToGlobal(QPoint(0, buttons.height() // 2)) if buttons.isVisible() else QCursor.pos()
         QToolTip.showText(point, self.tr("Copied"), self, QRect(), COPIED_MS)
+        announce(self, self.tr("Copied"))
 
     def build_menu(self, row: int, link: str = "") -> QMenu:
         """Create the context menu of a row: link, selection, message actions, thoughts, tool calls and links."""

@@ -42,6 +42,9 @@ class ReplyAnnouncer(QObject):
             return
         self._select_reply(row)
         self._announce_part(row, self._model.text_of(row)[0][self._announced_length :])
+        message = self._model.message(row)
+        if message is not None and (interruption := self._model.interruption_of(message)):
+            announce(self._view, interruption)
         self._reply_id = None
 
     def _select_reply(self, row: int) -> None:

@@ -212,6 +212,8 @@ class ScrollView(QListView):
         super().focusInEvent(event)
         if event.reason() in KEY_REASONS and self.focused_row is None and self.visible_rows:
             self.focus_row(self.visible_rows[-1].row)
+        elif self.focused_row is not None:
+            QTimer.singleShot(0, self, self._announce_focused_row)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

@@ -229,7 +229,9 @@ class TranscriptView(ScrollView):
         placed_row = self.placed_row(row)
         if placed_row is not None:
             bottom = max(0, min(placed_row.top + placed_row.height, self.viewport().height() - 40))
-            self.build_menu(row).popup(self.viewport().mapToGlobal(QPoint(self.text_column()[0], bottom)))
+            menu = self.build_menu(row)
+            menu.popup(self.viewport().mapToGlobal(QPoint(self.text_column()[0], bottom)))
+            menu.setActiveAction(menu.actions()[0])  # which screen readers read; they pass over a menu without one
 
     # Mouse
 

@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QLineEdit, QTableView, QWidget
 
-from lethe_app.ui.core.accessibility import name_field_buttons
+from lethe_app.ui.core.accessibility import announce, name_field_buttons
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
@@ -75,6 +76,7 @@ class Table(QTableView, Generic[Row]):
         if column_fit is not None and column_fit.optional:
             for signal in (table_model.modelReset, table_model.rowsInserted, table_model.dataChanged):
                 signal.connect(self._update_empty_columns)
+        table_model.modelReset.connect(self._announce_matches)
 
     def _set_up_view(self) -> None:
         self.setShowGrid(False)
@@ -143,6 +145,12 @@ class Table(QTableView, Generic[Row]):
     def _restore_current(self) -> None:
         if self._remembered_key is None or not self.select_row(self._remembered_key):
             self.current_changed.emit(None)
+
+    def _announce_matches(self) -> None:
+        """Announce how many rows match what is typed into a search field."""
+        focused = QApplication.focusWidget()
+        if isinstance(focused, SearchField) and focused.text() and self.isVisible():
+            announce(self, format_count(len(self.table_model.visible_rows), self.tr("{n} match"), self.tr("{n} matches")))
 
     def _open_row(self, index: QModelIndex) -> None:
         if index.isValid():

@@ -73,6 +73,13 @@ def test_a_narrow_line_is_cut_but_read_out_in_full(status):
     assert "nobody can remember" in status.toolTip()
 
 
+def test_the_dot_before_the_model_is_not_read_out(status):
+    status.show_ready("SmolLM2", 3120, 8192)
+
+    assert status.accessibleName() == f"Model: {status.full_text.removeprefix('● ')}"
+    assert "●" not in status.accessibleName()
+
+
 def test_without_a_model_it_asks_for_one(status):
     status.show_no_model()
 

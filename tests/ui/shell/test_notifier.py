@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
@@ -134,6 +134,25 @@ def test_long_words_are_not_cut_off(place, notifier):
     labels = [label for label in toast.findChildren(QLabel) if label.wordWrap()]
     assert len(labels) == 2
     assert all(label.height() >= label.heightForWidth(label.width()) for label in labels)
+
+
+@pytest.mark.parametrize("length", [4, 12, 40])
+def test_a_toast_that_is_shown_is_not_laid_out_again_and_again(place, notifier, length):
+    class Requests(QObject):
+        count = 0
+
+        def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's spelling
+            self.count += event.type() is QEvent.Type.LayoutRequest
+            return False
+
+    notifier.report_error(ModelError("The system has no voices: " + "word " * length, "Install it, " * (length // 2)))
+    QApplication.processEvents()
+    requests = Requests()
+    place.installEventFilter(requests)
+    for _ in range(20):
+        QApplication.processEvents()
+
+    assert requests.count <= 2
 
 
 def test_esc_closes_a_toast(place, notifier):

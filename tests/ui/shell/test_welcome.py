@@ -145,6 +145,12 @@ def test_arrows_move_the_choice(welcome):
     assert not welcome.persona_cards[0].isChecked()
 
 
+def test_tab_leads_to_the_chosen_card_of_each_question(welcome):
+    welcome.set_models([OWN, STARTER], STARTER.path)
+    reached = [card for card in welcome.persona_cards + welcome.model_cards if card.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    assert reached == [welcome.persona_cards[0], welcome.model_cards[1]]
+
+
 async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, styled_app):
     async with opened(tmp_path, welcomed=False) as scene:
         window = scene.window

@@ -8,6 +8,8 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.agent_runs import ReplyRating
+from lethe_app.ui.core.accessibility import announce
+from lethe_app.ui.transcript.model.reply_ratings import format_rating
 
 if TYPE_CHECKING:
     from lethe_app.services.background.feedback import FeedbackService
@@ -20,7 +22,7 @@ class FeedbackController(QObject):
 
     def __init__(self, view: ChatView, service: FeedbackService, tasks: TaskRunner) -> None:
         super().__init__(view)
-        self._service, self._tasks, self._ratings = service, tasks, view.chat_model.annotations.ratings
+        self._view, self._service, self._tasks, self._ratings = view, service, tasks, view.chat_model.annotations.ratings
         view.rating_requested.connect(
             lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
         )
@@ -36,3 +38,7 @@ class FeedbackController(QObject):
     async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
         await self._service.rate_reply(message_id, rating)
         await self._ratings.load([message_id])
+        row = self._view.chat_model.row_of(message_id)
+        if row is not None:
+            stored = self._view.chat_model.annotations_of(row).rating
+            announce(self._view, format_rating(stored) if stored is not None else self.tr("rating removed"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageMode, MessageOutline, Role
 from lethe_app.domain.persona import Persona
@@ -24,6 +24,7 @@ from lethe_app.services.events import (
     TurnEvent,
 )
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
@@ -337,6 +338,9 @@ class ReplyController(QObject):
 
     async def _select_alternative(self, message_id: UUID, index: int) -> None:
         self._messages.replace_message(await self._message_editing.show_alternative(message_id, index))
+        if (row := self._messages.row_of(message_id)) is not None:
+            shown = self._messages.index(row).data(Qt.ItemDataRole.AccessibleDescriptionRole)
+            announce(self._composer, f"{shown}. {self._messages.accessible_text(row)}")
 
     async def _count_tokens(self, text: str) -> None:
         self._composer.show_tokens(text, await self._token_counts.count_one(text))

@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import LetheError
+from lethe_app.ui.core.accessibility import announce, is_screen_reader_active
+from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 
 if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
@@ -127,8 +129,19 @@ class SessionController(QObject):
         self._focus_composer()
         self._replies.read_ahead()
         self.session_opened.emit(persona)
+        if is_screen_reader_active():
+            await self._announce_session(session)
         if not session.is_incognito:
             await self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+
+    async def _announce_session(self, session: ChatSession) -> None:
+        """Announce the newest message of the session that was just opened, and that it is incognito."""
+        messages = self._chat.view.chat_model
+        if messages.rowCount():
+            newest = await self._sessions.message(messages.outline(messages.rowCount() - 1).id)
+            text = f"{newest.speaker_name}: {strip_formatting(newest.content)}"
+            incognito = f"{self._chat.header.incognito_label.text()}. " if session.is_incognito else ""
+            announce(self._chat, incognito + text)
 
     def _follow_started_session(self, session: ChatSession) -> None:
         """Follow the transcript to a session that the user's message has started and that is on display already."""

@@ -13,6 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.library import Library
 from lethe_app.services.search.everything import MAX_HITS, SearchService
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import format_count, format_session_title, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, format_date_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -159,6 +160,8 @@ class SearchPage(Page):
                     self.hint.setText(template.format(typed=text.strip(), found=corrected))
         if not hits:
             self._show_hits([])
+        if text.strip():
+            announce(self.hint, self.hint.text() or self.result_list.empty_text)
 
     async def _search_words(self, text: str, persona: str, session: UUID | None) -> list[SearchHit]:
         """Search by words and show the hits as they are found; what was found before stays until then."""

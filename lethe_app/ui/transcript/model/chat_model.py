@@ -92,6 +92,10 @@ class ChatModel(QAbstractListModel):
                 return self._accessible_state(index.row())
         return None
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Return that rows cannot be selected, which screen readers would say of each: “not selected”."""
+        return Qt.ItemFlag.ItemIsEnabled if index.isValid() else Qt.ItemFlag.NoItemFlags
+
     def outline(self, row: int) -> MessageOutline:
         return self._rows[row]
 
@@ -170,11 +174,15 @@ class ChatModel(QAbstractListModel):
             states.append(template.format(number=message.shown + 1, count=len(message.alternatives)))
         if self.is_growing(row):
             states.append(self.tr("being written"))
-        elif not message.current.complete:
-            states.append(self.tr("stopped"))
-        elif message.current.is_cut:
-            states.append(self.tr("cut off at the maximum length"))
+        elif interruption := self.interruption_of(message):
+            states.append(interruption)
         return ", ".join(states)
+
+    def interruption_of(self, message: Message) -> str:
+        """Return, for screen readers, why a reply ends before its end; empty if it is whole."""
+        if not message.current.complete:
+            return self.tr("stopped")
+        return self.tr("cut off at the maximum length") if message.current.is_cut else ""
 
     # Loading
 
