@@ -186,9 +186,9 @@ class Listeners(Generic[Value]):
     """List of callbacks that are called with each emitted value, in the event loop's thread."""
 
     def __init__(self) -> None:
-        self._callbacks: list[Callable[[Value], None]] = []
+        self._callbacks: list[Callable[[Value], object]] = []
 
-    def add(self, callback: Callable[[Value], None]) -> Callable[[], None]:
+    def add(self, callback: Callable[[Value], object]) -> Callable[[], None]:
         """Add a callback; return a function that removes it, which may be called more than once."""
         self._callbacks.append(callback)
 

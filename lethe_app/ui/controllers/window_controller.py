@@ -14,7 +14,7 @@ from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import ActivityServices, BackgroundActivityController
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
-from lethe_app.ui.controllers.conversation.earlier_sessions import EarlierSessionServices, EarlierSessionsLine
+from lethe_app.ui.controllers.conversation.earlier_sessions import EarlierSessionsLine
 from lethe_app.ui.controllers.conversation.feedback import FeedbackController
 from lethe_app.ui.controllers.conversation.group import GroupController
 from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
@@ -350,10 +350,8 @@ class WindowController(QObject):
         self.messages.load_failed.connect(self._window.notifier.report_error)
         self._window.chat.composer.edit_last_requested.connect(self._edit_last_message)
         self._window.window_actions.connect(edit_last=self._edit_last_message, copy_reply=self._copy_last_reply)
-        services = self._services
-        prompt_services = (services.sessions, services.stable_prefixes, services.models, services.preferences)
         controllers = (self.directory, self.sessions, replies, self._open_route, self.tasks)
-        self.earlier_sessions = EarlierSessionsLine(view, EarlierSessionServices(*prompt_services), *controllers)
+        self.earlier_sessions = EarlierSessionsLine(view, self._services, *controllers)
         self._window.set_transcript(view)
 
     def open(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -19,10 +18,7 @@ from lethe_app.ui.transcript.painting.link_line import LinkLine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lethe_app.services.models.service import ModelService
-    from lethe_app.services.preferences import Preferences
-    from lethe_app.services.prompting.prefixes import StablePrefixes
-    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
@@ -35,23 +31,13 @@ LEAVE_OUT, INCLUDE, SETTING = "leave out", "include", "setting"
 """Addresses of links; any other is the id of a session."""
 
 
-@dataclass(frozen=True)
-class EarlierSessionServices:
-    """Services that know what is in the prompt of a session."""
-
-    sessions: SessionService
-    stable_prefixes: StablePrefixes
-    models: ModelService
-    preferences: Preferences
-
-
 class EarlierSessionsLine(QObject):
     """Follows the session on display. An archived one has no line, because nothing is generated in it."""
 
     def __init__(
         self,
         view: ChatView,
-        services: EarlierSessionServices,
+        services: AppServices,
         directory: PersonaDirectory,
         session_controller: SessionController,
         replies: ReplyController,

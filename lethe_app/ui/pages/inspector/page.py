@@ -200,8 +200,8 @@ class InspectorPage(Page):
         self.tabs.setTabEnabled(CHANGES_TAB, has_text and inspection is not None and bool(inspection.previous))
         if not self.tabs.isTabEnabled(CHANGES_TAB):
             self.tabs.setCurrentIndex(PROMPT_TAB)
-        for widget in (self.search, self.previous_match_button, self.next_match_button):
-            widget.setEnabled(has_text)
+        for control in (self.search, self.previous_match_button, self.next_match_button):
+            control.setEnabled(has_text)
         self._stack.setCurrentWidget(self.prompt_text if has_text else self._empty_state)
         if inspection is None and self._is_generating():
             self._empty_state.show_text(
