@@ -124,6 +124,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
         background.retention.close,
         core.trash.background.close,
         core.worlds.close,
+        core.facts.close,
         core.backups.close,
         # A service is closed before those it uses: ending sessions needs the timeout and the archive queue.
         core.rolling_summary.close,

@@ -148,7 +148,7 @@ def test_a_dialog_obeys_enter_and_esc(make, key, theme, qtbot):
     assert answers == [1 if key == Qt.Key.Key_Return else 0]
 
 
-async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, styled_app: QApplication):
+async def test_tab_goes_down_the_columns_of_the_welcome_screen(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         page = scene.window.pages.currentWidget()
@@ -160,9 +160,12 @@ async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, styled_app: QApp
             QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
             met.append(QApplication.focusWidget())
             assert len(met) < 20
-        heights = [widget.mapTo(scene.window, widget.rect().topLeft()).y() for widget in met]
+        corners = [widget.mapTo(scene.window, widget.rect().topLeft()) for widget in met]
+        right_of_personas = page.mapTo(scene.window, page.rect().center()).x()
+        places = [(corner.x() > right_of_personas, corner.y()) for corner in corners[:-1]]
         assert met[0] in page.persona_cards
-        assert heights == sorted(heights)
+        assert places == sorted(places)
+        assert corners[-1].y() > max(y for _is_right, y in places)
 
 
 async def test_tab_goes_round_the_whole_window_and_comes_back(tmp_path: Path, styled_app: QApplication):

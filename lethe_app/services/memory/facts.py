@@ -158,6 +158,10 @@ class FactService:
         self._renamings.add(task)
         task.add_done_callback(self._renamings.discard)
 
+    async def close(self) -> None:
+        """Wait for the changes of the user's name that have begun."""
+        await asyncio.gather(*self._renamings, return_exceptions=True)
+
     async def rename_user(self, old: str, new: str) -> None:
         """Change the user's name in the facts, which are about the same person as before."""
         for persona_id in await self._fact_store.rename_subject(old, new):

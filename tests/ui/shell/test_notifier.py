@@ -198,7 +198,7 @@ def test_errors_of_a_page_that_is_left_fade_soon_but_not_those_of_the_model(plac
     notifier.hurry_errors()
 
     model, storage = (toast.remaining_ms for toast in toasts(place))
-    assert storage <= toast_module.BUTTON_DISPLAY_MS < model
+    assert storage < 2 * toast_module.BUTTON_DISPLAY_MS < model
 
 
 def test_a_report_is_closed_by_who_made_it(place, notifier):

@@ -74,7 +74,7 @@ class TimelinePage(PersonaListPage):
         self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
         self.by_topic_chip = build_chip(self.tr("Group by topic"), self.tr("Group the facts by topic instead of by month"))
         self.include_others_chip = build_chip(
-            self.tr("Include other people"), self.tr("Show facts about everyone, not only about you")
+            self.tr("About everyone"), self.tr("Show facts about everyone, not only about you")
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
