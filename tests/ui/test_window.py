@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
@@ -16,7 +16,7 @@ from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page_tabs import GROUPS as PAGE_GROUPS
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
-from tests.ui.window_scene import opened, until
+from tests.ui.window_scene import opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 
@@ -279,6 +279,17 @@ async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, ech
                 break
 
         assert order == expected
+
+
+async def test_the_send_button_is_visible_in_the_lowest_window(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.window.resize(640, 1)
+        scene.draft.setPlainText("\n".join(["a line"] * 30))
+        await settled(scene, scene.window)
+
+        assert scene.window.height() <= 340  # a screen of 1280 × 800 at twice the scale, less frame and task bar
+        button = scene.window.chat.composer.send_button
+        assert scene.window.rect().contains(QRect(button.mapTo(scene.window, QPoint()), button.size()))
 
 
 async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):

@@ -73,6 +73,7 @@ class ModelDownloadController(QObject):
                 ),
                 self.tr("Resume"),
                 lambda: self._downloads.start_download(model),
+                is_lasting=True,
             )
 
     async def _start(self, assessment: DownloadAssessment) -> None:
@@ -105,6 +106,7 @@ class ModelDownloadController(QObject):
                 progress.problem,
                 self.tr("Try again"),
                 lambda: self._downloads.start_download(progress.model),
+                is_lasting=True,
             )
 
     def _load_when_idle(self, path: Path) -> None:

@@ -40,7 +40,7 @@ def test_an_error_is_shown_in_its_own_words_and_fades_after_a_minute(place, noti
     (toast,) = toasts(place)
     assert (toast.text, toast.detail) == ("The model ran out of memory.", "Choose a smaller one.")
     assert toast.is_error
-    assert toast.remaining_ms > 50_000
+    assert toast.remaining_ms > toast_module.BUTTON_DISPLAY_MS
     assert toast.accessibleName().startswith("Error: The model ran out of memory.")
 
 
@@ -197,8 +197,9 @@ def test_errors_of_a_page_that_is_left_fade_soon_but_not_those_of_the_model(plac
 
     notifier.hurry_errors()
 
-    model, storage = (toast.remaining_ms for toast in toasts(place))
-    assert storage < 2 * toast_module.BUTTON_DISPLAY_MS < model
+    left = {toast.text: toast.remaining_ms for toast in toasts(place)}
+    limit = 1.1 * toast_module.BUTTON_DISPLAY_MS  # coarse timers may be a twentieth late
+    assert left["The disk is full."] <= limit < left["The model crashed."]
 
 
 def test_a_report_is_closed_by_who_made_it(place, notifier):
