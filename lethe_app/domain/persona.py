@@ -39,17 +39,22 @@ class Persona(BaseModel):
         placeholder="{{char}} is the navigator of the Petrel. She …",
     )
     mini_bio: str = form_field(
-        "", "Short bio", "One paragraph used in group chats, where a full bio would take too many tokens."
+        "", "Short bio", "One paragraph used in group chats, where a full bio would take too many tokens.", is_advanced=True
     )
     personality: str = form_field("", "Personality", "Short summary of the character, added below the bio.")
-    nickname: str = form_field("", "Nickname", "Name that replaces {{char}} in all texts; empty uses the name.")
+    nickname: str = form_field(
+        "", "Nickname", "Name that replaces {{char}} in all texts; empty uses the name.", is_advanced=True
+    )
     scenario: str = form_field("", "Scenario", "Setting and relationship at the start of a conversation.")
     first_messages: list[str] = form_field(
         [], "Greetings", "First messages of a new conversation, available as swipes; without any, you write first."
     )
     """One is chosen for a new session, the others become alternatives of the first message."""
     group_greetings: list[str] = form_field(
-        [], "Group greetings", "First messages used only in group conversations, in addition to the greetings."
+        [],
+        "Group greetings",
+        "First messages used only in group conversations, in addition to the greetings.",
+        is_advanced=True,
     )
     example_dialogs: list[str] = form_field(
         [],
@@ -60,15 +65,21 @@ class Persona(BaseModel):
         "",
         "System prompt",
         "Replacement for the general system prompt, rarely needed; {{original}} inserts the general one, and empty keeps it.",
+        is_advanced=True,
     )
     post_history_instructions: str = form_field(
         "",
         "Post-history instructions",
         "Instructions placed after the conversation, right before the reply; they weigh more than the system prompt.",
+        is_advanced=True,
     )
-    depth_prompt: str = form_field("", "Character's note", "Note inserted among the latest messages in every turn.")
-    depth_prompt_depth: int = form_field(4, "Depth of the note", "Number of messages below the note.", ge=0, form_maximum=200)
-    depth_prompt_role: Role = form_field(Role.SYSTEM, "Role of the note")
+    depth_prompt: str = form_field(
+        "", "Character's note", "Note inserted among the latest messages in every turn.", is_advanced=True
+    )
+    depth_prompt_depth: int = form_field(
+        4, "Depth of the note", "Number of messages below the note.", ge=0, form_maximum=200, is_advanced=True
+    )
+    depth_prompt_role: Role = form_field(Role.SYSTEM, "Role of the note", is_advanced=True)
     talkativeness: float = form_field(
         0.5,
         "Talkativeness",
@@ -76,10 +87,13 @@ class Persona(BaseModel):
         unit="%",
         ge=0.0,
         le=1.0,
+        is_advanced=True,
     )
-    creator: str = form_field("", "Creator", "Author of the character; never sent to the model.")
-    character_version: str = form_field("", "Version", "Version of the character; never sent to the model.")
-    creator_notes: str = form_field("", "Creator's notes", "Notes of the author for you; never sent to the model.")
+    creator: str = form_field("", "Creator", "Author of the character; never sent to the model.", is_advanced=True)
+    character_version: str = form_field("", "Version", "Version of the character; never sent to the model.", is_advanced=True)
+    creator_notes: str = form_field(
+        "", "Creator's notes", "Notes of the author for you; never sent to the model.", is_advanced=True
+    )
     avatar: str = form_field("", "Avatar")
     """File name of a picture in the folder of the persona's file."""
     assets: str = ""
@@ -93,15 +107,20 @@ class Persona(BaseModel):
         "Background activity",
         "Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.",
     )
-    agent_tasks: list[str] = form_field([], "Background tasks", "If none is ticked, all suitable ones are run.")
+    agent_tasks: list[str] = form_field(
+        [], "Background tasks", "If none is ticked, all suitable ones are run.", is_advanced=True
+    )
     sense_of_time: bool = form_field(
         False, "Sense of time", "Add a hidden note with the time and the length of your absence when you return after a while."
     )
     dates_in_session_summaries: bool = form_field(
-        True, "Dates in summaries", "Add dates to the summaries of earlier conversations."
+        True, "Dates in summaries", "Add dates to the summaries of earlier conversations.", is_advanced=True
     )
     self_edit_field: str = form_field(
-        "", "Personal thoughts", "What the persona thinks of itself and of you, always included in the prompt."
+        "",
+        "Personal thoughts",
+        "What the persona thinks of itself and of you, always included in the prompt.",
+        is_advanced=True,
     )
     self_edit_tokens: int = form_field(
         0,
@@ -110,15 +129,17 @@ class Persona(BaseModel):
         ge=0,
         form_maximum=4000,
         minimum_label="never",
+        is_advanced=True,
     )
     disable_bot_guidance: bool = form_field(
         False,
         "No hidden notes",
         "Disable notes about time, moods and proactive memories; memories you ask for are still recalled.",
+        is_advanced=True,
     )
     mood: bool = form_field(False, "Moods", "Mention the persona's mood when you return.")
     schedule_prefix: str = form_field(
-        "", "Schedule prefix", "Text before the plan of the day in the note.", placeholder="Plans for today:"
+        "", "Schedule prefix", "Text before the plan of the day in the note.", placeholder="Plans for today:", is_advanced=True
     )
     schedule: dict[Weekday, str] = Field(
         default_factory=dict, description="Plans for this weekday, mentioned in a hidden note when you come back after a while."
@@ -127,10 +148,11 @@ class Persona(BaseModel):
         False,
         "Override default tools",
         "Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.",
+        is_advanced=True,
     )
-    tools: list[str] = form_field([], "Tools")
-    allowed_samplers: list[str] = form_field([], "Preferred sampler presets")
-    preferred_model: str = form_field("", "Preferred model")
+    tools: list[str] = form_field([], "Tools", is_advanced=True)
+    allowed_samplers: list[str] = form_field([], "Preferred sampler presets", is_advanced=True)
+    preferred_model: str = form_field("", "Preferred model", is_advanced=True)
     tts_voice: str = form_field("", "Voice", "Voice in which the persona's replies are read aloud.")
     can_initiate_chat: bool = Field(
         False, description="Kept with the persona; no form shows it, because nothing acts on it yet."

@@ -23,12 +23,14 @@ class WorldEntry(MemoryUnit):
     priority: int = form_field(
         1, "Priority", "Entries with a higher priority are kept when the token budget is exceeded.", form_minimum=-1000
     )
-    position_index: int = form_field(0, "Depth", ge=-1, form_maximum=1000, minimum_label="system prompt")
-    duration: int = form_field(1, "Sticky (turns)", ge=1, form_maximum=1000)
+    position_index: int = form_field(
+        0, "Depth", "Number of messages below the content.", ge=-1, form_maximum=1000, minimum_label="system prompt"
+    )
+    duration: int = form_field(1, "Sticky (turns)", "Turns for which an activated entry stays active.", ge=1, form_maximum=1000)
     trigger_chance: float = form_field(
         1.0, "Probability", "Chance that the entry is activated when a key matches.", unit="%", ge=0.0, le=1.0
     )
-    sticky: bool = form_field(False, "Constant")
+    sticky: bool = form_field(False, "Constant", "Keep the entry active without any key.")
     keywords_main: list[str] = form_field(
         [],
         "Keys",
@@ -49,13 +51,29 @@ class WorldEntry(MemoryUnit):
         form_maximum=200,
         minimum_label="world default",
     )
-    cooldown: int = form_field(0, "Cooldown (turns)", ge=0, form_maximum=1000, minimum_label="none")
+    cooldown: int = form_field(
+        0,
+        "Cooldown (turns)",
+        "Turns after the sticky ones in which the entry cannot be activated again.",
+        ge=0,
+        form_maximum=1000,
+        minimum_label="none",
+    )
     """Turns after its `duration` in which it cannot be activated again."""
-    delay: int = form_field(0, "Delay (messages)", ge=0, form_maximum=10_000, minimum_label="none")
+    delay: int = form_field(
+        0,
+        "Delay (messages)",
+        "Messages that a conversation must have before the entry can be activated.",
+        ge=0,
+        form_maximum=10_000,
+        minimum_label="none",
+    )
     """Messages, hidden ones not counted, that a session must have before the entry can be activated."""
-    exclude_recursion: bool = form_field(False, "Exclude from recursion")
+    exclude_recursion: bool = form_field(
+        False, "Exclude from recursion", "Ignore the texts of other entries when keys are matched."
+    )
     """True if texts of other entries cannot activate it."""
-    prevent_recursion: bool = form_field(False, "Prevent further recursion")
+    prevent_recursion: bool = form_field(False, "Prevent further recursion", "Let the text of this entry activate no others.")
     """True if its text activates no other entry."""
     delay_until_recursion: int = form_field(
         0,
@@ -69,23 +87,29 @@ class WorldEntry(MemoryUnit):
     groups: list[str] = form_field(
         [], "Inclusion groups", "Groups of which only one entry can be active at a time.", placeholder="group name"
     )
-    group_override: bool = form_field(False, "Prioritise in group")
+    group_override: bool = form_field(False, "Prioritise in group", "Take precedence over the other entries of the group.")
     """True if it takes precedence over group members without it; among several such the one with the highest `order` is
     taken.
     """
-    group_weight: int = form_field(100, "Group weight", ge=0, form_maximum=100_000)
+    group_weight: int = form_field(
+        100,
+        "Group weight",
+        "Relative probability of being chosen when one entry of a group is drawn.",
+        ge=0,
+        form_maximum=100_000,
+    )
     """Relative probability of being chosen when one entry of a group is drawn."""
-    group_scoring: bool | None = form_field(None, "Use group scoring")
+    group_scoring: bool | None = form_field(None, "Use group scoring", "Yield to entries of the group with more matching keys.")
     """True if it yields to group members with more matching keywords; None uses the world's value."""
     order: int = form_field(
         100, "Order", "Entries with a higher order are inserted later at the same position.", form_minimum=-100_000
     )
     """`priority` decides which entries exceed the budget, `order` only where an entry is placed."""
-    role: Role = form_field(Role.SYSTEM, "Role")
+    role: Role = form_field(Role.SYSTEM, "Role", "Speaker as whom the content is inserted.")
     """Role under which it is inserted among the messages."""
-    ignore_budget: bool = form_field(False, "Ignore budget")
+    ignore_budget: bool = form_field(False, "Ignore budget", "Insert the entry regardless of the token budget.")
     """True if it is inserted regardless of the token budget and does not count towards it."""
-    do_embeds: bool | None = form_field(None, "Recall by meaning")
+    do_embeds: bool | None = form_field(None, "Recall by meaning", "Activate the entry by similar meaning as well as by key.")
     """True if it is also recalled by similarity; None uses the world's value."""
     original: dict[str, JsonValue] = Field(default_factory=dict)
     """World Info fields of another program that have no counterpart here, kept for export."""
@@ -118,14 +142,18 @@ class World(BaseModel):
         minimum_label="none",
     )
     """It does not apply to entries with a scan depth of their own."""
-    deepest_scan: int = form_field(50, "Max scan depth", ge=0, le=200)
+    deepest_scan: int = form_field(
+        50, "Max scan depth", "Maximum number of messages scanned to reach the min activations.", ge=0, le=200
+    )
     """Maximum number of messages scanned to reach that minimum."""
     group_scoring: bool = form_field(
         False, "Group scoring", "Choose the entry with the most matching keys in a group instead of a random one by weight."
     )
     recursive: bool = form_field(False, "Recursive scanning", "Let the text of active entries activate further entries.")
     """True also lets them activate entries of other recursive worlds."""
-    token_budget: int | None = form_field(None, "Token budget", unit="tokens", minimum_label="no limit", ge=0)
+    token_budget: int | None = form_field(
+        None, "Token budget", "Maximum tokens of all entries per turn.", unit="tokens", minimum_label="no limit", ge=0
+    )
     """Maximum number of tokens of all its entries in a turn; None sets no limit of its own."""
     entries: list[WorldEntry] = Field(default_factory=list)
     original: dict[str, JsonValue] = Field(default_factory=dict)

@@ -38,6 +38,26 @@ class ItemAction(StrEnum):
     SKIP = "skip"
 
 
+class ExcerptKind(StrEnum):
+    """Text of which an excerpt is shown before an item is imported."""
+
+    DESCRIPTION = "description"
+    GREETING = "greeting"
+    ENTRIES = "entries"
+    """Names of the first entries of a world."""
+    MESSAGE = "message"
+    """First message of a conversation."""
+    MEMORY = "memory"
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Beginning of a text of an item, on one line."""
+
+    kind: ExcerptKind
+    text: str
+
+
 @dataclass(frozen=True)
 class ImportItem:
     """One record to be made. `key` identifies content and kind: it is the same whenever the same file is read.
@@ -58,6 +78,9 @@ class ImportItem:
     earlier: str = ""
     """Id of the record that an earlier import of the same content made and that still exists."""
     action: ItemAction = ItemAction.IMPORT
+    excerpts: Sequence[Excerpt] = ()
+    greetings: int = 0
+    """Number of greetings of a persona."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,13 +21,15 @@ from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent,
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
 from lethe_app.services.imports.files import list_files
-from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemKind
+from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, ImportPlan, ItemKind
 from lethe_app.services.scheduling.offload import ProgressCallback
 
 Content = ImportedCard | World | ImportedMemories | ChatTranscript | InstructPreset | SamplerPreset | SystemPreset
 KIND_ORDER = tuple(ItemKind)
 TIME_AS_NAME = re.compile(r"\d{8}-\d\d-\d\d-\d\d")
 """File name of a chat of text-generation-webui."""
+MAX_EXCERPT_LENGTH, MAX_ENTRY_NAMES, MAX_NAME_LENGTH = 240, 6, 40
+"""Letters of an excerpt; entries of a world that are named in one, and letters of each name."""
 MAX_DECORATORS = 20
 """Maximum number of notes about decorators."""
 
@@ -94,28 +97,76 @@ def _read_time(file: Path) -> datetime:
 
 
 def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -> Iterator[tuple[ImportItem, Content]]:
-    def describe(kind: ItemKind, number: int, name: str, notes: Sequence[ImportNote], size: int = 0) -> ImportItem:
-        return ImportItem(kind, f"{kind} {digest} {number}", file, name, changed, notes, size)
+    def describe(
+        kind: ItemKind, number: int, name: str, notes: Sequence[ImportNote], size: int = 0, content: Content | None = None
+    ) -> ImportItem:
+        excerpts = tuple(_list_excerpts(content)) if content is not None else ()
+        greetings = len(content.persona.first_messages) if isinstance(content, ImportedCard) else 0
+        key = f"{kind} {digest} {number}"
+        return ImportItem(kind, key, file, name, changed, notes, size, excerpts=excerpts, greetings=greetings)
 
     for number, card in enumerate(found.cards):
         notes = [*card.notes, *_decorator_notes(card.world)]
         size = len(card.world.entries) if card.world is not None else 0
-        yield describe(ItemKind.PERSONA, number, card.persona.name, notes, size), card
+        yield describe(ItemKind.PERSONA, number, card.persona.name, notes, size, card), card
     for number, world in enumerate(found.worlds):
         notes = [*found.notes, *_decorator_notes(world)]
-        yield describe(ItemKind.WORLD, number, world.name, notes, len(world.entries)), world
+        yield describe(ItemKind.WORLD, number, world.name, notes, len(world.entries), world), world
     if found.memories is not None and found.memories.memories:
         name, size = found.memories.persona_name, len(found.memories.memories)
-        yield describe(ItemKind.MEMORIES, 0, name, found.notes, size), found.memories
+        yield describe(ItemKind.MEMORIES, 0, name, found.notes, size, found.memories), found.memories
     for number, transcript in enumerate(found.transcripts):
         # SillyTavern and text-generation-webui keep the chats of a character in a folder of the character's name.
         is_log = file.parent.parent.name == "chat" or TIME_AS_NAME.fullmatch(file.stem) is not None
         folder = file.parent.name if file.suffix.lower() == ".jsonl" or is_log else ""
         name = transcript.character or folder or transcript.title
         if transcript.messages:
-            yield describe(ItemKind.CONVERSATION, number, name, found.notes, len(transcript.messages)), transcript
+            size = len(transcript.messages)
+            yield describe(ItemKind.CONVERSATION, number, name, found.notes, size, transcript), transcript
     for number, preset in enumerate(found.presets):
         yield describe(ItemKind.PRESET, number, preset.name, found.notes if number == 0 else ()), preset
+
+
+def _list_excerpts(content: Content) -> Iterator[Excerpt]:
+    """Yield the excerpts by which the user recognises what a file contains."""
+    match content:
+        case ImportedCard():
+            persona = content.persona
+            texts = {
+                ExcerptKind.DESCRIPTION: persona.description,
+                ExcerptKind.GREETING: next(iter(persona.first_messages), ""),
+            }
+            names = MacroNames(persona.spoken_name)
+            yield from (Excerpt(kind, names.shorten(text)) for kind, text in texts.items() if text.strip())
+            if content.world is not None:
+                yield from _list_entries(content.world)
+        case World():
+            yield from _list_entries(content)
+        case ImportedMemories():
+            yield Excerpt(ExcerptKind.MEMORY, MacroNames(content.persona_name).shorten(content.memories[0].content))
+        case ChatTranscript():
+            first = content.messages[0]
+            text = MacroNames(content.character).shorten(first.replies[first.shown].text)
+            yield Excerpt(ExcerptKind.MESSAGE, f"{first.name}: {text}" if first.name else text)
+
+
+def _list_entries(world: World) -> Iterator[Excerpt]:
+    names = [entry.name.strip() or ", ".join(entry.keywords_main[:2]) for entry in world.entries[:MAX_ENTRY_NAMES]]
+    if named := [name for name in names if name]:
+        yield Excerpt(ExcerptKind.ENTRIES, ", ".join(name[:MAX_NAME_LENGTH] for name in named))
+
+
+@dataclass(frozen=True)
+class MacroNames:
+    """Names that stand for {{char}} and {{user}} in an excerpt."""
+
+    character: str
+
+    def shorten(self, text: str) -> str:
+        """Return the beginning of a text on one line."""
+        text = re.sub(r"(?i)\{\{char\}\}|<bot>", lambda _found: self.character, text[: 4 * MAX_EXCERPT_LENGTH])
+        text = " ".join(re.sub(r"(?i)\{\{user\}\}|<user>", "you", text).split())
+        return text if len(text) <= MAX_EXCERPT_LENGTH else f"{text[: MAX_EXCERPT_LENGTH - 1].rsplit(' ', 1)[0]}…"
 
 
 def _decorator_notes(world: World | None) -> list[ImportNote]:

@@ -18,6 +18,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, LetheError
 from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.interchange.cards.card_fields import linked_world_name
+from lethe_app.interchange.images import find_problem, find_suffix
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
@@ -75,6 +76,19 @@ class ImportService:
         present = {persona.unique_name for persona in await self._library.personas()} | (await self._library.worlds()).keys()
         items = [self._mark_earlier(item, earlier, present) for item in plan.items]
         return replace(plan, items=items)
+
+    async def read_portrait(self, item: ImportItem) -> bytes:
+        """Return the picture of a card; empty if it has none, or one whose type or size is not shown."""
+
+        def work() -> bytes:
+            content = ContentReader().read(item)
+            picture = content.picture if isinstance(content, ImportedCard) else b""
+            suffix = find_suffix(picture)
+            return picture if suffix and not find_problem(picture, suffix) else b""
+
+        with suppress(FileError):  # the file was read before, and the import itself reports what has happened since
+            return await asyncio.to_thread(work)
+        return b""
 
     @staticmethod
     def _mark_earlier(item: ImportItem, earlier: Mapping[str, object], present: set[str]) -> ImportItem:

@@ -36,6 +36,22 @@ def render_portrait(content: bytes, name: str, size: int, palette: Palette, devi
     return _render_disc(QImageReader(buffer) if content else None, name, name, size, palette, device_pixel_ratio)
 
 
+def shrink_picture(content: bytes, side: int) -> bytes:
+    """Return an image file's content as a PNG whose shorter side has at most `side` pixels; empty if it is unreadable.
+
+    Decoding a large image takes long; unlike `render_portrait` this may be done in a thread.
+    """
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    reader.setAutoTransform(True)
+    if reader.size().isValid():
+        reader.setScaledSize(reader.size().scaled(QSize(side, side), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
+    image = reader.read()
+    return b"" if image.isNull() else encode_png(image)
+
+
 def encode_png(image: QImage) -> bytes:
     """Return an image as the content of a PNG file."""
     content = QByteArray()

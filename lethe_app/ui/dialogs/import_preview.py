@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.import_notes import ImportNote
 from lethe_app.services.imports.note_words import TEMPLATES, fill_note
-from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
+from lethe_app.services.imports.plan import ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.ui.core.formatting import format_count, format_message_count, join_with_and, shorten_text
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_6
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_6
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
 from lethe_app.ui.widgets.fields import NoWheelComboBox
@@ -20,6 +20,8 @@ from lethe_app.ui.widgets.labels import build_heading, build_small_label, create
 MAX_ROWS, MAX_NOTES, MAX_ERRORS = 60, 3, 20
 """Maximum rows of a kind, notes of a row, and errors shown; the others are counted."""
 WIDTH_IN_CHARACTERS = 76
+MAX_PORTRAITS, PORTRAIT_SIZE = 12, 64
+"""Maximum number of portraits, as a folder may hold hundreds of cards, and their side in logical pixels."""
 MAX_HEIGHT = 640
 """Maximum height in pixels; more is scrolled."""
 
@@ -36,6 +38,8 @@ class ImportPreviewDialog(QuestionDialog):
         super().__init__(parent, title, QCoreApplication.translate("ImportPreviewDialog", "Import"))
         for kind in ItemKind:
             self._add_kind(kind, [item for item in plan.items if item.kind is kind])
+        for row in self.portrait_rows:
+            row.portrait.show()  # empty until the picture is read, so that the text does not move then
         self._add_errors()
         self._update_button()
 
@@ -48,6 +52,11 @@ class ImportPreviewDialog(QuestionDialog):
         return replace(
             self._plan, items=[replace(item, action=actions.get(item.key, item.action)) for item in self._plan.items]
         )
+
+    @property
+    def portrait_rows(self) -> list[ImportItemRow]:
+        """Return the rows of the first personas, which have room for a portrait."""
+        return [row for row in self.rows if row.item.kind is ItemKind.PERSONA][:MAX_PORTRAITS]
 
     def fit_to_content(self) -> None:
         """Set a readable width and the height that the content then needs."""
@@ -92,9 +101,9 @@ class ImportPreviewDialog(QuestionDialog):
         if plan.errors:
             self.column.addWidget(build_heading(self.tr("Cannot be imported")))
         for error in plan.errors[:MAX_ERRORS]:
-            place = self.tr("{file}, field “{field}”") if error.field else "{file}"
+            place = self.tr("“{file}”, field “{field}”,") if error.field else self.tr("“{file}”")
             name = place.format(file=error.path.name, field=shorten_text(error.field, 60))
-            self.column.addWidget(create_text_label(f"{name}: {error.problem}"))
+            self.column.addWidget(create_text_label(f"{name} {error.problem}. {error.remedy}".strip()))
         if len(plan.errors) > MAX_ERRORS:
             self.column.addWidget(build_small_label(self.tr("And {n} more.").format(n=len(plan.errors) - MAX_ERRORS)))
         if plan.ignored:
@@ -118,9 +127,17 @@ class ImportItemRow(QWidget):
     def __init__(self, item: ImportItem) -> None:
         super().__init__()
         self.item = item
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(SPACE_3)
+        self.portrait = QLabel()
+        self.portrait.setAccessibleName(self.tr("Portrait of {name}").format(name=shorten_text(item.name, 60)))
+        self.portrait.setFixedSize(PORTRAIT_SIZE, PORTRAIT_SIZE)
+        self.portrait.hide()
+        line.addWidget(self.portrait, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout()
         column.setSpacing(SPACE_1)
+        line.addLayout(column, 1)
         head = QHBoxLayout()
         head.setSpacing(SPACE_2)
         name = shorten_text(item.name, 60)
@@ -135,6 +152,8 @@ class ImportItemRow(QWidget):
             head.addWidget(self.action_box)
         column.addLayout(head)
         column.addWidget(build_small_label(self._describe_details()))
+        for excerpt in item.excerpts:
+            column.addWidget(create_text_label(f"{excerpt_title(excerpt.kind)} {excerpt.text}"))
 
     @property
     def action(self) -> ItemAction:
@@ -156,7 +175,9 @@ class ImportItemRow(QWidget):
         """Return file name, earlier import and notes, one per line."""
         item = self.item
         earlier = self.tr("imported before") if item.earlier else ""
-        lines = [" · ".join(filter(None, (item.file.name, describe_size(item), earlier)))]
+        count, tr = item.greetings, self.tr
+        greetings = format_count(count, tr("{n} greeting"), tr("{n} greetings")) if count else ""
+        lines = [" · ".join(filter(None, (item.file.name, greetings, describe_size(item), earlier)))]
         lines += [translate_note(note) for note in item.notes[:MAX_NOTES]]
         if len(item.notes) > MAX_NOTES:
             rest = len(item.notes) - MAX_NOTES
@@ -167,6 +188,18 @@ class ImportItemRow(QWidget):
         if self.action_box is not None:
             self.action_box.setEnabled(self.box.isChecked())
         self.action_changed.emit()
+
+
+def excerpt_title(kind: ExcerptKind) -> str:
+    """Return what an excerpt was taken from."""
+    tr = QCoreApplication.translate
+    return {
+        ExcerptKind.DESCRIPTION: tr("ImportPreviewDialog", "Description:"),
+        ExcerptKind.GREETING: tr("ImportPreviewDialog", "Greeting:"),
+        ExcerptKind.ENTRIES: tr("ImportPreviewDialog", "Entries:"),
+        ExcerptKind.MESSAGE: tr("ImportPreviewDialog", "Begins:"),
+        ExcerptKind.MEMORY: tr("ImportPreviewDialog", "First memory:"),
+    }[kind]
 
 
 def describe_size(item: ImportItem) -> str:

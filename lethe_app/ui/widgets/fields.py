@@ -93,6 +93,8 @@ class FieldSpec:
     """True if a comma ends a chip, for `TAGS`."""
     secret: bool = False
     """True to mask the text unless it is being edited, for `TEXT`."""
+    is_advanced: bool = False
+    """True if the field is shown on request only."""
     escapes: bool = False
     """True to escape line breaks as in `ESCAPED_TEXT`, for `TAGS`."""
 
@@ -129,6 +131,7 @@ def build_field_spec(model: type[BaseModel], name: str, choices: Sequence[tuple[
         minimum_label=translate_text(str(extra.get("minimum_label", ""))),
         is_optional=is_optional,
         max_length=max_length,
+        is_advanced=bool(extra.get("is_advanced")),
     )
 
 

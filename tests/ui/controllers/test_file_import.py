@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,7 +40,11 @@ async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(
         dialog = await shown(scene, ImportPreviewDialog)
         assert scene.draft.toPlainText() == "", "the file's address is not written into the field"
         headings = [label.text() for label in dialog.findChildren(QLabel)]
-        assert {"1 persona", "vera.png · with a world of 1 entry"} <= set(headings)
+        assert {"1 persona", "vera.png · 1 greeting · with a world of 1 entry"} <= set(headings)
+        assert "Greeting: Come in, you." in headings
+        assert any(heading.startswith("Description: ") for heading in headings)
+        assert isinstance(dialog, ImportPreviewDialog)
+        await until(lambda: dialog.rows[0].portrait.isVisible() and not dialog.rows[0].portrait.pixmap().isNull())
 
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.window.windowTitle().startswith("Vera Lind"))
@@ -95,6 +100,20 @@ async def test_what_was_imported_before_is_left_out_until_a_copy_is_asked_for(tm
         await until(lambda: scene.window.windowTitle().startswith("Vera Lind 2"))
 
 
+async def test_a_picture_of_hostile_size_is_shown_as_a_letter_only(tmp_path: Path):
+    file = vera(tmp_path)
+    content = file.read_bytes()
+    width = content.index(b"IHDR") + 4
+    head = b"IHDR" + (60_000).to_bytes(4, "big") * 2 + content[width + 8 : width + 13]
+    checksum = zlib.crc32(head).to_bytes(4, "big")
+    file.write_bytes(content[: width - 4] + head + checksum + content[width + 17 :])
+    async with opened(tmp_path / "home") as scene:
+        plan = await scene.services.imports.read_plan([file])
+
+        assert [item.name for item in plan.items] == ["Vera Lind"]
+        assert await scene.services.imports.read_portrait(plan.items[0]) == b""
+
+
 async def test_a_file_of_no_known_format_is_named(tmp_path: Path):
     file = tmp_path / "notes.json"
     file.write_text("{}", encoding="utf-8")
@@ -103,7 +122,7 @@ async def test_a_file_of_no_known_format_is_named(tmp_path: Path):
         dialog = await shown(scene, ImportPreviewDialog)
 
         texts = [label.text() for label in dialog.findChildren(QLabel)]
-        assert "notes.json: has a format that Lethe cannot import" in texts
+        assert "“notes.json” has a format that Lethe cannot import." in texts
         assert isinstance(dialog, ImportPreviewDialog)
         assert not dialog.primary.isEnabled()
         dialog.reject()

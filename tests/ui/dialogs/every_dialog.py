@@ -27,7 +27,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError
 from lethe_app.paths import Paths
-from lethe_app.services.imports.plan import ImportItem, ImportPlan, ItemAction, ItemKind
+from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind
 from lethe_app.services.personas.bundles import ExportPreview
 from lethe_app.ui.controllers.erasure import DayChoice, DayErasureDialog, ErasureDialog
 from lethe_app.ui.core.theme import Theme
@@ -106,7 +106,13 @@ def importing(window: QWidget, _theme: Theme) -> QDialog:
 
     def item(kind: ItemKind, name: str, file: str, earlier: str = "") -> ImportItem:
         action = ItemAction.SKIP if earlier else ItemAction.IMPORT
-        return ImportItem(kind, f"{kind} {name}", Path(file), name, made, notes[: len(name) % 5], 3, earlier, action)
+        texts = {
+            ExcerptKind.DESCRIPTION: "Keeps the light of Velm. " * 9,
+            ExcerptKind.GREETING: "Come in, you are wet through.",
+        }
+        excerpts = [Excerpt(kind, text) for kind, text in texts.items()] if name == "Vera Lind" else []
+        key, some_notes = f"{kind} {name}", notes[: len(name) % 5]
+        return ImportItem(kind, key, Path(file), name, made, some_notes, 3, earlier, action, excerpts, len(excerpts))
 
     items = [
         item(ItemKind.WORLD, "Harbour of a town with a long name", "Harbour.json"),

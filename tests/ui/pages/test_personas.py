@@ -670,6 +670,50 @@ async def test_the_sidebar_leads_to_the_editor_and_to_a_second_one(tmp_path: Pat
         assert page.saved is None
 
 
+async def test_advanced_fields_are_shown_on_request_and_counted_where_they_are_filled_in(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        ada = await scene.services.library.save_persona(Persona(name="Ada", depth_prompt="Ada is tired."))
+        page = await editor(scene, ada.unique_name)
+        titles = [page.sheet.sections.item(row).text() for row in range(page.sheet.sections.count())]
+        shown = [title for row, title in enumerate(titles) if not page.sheet.sections.isRowHidden(row)]
+        assert "Bio" in shown
+        assert "Character's note" not in shown
+        assert not page.sheet.field("depth_prompt").isVisible()
+        assert page.advanced_chip.text() == "Advanced (1)"
+        assert "Character's note" in page.advanced_chip.toolTip()
+
+        page.advanced_chip.click()
+
+        assert page.sheet.field("depth_prompt").isVisible()
+        assert not any(page.sheet.sections.isRowHidden(row) for row in range(len(titles)))
+        await until(lambda: scene.services.preferences.stored.advanced_pages == ["persona"])
+
+
+async def test_undo_shows_the_advanced_field_it_changes(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        page.change_field("system_prompt", "Be brief.")
+
+        page.undo_stack.undo()
+
+        assert page.sheet.field("system_prompt").isVisible()
+        assert not page.sheet.field("depth_prompt").isVisible()
+        assert not page.is_dirty
+
+
+async def test_what_cannot_be_done_with_a_persona_says_why(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        page.persona_actions.menu.aboutToShow.emit()
+        actions = {action.text(): action for action in page.persona_actions.menu.actions() if action.text()}
+
+        assert actions["Delete…"].isEnabled()
+        assert {title: action.toolTip() for title, action in actions.items() if not action.isEnabled()} == {
+            "Revert to saved": "There are no unsaved changes",
+            "Reset to default": "The built-in persona has not been changed",
+        }
+
+
 async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
         ada = await scene.services.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))

@@ -18,6 +18,7 @@ from lethe_app.services.imports.files import IMPORTED_SUFFIXES
 from lethe_app.services.imports.plan import ImportResult, ItemKind
 from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, downloads_folder
+from lethe_app.ui.core.avatars import render_portrait, shrink_picture
 from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.notifier import Notifier
 
@@ -47,7 +49,7 @@ class FileImporter(QObject):
 
     def __init__(
         self,
-        window: QWidget,
+        window: MainWindow,
         notifier: Notifier,
         get_imports: Callable[[], ImportService],
         bundle_importer: BundleImporter,
@@ -102,6 +104,7 @@ class FileImporter(QObject):
             if plan is None:
                 return
             dialog = ImportPreviewDialog(self._window, plan)
+            self._tasks.start_task(self._show_portraits(dialog), key="import portraits")
             if not await run_dialog(dialog):
                 return
             chosen = dialog.plan
@@ -109,6 +112,15 @@ class FileImporter(QObject):
             result = await run_with_progress(import_dialog, transfers, lambda report: imports.run(chosen, report))
         if result is not None:
             self._announce(result, is_awaited=not import_dialog.is_in_background)
+
+    async def _show_portraits(self, dialog: ImportPreviewDialog) -> None:
+        """Show the pictures of the first cards, one after the other, so that few of them are in memory at once."""
+        ratio, palette = dialog.devicePixelRatioF(), self._window.theme.palette
+        for row in dialog.portrait_rows:
+            picture = await self._get_imports().read_portrait(row.item)
+            size = row.portrait.width()
+            small = await asyncio.to_thread(shrink_picture, picture, round(size * ratio)) if picture else b""
+            row.portrait.setPixmap(render_portrait(small, row.item.name, size, palette, ratio))
 
     def _announce(self, result: ImportResult, *, is_awaited: bool) -> None:
         """Show what was imported, with Undo, and what failed; open the persona if there is exactly one."""

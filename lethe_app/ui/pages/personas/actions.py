@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from lethe_app.domain.bundle import BundleScope
@@ -55,6 +56,7 @@ class PersonaActions(QObject):
         self.shipped: Persona | None = None
         """The persona as shipped with Lethe; None for a persona of the user."""
         self.menu = QMenu(page)
+        self.menu.setToolTipsVisible(True)  # which say why an action is not available
         self.menu.aboutToShow.connect(self.fill_menu)
 
     def fill_menu(self) -> None:
@@ -63,24 +65,26 @@ class PersonaActions(QObject):
         page.sheet.apply_unfinished()
         self.menu.clear()
         duplicate = self.menu.addAction(load_icon("copy", colour), self.tr("Duplicate"), self.duplicate_persona)
-        duplicate.setEnabled(bool(page.persona_name))
+        _set_available(duplicate, bool(page.persona_name), self.tr("A persona needs a name first"))
         revert = self.menu.addAction(load_icon("undo", colour), self.tr("Revert to saved"), self.revert_to_saved)
-        revert.setEnabled(saved is not None and page.is_dirty)
+        _set_available(revert, saved is not None and page.is_dirty, self.tr("There are no unsaved changes"))
         if self.shipped is not None:
             reset = self.menu.addAction(load_icon("refresh", colour), self.tr("Reset to default"), self.reset_to_default)
-            reset.setEnabled(not page.draft.is_equivalent_to(self.shipped))
+            is_changed = not page.draft.is_equivalent_to(self.shipped)
+            _set_available(reset, is_changed, self.tr("The built-in persona has not been changed"))
         if page.is_user:
             self.menu.addAction(load_icon("user", colour), self.tr("Use this persona"), self.use_as_user_persona)
         else:
             self.menu.addSeparator()
+            unsaved = self.tr("The persona has not been saved yet")
             export = self.menu.addAction(load_icon("export", colour), self.tr("Export…"))
             export_with_history = self.menu.addAction(load_icon("folder", colour), self.tr("Export with history…"))
             for action, scope in ((export, BundleScope.PERSONA), (export_with_history, BundleScope.EVERYTHING)):
-                action.setEnabled(saved is not None)
+                _set_available(action, saved is not None, unsaved)
                 action.triggered.connect(lambda _checked=False, scope=scope: self.export_persona(scope))
         self.menu.addSeparator()
         delete = self.menu.addAction(load_icon("trash", colour), self.tr("Delete…"), self.delete_persona)
-        delete.setEnabled(saved is not None)
+        _set_available(delete, saved is not None, self.tr("The persona has not been saved yet"))
 
     # saving
 
@@ -266,6 +270,12 @@ class PersonaActions(QObject):
         if self._deleted_copy_id and session is not None and session.persona_id == self._deleted_copy_id:
             preferred_id = saved.unique_name if saved is not None else ""
             self._context.tasks.start_task(self._deletion.open_other_session(self._deleted_copy_id, preferred_id))
+
+
+def _set_available(action: QAction, is_available: bool, reason: str) -> None:
+    """Enable an action, or disable it with the reason as tooltip."""
+    action.setEnabled(is_available)
+    action.setToolTip("" if is_available else reason)
 
 
 class UserDecision(StrEnum):

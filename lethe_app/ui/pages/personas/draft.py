@@ -51,6 +51,10 @@ class Draft:
             if value != self.values[name]:
                 yield name, self.values[name], value
 
+    def is_filled(self, name: str) -> bool:
+        """Return whether a field has another value than in a new persona."""
+        return _normalised(self.values[name]) != _normalised(field_values(Persona(name="?"))[name])
+
     def is_equivalent_to(self, persona: Persona | None) -> bool:
         """Return whether saving would change nothing; None stands for a new, empty persona."""
         other_values = field_values(persona) if persona is not None else Draft().values

@@ -56,8 +56,8 @@ def persona_sections() -> list[EditorSection]:
         "The preferred model is suggested when you chat while another one is loaded. The sampler preset from "
         "the settings is used if it is ticked here, otherwise the first ticked one."
     )
-    memory = ("sense_of_time", "dates_in_session_summaries", "disable_bot_guidance", "self_edit_field", "self_edit_tokens")
-    away = [*_specs("mood"), *_day_specs(), *_specs("schedule_prefix", "agent_mode", TASKS)]
+    memory = ("dates_in_session_summaries", "disable_bot_guidance", "self_edit_field", "self_edit_tokens")
+    away = [*_specs("sense_of_time", "mood"), *_day_specs(), *_specs("schedule_prefix", "agent_mode", TASKS)]
     return [
         EditorSection(_tr("Identity"), _specs("name", "tagline", "nickname", "tags"), has_avatar=True),
         EditorSection(_tr("Bio"), _specs("bio", "personality", "mini_bio"), bio),
@@ -86,7 +86,7 @@ def user_persona_sections() -> list[EditorSection]:
     return [
         EditorSection(_tr("Description"), [name, tagline], has_avatar=True),
         EditorSection(_tr("About you"), [bio]),
-        EditorSection(_tr("Chat"), [replace(no_hidden_notes, help=help_text)]),
+        EditorSection(_tr("Chat"), [replace(no_hidden_notes, help=help_text, is_advanced=False)]),
     ]
 
 
@@ -132,6 +132,11 @@ def _day_specs() -> list[FieldSpec]:
     """Return a field for each day of the schedule; the first has the help text."""
     help_text = build_field_spec(Persona, "schedule").help
     return [
-        FieldSpec(f"{DAY_PREFIX}{day}", QLocale().standaloneDayName(number), help=help_text if number == 1 else "")
+        FieldSpec(
+            f"{DAY_PREFIX}{day}",
+            QLocale().standaloneDayName(number),
+            help=help_text if number == 1 else "",
+            is_advanced=True,
+        )
         for number, day in enumerate(Weekday, start=1)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QSpinBox, QWidget
 
@@ -32,6 +32,12 @@ class PersonaForm(QWidget):
         self._theme = theme
         self._forms: dict[str, Form] = {}
         self._cards: list[QFrame] = []
+        self._section_names: list[list[str]] = []
+        self.advanced_names: list[str] = []
+        """Names of the fields that are shown on request only."""
+        self._has_avatar: list[bool] = []
+        self._revealed_names: set[str] = set()
+        self._shows_advanced = False
         self._is_jumping = self.is_unfinished = False
         self.avatar = AvatarField(theme)
         self.sections = QListWidget()
@@ -52,6 +58,7 @@ class PersonaForm(QWidget):
         assert cards is not None
         cards.installEventFilter(self)
         self.fit_sections()
+        self._update_rows()
         with QSignalBlocker(self.sections):
             self.sections.setCurrentRow(0)
 
@@ -67,6 +74,9 @@ class PersonaForm(QWidget):
         form.for_each_field(lambda _name, field: self._watch_unfinished(field))
         column.addWidget(form)
         self._cards.append(card)
+        self._section_names.append(form.field_names)
+        self._has_avatar.append(section.has_avatar)
+        self.advanced_names += [spec.name for spec in section.specs if spec.is_advanced]
         self.sheet.add_widget(card)
         self.sections.addItem(section.title)
 
@@ -110,6 +120,23 @@ class PersonaForm(QWidget):
         """Set the width of the list of sections to its longest title."""
         self.sections.setFixedWidth(max(MIN_SECTIONS_WIDTH, self.sections.sizeHintForColumn(0) + 2 * SPACE_4))
 
+    # advanced fields
+
+    def show_advanced(self, is_on: bool) -> None:
+        """Show or hide the advanced fields, with the sections that have no others."""
+        self._shows_advanced = is_on
+        self._revealed_names.clear()
+        self._update_rows()
+
+    def _update_rows(self) -> None:
+        hidden = set() if self._shows_advanced else {*self.advanced_names} - self._revealed_names
+        for row, (card, names) in enumerate(zip(self._cards, self._section_names, strict=True)):
+            for name in names:
+                self._forms[name].set_row_visible(name, name not in hidden)
+            is_shown = self._has_avatar[row] or not hidden.issuperset(names)
+            card.setVisible(is_shown)
+            self.sections.setRowHidden(row, not is_shown)
+
     # values
 
     def set_field(self, name: str, value: object) -> None:
@@ -131,7 +158,11 @@ class PersonaForm(QWidget):
         return self.avatar if name == AVATAR else self._forms[name].field_widget(name)
 
     def reveal_field(self, name: str) -> None:
-        """Scroll to a field and focus it."""
+        """Scroll to a field and focus it; an advanced one is shown."""
+        if name in self.advanced_names and not self._shows_advanced and name not in self._revealed_names:
+            self._revealed_names.add(name)
+            self._update_rows()
+            QTimer.singleShot(0, self, lambda: self.sheet.scroll_to_widget(self.field(name)))  # when it has its place
         if name == AVATAR or name in self._forms:
             self.sheet.scroll_to_widget(self.field(name))
             self.field(name).setFocus()
@@ -171,7 +202,8 @@ class PersonaForm(QWidget):
             return
         # The last section may be too short to be scrolled to the top.
         at_the_end = scrolled >= self.sheet.verticalScrollBar().maximum()
-        above = [index for index, card in enumerate(self._cards) if card.y() - 2 * SPACE_6 <= scrolled]
-        current = len(self._cards) - 1 if at_the_end and scrolled else (above[-1] if above else 0)
+        shown = [index for index, card in enumerate(self._cards) if not card.isHidden()]
+        above = [index for index in shown if self._cards[index].y() - 2 * SPACE_6 <= scrolled]
+        current = shown[-1] if at_the_end and scrolled else (above[-1] if above else 0)
         with QSignalBlocker(self.sections):
             self.sections.setCurrentRow(current)

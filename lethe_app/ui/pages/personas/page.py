@@ -14,12 +14,13 @@ from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.icons import load_button_icon
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.personas.actions import PersonaActions, PersonaExport, UnsavedChangesDialog, UserDecision
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.personas.editor import PersonaEditor
 from lethe_app.ui.pages.personas.external_changes import ExternalChanges
-from lethe_app.ui.pages.personas.fields import AVATAR, VOICE
+from lethe_app.ui.pages.personas.fields import AVATAR, VOICE, field_title
 from lethe_app.ui.pages.personas.loader import PersonaLoader
 from lethe_app.ui.pages.personas.preview_updater import PersonaPreviewUpdater
 from lethe_app.ui.pages.personas.services import PersonaEditorServices
@@ -54,7 +55,7 @@ class PersonaPage(PersonaEditor):
     ) -> None:
         """Create the page; without an id for a new persona, with the id of a test copy for the draft it was made from."""
         super().__init__(context, draft_file, is_user=is_user)
-        self._library = services.library
+        self._library, self._preferences = services.library, services.preferences
         self.external_changes = ExternalChanges(self, services.library)
         self.persona_actions = PersonaActions(self, services, deletion, export_persona, self.external_changes)
         self.preview_updater = PersonaPreviewUpdater(self, services.prompt_inspector, services.models, services.preferences)
@@ -77,6 +78,11 @@ class PersonaPage(PersonaEditor):
     # building
 
     def _build(self) -> None:
+        self.advanced_chip = build_advanced_chip("persona", self._preferences, self.context.tasks)
+        self.advanced_chip.toggled.connect(self.sheet.show_advanced)
+        self.sheet.show_advanced(self.advanced_chip.isChecked())
+        self._buttons.addWidget(self.advanced_chip)
+        self.advanced_chip.setVisible(not self.is_user)
         self._preview_button = self._add_tool_button("eye", self.tr("Show prompt preview"))
         self._preview_button.setCheckable(True)
         self._preview_button.clicked.connect(self._update_layout)
@@ -125,6 +131,7 @@ class PersonaPage(PersonaEditor):
         self._update_chat_button()
         if name:
             self.sheet.show_error("name", "")
+        self._update_advanced_chip()
         self.show_picture()
         self.preview_updater.schedule_update()
 
@@ -133,6 +140,15 @@ class PersonaPage(PersonaEditor):
         full_label = self.tr("Chat with draft") if is_draft else self.tr("Chat")
         self._chat_button.setText(full_label if self._width_in_lines() >= LONG_LABEL_MIN_LINES else self.tr("Chat"))
         self._chat_button.setToolTip(f"{full_label}  {CHAT_SHORTCUT.toString(QKeySequence.SequenceFormat.NativeText)}")
+
+    def _update_advanced_chip(self) -> None:
+        """Show how many advanced fields are filled in, so that nothing of a card is hidden without a word."""
+        filled = [field_title(name) for name in self.sheet.advanced_names if self.draft.is_filled(name)]
+        self.advanced_chip.setText(self.tr("Advanced ({n})").format(n=len(filled)) if filled else self.tr("Advanced"))
+        tooltip = self.tr("Show options that few people need to change")
+        self.advanced_chip.setToolTip(
+            self.tr("{text}. Filled in: {names}").format(text=tooltip, names=", ".join(filled)) if filled else tooltip
+        )
 
     def _update_save_icon(self) -> None:
         """Set the icon's colour, because a disabled button has a different background."""

@@ -22,12 +22,12 @@ def text_specs() -> list[FieldSpec]:
 
 def common_specs() -> list[FieldSpec]:
     """Return the common fields. The insertion depth is edited as two: whether it is in the chat, and how deep."""
-    positions = [(IN_CHAT, tr("In chat, at depth")), (SYSTEM, tr("In the system prompt"))]
+    positions = [(IN_CHAT, tr("Among the messages")), (SYSTEM, tr("In the system prompt"))]
     roles = [(Role.SYSTEM, tr("System")), (Role.USER, tr("User")), (Role.ASSISTANT, tr("Assistant"))]
     constant, depth, priority = _specs("sticky", "position_index", "priority")
     return [
         constant,
-        FieldSpec("place", tr("Position"), FieldKind.COMBO_BOX, choices=positions),
+        FieldSpec("place", tr("Position"), FieldKind.COMBO_BOX, tr("Place of the content in the prompt."), choices=positions),
         replace(depth, name="depth", minimum=0, minimum_label=tr("at the newest message")),
         build_field_spec(WorldEntry, "role", roles),
         priority,

@@ -22,8 +22,8 @@ def format_position(entry: WorldEntry) -> str:
     if entry.position_index < 0:
         return tr("system prompt")
     if entry.position_index == 0:
-        return tr("depth 0")
-    return format_count(entry.position_index, tr("depth {n}"), tr("depth {n}"))
+        return tr("newest message")
+    return format_count(entry.position_index, tr("{n} message up"), tr("{n} messages up"))
 
 
 def format_keys(entry: WorldEntry) -> str:

@@ -65,7 +65,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         return [
             entry("", lambda _one: "", lambda one: not one.enabled, scale_width(36), is_checked=lambda one: one.enabled),
             entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._text_colour),
-            entry(self.tr("Keys"), format_keys, width=scale_width(180), colour=lambda _one: self._theme.palette.muted),
+            entry(self.tr("Keys"), format_keys, width=scale_width(220), colour=lambda _one: self._theme.palette.muted),
             entry(self.tr("Position"), format_position, lambda one: one.position_index, scale_width(128)),
             entry(self.tr("Tokens"), self._format_tokens, self._token_sort_key, scale_width(66), is_right_aligned=True),
             entry(
