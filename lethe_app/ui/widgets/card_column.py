@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 COLUMN_WIDTH = 760
 """Maximum width of a column of cards, in pixels."""
+MAX_EMPTY_TEXT_WIDTH = 460
+"""Maximum width of the text in place of an empty list, in pixels."""
 
 
 class CardColumn(QScrollArea):
@@ -62,6 +64,25 @@ def create_placeholder(text: str) -> QLabel:
     label.setWordWrap(True)
     label.setMargin(SPACE_6)
     return label
+
+
+def create_empty_view(label: QLabel, *buttons: QPushButton) -> QWidget:
+    """Create what is shown in place of an empty list: why it is empty, and below it buttons for what the user can do."""
+    label.setMaximumWidth(MAX_EMPTY_TEXT_WIDTH)
+    text_row, button_row = QHBoxLayout(), QHBoxLayout()
+    text_row.addWidget(label, 1, Qt.AlignmentFlag.AlignBottom)
+    button_row.setSpacing(SPACE_3)
+    button_row.addStretch(1)
+    for button in buttons:
+        button_row.addWidget(button)
+    button_row.addStretch(1)
+    view = QWidget()
+    column = QVBoxLayout(view)
+    column.addStretch(1)
+    column.addLayout(text_row)
+    column.addLayout(button_row)
+    column.addStretch(2)
+    return view
 
 
 def create_card(title: str = "", help_text: str = "") -> tuple[QFrame, QVBoxLayout]:

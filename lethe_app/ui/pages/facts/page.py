@@ -157,7 +157,7 @@ class FactPage(PersonaListPage):
         if not facts:
             self.empty_state.show_reason(await self._fact_extraction.explain_absence(persona_id))
         self.stack.setCurrentIndex(0 if facts else 1)
-        for widget in (self.filters, self.core_label):
+        for widget in (self.filters, self.core_label, self.merge_button, self.extract_button):
             widget.setVisible(bool(facts))
         await self._load_core_facts(persona_id)
         self._filter()
@@ -187,7 +187,7 @@ class FactPage(PersonaListPage):
         self.table.no_match_text = "" if self.search.text() or kinds else format_empty_view(self.view)
         self.rows.set_filter(self.search.text(), lambda fact: is_in_view(fact) and (not kinds or fact.kind in kinds))
         count_text = format_count(len(self.rows.visible_rows), self.tr("{n} fact"), self.tr("{n} facts"))
-        self.subtitle.set_full_text(count_text)
+        self.subtitle.set_full_text(count_text if self.rows.row_total else "")
         self._update_merge_button()
 
     def _update_merge_button(self) -> None:

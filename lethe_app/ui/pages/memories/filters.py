@@ -115,14 +115,18 @@ class MemoryFilterChips(QWidget):
             flow.addWidget(widget)
         for filter_ in (self.kind_menu, self.mode_menu, self.filed_filter):
             filter_.changed.connect(self.changed)
-        self.show_counts({})
+        self.show_counts({}, 0)
 
     @property
     def selected_states(self) -> frozenset[MemoryState]:
         return frozenset(state for state, chip in self.state_chips.items() if chip.isChecked())
 
-    def show_counts(self, counts: Mapping[MemoryType | MemoryInsertion, int]) -> None:
-        """Offer each type and recall mode that has memories, with their number."""
+    def show_counts(self, counts: Mapping[MemoryType | MemoryInsertion | MemoryState, int], total: int) -> None:
+        """Offer each type and recall mode that has memories, with their number, and the states that some of the `total`
+        memories have and others have not.
+        """
+        for state, chip in self.state_chips.items():
+            chip.setVisible(chip.isChecked() or 0 < counts.get(state, 0) < total)
         self.kind_menu.show_counts(counts)
         self.mode_menu.show_counts(counts)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from lethe_app.domain.list_items import MemoryLine
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
@@ -24,6 +22,7 @@ from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import MemoryDetail
 from lethe_app.ui.pages.memories.filters import MemoryFilterChips
+from lethe_app.ui.pages.memories.reader import MemoryReader
 from lethe_app.ui.pages.memories.table_model import (
     ADDED,
     DISTANCE,
@@ -37,123 +36,10 @@ from lethe_app.ui.pages.memories.table_model import (
 )
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.buttons import build_button, build_chip
+from lethe_app.ui.widgets.card_column import create_empty_view, create_placeholder
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
-from lethe_app.ui.widgets.table_model import FilteredTableModel
-
-FREE_BATCH_SIZE = 1_000
-"""Lines freed without returning to the event loop; tens of thousands at once would block the window."""
-RELOAD_DELAY_MS = 300
-"""Delay in milliseconds after which changed memories are read again."""
-
-
-class MemoryReader(QObject):
-    """Loader of the memory list: `show_persona` fills it chunk by chunk, `reload` reloads in the background and replaces it
-    at once.
-    """
-
-    loaded = Signal()
-    """All lines are loaded or reloaded."""
-
-    def __init__(
-        self,
-        rows: FilteredTableModel[MemoryLine],
-        context: PageContext,
-        memory_service: MemoryService,
-        memory_lists: MemoryLists,
-        sessions: SessionService,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._rows, self._context = rows, context
-        self._memory_lists = memory_lists
-        self._persona = ""
-        self._reload_key = f"memory list {id(self)}"
-        self._is_loaded = False
-        self._is_stale = False
-        self.counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        """Number of memories of each type, and of each recall mode without conversations."""
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self.reload)
-        self._unsubscribers = [
-            memory_service.changed.add(self._on_memories_changed),
-            sessions.changed.add(self._on_memories_changed),
-        ]
-
-    def show_persona(self, persona_id: str) -> None:
-        """Clear the list and load the memories of another persona."""
-        self._persona, self._is_loaded, self._is_stale = persona_id, False, False
-        self._clear_rows()
-        self._context.tasks.start_task(self._load_all(), key=self._reload_key)
-
-    def reload(self) -> None:
-        """Reload the list because it may be outdated; during the first load, it is reloaded afterwards."""
-        if not self._is_loaded:
-            self._is_stale = True
-        elif self._persona:
-            self._context.tasks.start_task(self._reload_in_background(), key=self._reload_key)
-
-    def close(self) -> None:
-        self._reload_timer.stop()
-        self._context.tasks.cancel(self._reload_key)
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-        self._clear_rows()
-
-    def _on_memories_changed(self, persona_id: str) -> None:
-        if persona_id == self._persona:
-            self._reload_timer.start()
-
-    def _clear_rows(self) -> None:
-        self._context.tasks.start_task(free_in_batches(self._rows.set_rows([])))
-
-    async def _load_all(self) -> None:
-        counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._memory_lists.list_memories(self._persona):
-            self._rows.append_rows(lines)
-            _count_lines(counts, lines)
-        self._rows.sort_appended_rows()
-        self.counts = counts
-        self._is_loaded = True
-        self.loaded.emit()
-        if self._is_stale:
-            self._is_stale = False
-            await self._reload_in_background()
-
-    async def _reload_in_background(self) -> None:
-        """Reload all lines and compare them chunk by chunk; unchanged lines keep their objects, so that the new ones are
-        freed at once.
-        """
-        current, fresh, is_same = self._rows.all_rows, list[MemoryLine](), True
-        counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._memory_lists.list_memories(self._persona):
-            before = current[len(fresh) : len(fresh) + len(lines)]
-            is_same = is_same and before == lines
-            fresh += before if is_same else lines
-            _count_lines(counts, lines)
-        if not is_same or len(fresh) != len(current):
-            before = self._rows.set_rows(fresh)
-            self.counts = counts
-            self.loaded.emit()
-            await free_in_batches(before)
-        else:
-            self.loaded.emit()
-
-
-def _count_lines(counts: Counter[MemoryType | MemoryInsertion], lines: Iterable[MemoryLine]) -> None:
-    for line in lines:
-        counts[line.category] += 1
-        if not line.is_session:
-            counts[line.insertion] += 1
-
-
-async def free_in_batches(lines: list[MemoryLine]) -> None:
-    """Free lines in batches of `FREE_BATCH_SIZE`, between which the event loop runs."""
-    while lines:
-        del lines[-FREE_BATCH_SIZE:]
-        await asyncio.sleep(0)
-
 
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
@@ -205,12 +91,11 @@ class MemoryPage(PersonaListPage):
         self.chips = MemoryFilterChips()
         self.hint = build_small_label("")
         self.hint.hide()
-        empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
         self.table: Table[MemoryLine] = Table(
             self.rows,
             self.theme,
             self.tr("Memories"),
-            empty,
+            "",
             ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH, OPTIONAL_COLUMNS),
         )
         self.table.setColumnHidden(DISTANCE, True)
@@ -223,7 +108,18 @@ class MemoryPage(PersonaListPage):
         above = self._add_head(search_row, self.chips, self.hint)
         self.panes = ListDetailPanes(self.theme, self.table, self.detail)
         self.panes.detail_in_front.connect(above.setHidden)
-        self.body.addWidget(self.panes, 1)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.panes)
+        self.stack.addWidget(self._build_empty_view())
+        self.body.addWidget(self.stack, 1)
+
+    def _build_empty_view(self) -> QWidget:
+        text = self.tr(
+            "No memories yet. A conversation becomes one when it ends, personas add what they note while you are away, and you "
+            "can write some yourself. What you say about yourself is on the page Facts."
+        )
+        button = build_button(self.tr("Write a memory"), self.add_memory)
+        return create_empty_view(create_placeholder(text), button)
 
     def _connect(self) -> None:
         spawn = self._context.tasks.start_task
@@ -277,7 +173,11 @@ class MemoryPage(PersonaListPage):
         self._start_search()
 
     def _on_loaded(self) -> None:
-        self.chips.show_counts(self.reader.counts)
+        has_memories = bool(self.rows.row_total)
+        self.stack.setCurrentIndex(0 if has_memories else 1)
+        for widget in (self.chips, self.by_meaning_chip, self.recall_button, self.rebuild_button):
+            widget.setVisible(has_memories)
+        self.chips.show_counts(self.reader.counts, self.rows.row_total)
         self._context.tasks.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
         self._update_count()
         if self._distances:
@@ -303,7 +203,8 @@ class MemoryPage(PersonaListPage):
                 self._filter()
 
     def _update_count(self) -> None:
-        self._show_count(self.rows, format_memory_count(self.rows.row_total))
+        total = self.rows.row_total
+        self._show_count(self.rows, format_memory_count(total) if total else "")
 
     def _reset_filters(self) -> None:
         """Reset all filters."""

@@ -127,6 +127,18 @@ def _recall_mode(line: MemoryLine) -> str:
     return format_insertion(line.insertion)
 
 
+def build_state_tests() -> dict[MemoryState, Callable[[MemoryLine], bool]]:
+    """Return the predicate of each state at the present moment."""
+    current_time = time.time()
+    return {
+        MemoryState.ENABLED: lambda line: line.enabled and line.added <= current_time < line.until,
+        MemoryState.WAITING: lambda line: line.added > current_time,
+        MemoryState.OVER: lambda line: line.until <= current_time,
+        MemoryState.PROTECTED: lambda line: line.protected,
+        MemoryState.STICKY: lambda line: line.sticky,
+    }
+
+
 def filter_predicate(
     kinds: frozenset[MemoryType],
     modes: frozenset[MemoryInsertion],
@@ -141,14 +153,7 @@ def filter_predicate(
     """
     if not (kinds or modes or states or distances is not None or filed_guids is not None):
         return None
-    current_time = time.time()
-    state_tests: dict[MemoryState, Callable[[MemoryLine], bool]] = {
-        MemoryState.ENABLED: lambda line: line.enabled and line.added <= current_time < line.until,
-        MemoryState.WAITING: lambda line: line.added > current_time,
-        MemoryState.OVER: lambda line: line.until <= current_time,
-        MemoryState.PROTECTED: lambda line: line.protected,
-        MemoryState.STICKY: lambda line: line.sticky,
-    }
+    state_tests = build_state_tests()
     required_tests = [state_tests[state] for state in states]
 
     def is_listed(line: MemoryLine) -> bool:

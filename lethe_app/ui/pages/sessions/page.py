@@ -157,6 +157,8 @@ class SessionPage(PersonaListPage):
             )  # all of them take a while
         self.rows.set_rows(await self._services.session_editing.list_sessions(persona_id))
         self._is_fully_loaded = True
+        self.chips.show_applicable(self.rows.all_rows)
+        self.merge_button.setVisible(self.rows.row_total > 1)
         self._update_count()
         current = self._context.current_session() if is_first and self.table.current_row is None else None
         current_id = current.guid if current is not None and self.detail.session is None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any
@@ -59,6 +59,18 @@ def format_session_mark(mark: SessionMark) -> str:
         SessionMark.OPEN: tr("Session", "Open"),
         SessionMark.MINE: tr("Session", "Edited by you"),
         SessionMark.FAILED: tr("Session", "Incomplete"),
+    }[mark]
+
+
+def _explain_mark(mark: SessionMark) -> str:
+    tr = QCoreApplication.translate
+    return {
+        SessionMark.ROLEPLAY: tr("Session", "Show only conversations in character"),
+        SessionMark.STICKY: tr("Session", "Show only conversations that are in every prompt"),
+        SessionMark.PROTECTED: tr("Session", "Show only conversations that nothing but you changes or removes"),
+        SessionMark.OPEN: tr("Session", "Show only conversations that have not ended yet"),
+        SessionMark.MINE: tr("Session", "Show only conversations whose title or summary you have changed"),
+        SessionMark.FAILED: tr("Session", "Show only conversations of which a part could not be written"),
     }[mark]
 
 
@@ -130,9 +142,15 @@ class MarkChips(QWidget):
         flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[SessionMark, QPushButton] = {}
         for mark in SessionMark:
-            chip = self.chips[mark] = build_chip(format_session_mark(mark))
+            chip = self.chips[mark] = build_chip(format_session_mark(mark), _explain_mark(mark))
             chip.toggled.connect(lambda _on: self.changed.emit())
             flow.addWidget(chip)
+
+    def show_applicable(self, lines: Sequence[SessionLine]) -> None:
+        """Show the chips of the marks that some of the sessions have and others have not."""
+        for mark, chip in self.chips.items():
+            count = sum(map(MARK_TESTS[mark], lines))
+            chip.setVisible(chip.isChecked() or 0 < count < len(lines))
 
     @property
     def selected_marks(self) -> set[SessionMark]:

@@ -80,10 +80,10 @@ class TimelinePage(PersonaListPage):
         self.fact_list.opened.connect(self._open_row)
         self.search.down_pressed.connect(self.fact_list.setFocus)
         self.search.textChanged.connect(lambda _text: self._update_rows())
-        chips = (self.by_topic_chip, self.oldest_first_chip, self.include_others_chip)
-        for chip in chips:
+        self._chips = (self.by_topic_chip, self.oldest_first_chip, self.include_others_chip)
+        for chip in self._chips:
             chip.toggled.connect(lambda _on: self._update_rows())
-        self._add_head(self._build_search_row(self.search, *chips))
+        self._add_head(self._build_search_row(self.search, *self._chips))
         self.body.addWidget(self.fact_list, 1)
 
     def first_focus_widget(self) -> QWidget:
@@ -112,8 +112,8 @@ class TimelinePage(PersonaListPage):
         self.subtitle.set_full_text(self.tr("{name} remembers {things}").format(name=name, things=fact_count) if count else "")
         self.include_others_chip.setEnabled(any(one.about_user for one in self._timeline.items))
         has_rows = bool(self._timeline.items or self._timeline.moments)
-        for button in (self.copy_button, self.save_button):
-            button.setEnabled(has_rows)
+        for widget in (self.copy_button, self.save_button, *self._chips):
+            widget.setVisible(has_rows)
         if has_rows:
             self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
         elif self._absence is not None:

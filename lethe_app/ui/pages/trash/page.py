@@ -134,7 +134,8 @@ class TrashPage(ListPage):
         self._names = {**deleted_names, **{persona.unique_name: persona.name for persona in existing}}
         was_empty = not self.rows.row_total
         self.rows.set_rows(items)
-        self.preview.setVisible(bool(items))
+        for widget in (self.preview, self.restore_button, self.erase_button, self.empty_button):
+            widget.setVisible(bool(items))
         present_kinds = {item.kind for item in items}
         for kind, chip in self._chips.items():
             chip.setVisible(kind in present_kinds and len(present_kinds) > 1)
