@@ -19,8 +19,10 @@ from lethe_app.storage.chats.sessions import SessionStore
 MAX_SUMMARY_CHARACTERS = 2000
 """Maximum length of a summary by rules, in characters."""
 
-MIN_WORDS = 5
-"""Words of a message of the user that make a session with less than three messages worth archiving."""
+MIN_WORDS = 3
+"""Words of a message of the user that make a session with less than three messages worth archiving: “I hate peanuts.” is worth
+remembering even if its reply was stopped, “Hello.” is not.
+"""
 
 
 @dataclass(frozen=True)

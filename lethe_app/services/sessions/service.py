@@ -28,7 +28,7 @@ from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message
-from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
+from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -199,8 +199,7 @@ class SessionService:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""
         is_newest = True
         for summary in await self._session_store.sessions(persona_id):
-            if not summary.archived and summary.messages > TOO_SHORT:
-                await self._session_timeout.archive(summary.guid, at_once=is_newest)
+            if not summary.archived and await self._session_timeout.archive(summary.guid, at_once=is_newest):
                 is_newest = False
 
     async def _find_unanswered(self, persona_id: str) -> ChatSession | None:

@@ -12,11 +12,10 @@ from lethe_app.domain.clock import now
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.sessions.archive_parts import MIN_WORDS
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.storage.chats.sessions import SessionStore
 
-TOO_SHORT = 2
-"""Number of messages up to which a session is neither archived nor timed out."""
 CHECK_INTERVAL = 30.0
 """Seconds between two checks for sessions that have timed out."""
 
@@ -51,7 +50,7 @@ class SessionTimeout:
         self._restart_times: dict[UUID, datetime] = {}
         """Time at which a session was reopened, or one of its messages was last edited."""
         self._too_short: dict[UUID, int] = {}
-        """Number of messages of sessions too short to archive; they are checked again when there are more."""
+        """Number of messages of sessions in which nothing is worth archiving; they are checked again when there are more."""
         self._one_at_a_time = asyncio.Lock()
         self.background = BackgroundLoop(self.archive_timed_out, CHECK_INTERVAL)
 
@@ -126,7 +125,7 @@ class SessionTimeout:
     def has_timed_out(self, summary: SessionSummary) -> bool:
         """Return whether a session has been inactive for longer than the setting allows."""
         limit = self._limit
-        if limit is None or summary.messages <= TOO_SHORT or summary.guid == self._edited_session:
+        if limit is None or not _may_end(summary) or summary.guid == self._edited_session:
             return False
         since = max(summary.last_activity, self._restart_times.get(summary.guid, summary.last_activity))
         inputs = self._inputs.get(summary.guid)
@@ -135,3 +134,8 @@ class SessionTimeout:
         elif inputs is not None and inputs.first - since < limit:
             since = inputs.last
         return now() - since >= limit
+
+
+def _may_end(summary: SessionSummary) -> bool:
+    """Return whether a session may be worth archiving (see `is_worth_archiving`)."""
+    return summary.messages > 2 or len(summary.first_words.split()) >= MIN_WORDS

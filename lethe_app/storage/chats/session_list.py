@@ -83,7 +83,7 @@ def sessions_before(
 
 def unarchived_sessions(connection: sqlite3.Connection) -> list[SessionSummary]:
     """Return the sessions of all personas that are not archived, newest activity first."""
-    values = {"deleted": False, "incognito": False, "preview": 0, "limit": -1}
+    values = {"deleted": False, "incognito": False, "preview": PREVIEW_CHARACTERS, "limit": -1}
     return [_summary(row) for row in connection.execute(SELECT_UNARCHIVED, values)]
 
 

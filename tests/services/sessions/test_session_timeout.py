@@ -129,10 +129,24 @@ async def test_a_group_conversation_ends_too_and_the_next_one_has_the_same_guest
 
 
 async def test_what_hardly_began_stays_open(services: AppServices, clock: Clock):
-    session = await hold(services, *NUTS[:2])
+    session = await hold(services, "Hello.", "Hello, Tomas.")
     clock.go_on(days=2)
 
     assert not await is_archived(services, session)
+
+
+@pytest.mark.parametrize("by", ["silence", "next conversation"])
+async def test_one_sentence_of_the_user_is_learnt_from_even_if_nobody_answered(services: AppServices, clock: Clock, by: str):
+    unanswered = await services.sessions.start_session("aiko")
+    session = await hold(services, "I hate peanuts.")
+    clock.go_on(days=2)
+    if by == "next conversation":
+        await services.preferences.set(rotation_minutes=0)
+        await services.sessions.new(MIRA)
+
+    assert await is_archived(services, session)
+    assert any("peanuts" in fact.fact for fact in await services.facts.facts_of(MIRA))
+    assert not await is_archived(services, unanswered)
 
 
 async def test_a_conversation_without_a_word_of_the_user_is_left_open_until_they_speak(services: AppServices, clock: Clock):
