@@ -113,7 +113,8 @@ class Toast(QFrame):
     def show_toast(self) -> None:
         """Show the toast and announce it to screen readers; start its timer unless it is an error."""
         self.show()
-        announce(self, self.accessibleName())
+        offer = self.tr("Button: {title}").format(title=self.button_title) if self.button is not None else ""
+        announce(self, f"{self.accessibleName()} {offer}".strip())
         if not self.is_error:
             self._dismiss_timer.start()
 
