@@ -170,3 +170,18 @@ async def test_tab_leads_from_the_message_over_the_microphone_to_send(tmp_path):
             QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
             met.append(QApplication.focusWidget())
         assert met == [composer.microphone_button, composer.send_button]
+
+
+async def test_a_notification_is_announced_with_its_button(tmp_path, reader):
+    async with opened(tmp_path) as scene:
+        scene.window.notifier.notify("The message was deleted.", button="Undo", action=lambda: None)
+        assert reader.announced[-1] == "Notification: The message was deleted. Button: Undo"
+
+
+async def test_the_menu_of_the_loudspeaker_opens_with_the_down_key(tmp_path):
+    async with opened(tmp_path) as scene:
+        button = scene.window.chat.header.speech.speak_button
+        QTest.keyClick(button, Qt.Key.Key_Down)
+        assert button.menu().isVisible()
+        assert button.menu().activeAction() is button.menu().actions()[0]
+        button.menu().close()

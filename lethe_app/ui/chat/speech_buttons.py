@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
@@ -11,6 +11,18 @@ from lethe_app.ui.core.actions import action_title, action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.theme import Theme
+
+
+class _MenuButton(QToolButton):
+    """Tool button whose menu is opened by the Down and the menu key as well, which Qt leaves to the mouse."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        menu = self.menu()
+        if event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Menu} and menu is not None:
+            menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
+            menu.setActiveAction(menu.actions()[0])
+        else:
+            super().keyPressEvent(event)
 
 
 class SpeechButtons(QWidget):
@@ -26,7 +38,7 @@ class SpeechButtons(QWidget):
         self.stop_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_button_tooltip(self.stop_button, self.tr("Stop speaking  Esc"))
         self.stop_button.hide()
-        self.speak_button = QToolButton()
+        self.speak_button = _MenuButton()
         self.speak_button.setObjectName("speak_replies")
         self.speak_button.setIconSize(QSize(ICON, ICON))
         self.speak_button.setCheckable(True)

@@ -119,7 +119,8 @@ class Toast(QFrame):
     def show_toast(self) -> None:
         """Show the toast, announce it to screen readers, and start its timer."""
         self.show()
-        announce(self, self.accessibleName())
+        offer = self.tr("Button: {title}").format(title=self.button_title) if self.button is not None else ""
+        announce(self, f"{self.accessibleName()} {offer}".strip())
         self._dismiss_timer.start()
 
     @property

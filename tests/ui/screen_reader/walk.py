@@ -62,6 +62,12 @@ def nameless(window: object) -> list[str]:
     return [f"{node.getRoleName()} in {node.parent.getRoleName()} “{node.parent.name}”" for node in nodes]
 
 
+def has_focused_text(window: object) -> bool:
+    """Return whether a text field has the focus, which may have been given before the listener was there."""
+    texts = (node for node in showing(window) if node.getRoleName() == "text")
+    return any(node.getState().contains(pyatspi.STATE_FOCUSED) for node in texts)
+
+
 def find_application() -> object:
     desktop = pyatspi.Registry.getDesktop(0)
     found: list[object] = []
@@ -81,7 +87,7 @@ def press(key: str) -> None:
 
 def converse(window: object, listener: Listener) -> dict[str, object]:
     """Send a message and listen to the reply."""
-    assert until(lambda: any(role == "text" for role, _name in listener.focused[-1:])), "the composer has no focus"
+    assert until(lambda: has_focused_text(window)), "the composer has no focus"
     subprocess.run(["xdotool", "type", MESSAGE], check=True)
     press("Return")
     until(lambda: any(text.endswith("THE END.") for text in listener.announced))
