@@ -281,6 +281,28 @@ async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, ech
         assert order == expected
 
 
+async def test_notifications_hide_neither_the_memory_panel_nor_the_head_of_a_page(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.window.resize(1280, 800)
+        scene.window.panes.open_panel()
+        scene.window.notifier.notify("The first of them.", "With a detail.")
+        await settled(scene, scene.window)
+        (toast,) = scene.toasts
+        panel = scene.window.memory_panel
+        assert not QRect(panel.mapTo(scene.window.pages, QPoint()), panel.size()).intersects(toast.geometry())
+        assert toast.y() >= scene.window.chat.header.height()
+
+        scene.window.resize(700, 600)  # where the panel lies over the conversation
+        scene.window.panes.open_panel()
+        await settled(scene, scene.window)
+        assert toast.y() > scene.window.height() // 2
+
+        scene.window.window_actions["memories"].trigger()
+        await until(lambda: scene.page is not None)
+        await settled(scene, scene.window)
+        assert toast.y() > scene.window.height() // 2
+
+
 async def test_the_send_button_is_visible_in_the_lowest_window(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         scene.window.resize(640, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,21 @@ def test_the_format_of_prompts_is_a_sentence(source: str, expected: str):
     assert format_prompt_format(source) == expected
 
 
+async def test_the_list_says_which_model_is_in_use(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models = scene.services.models
+        page = await model_page(scene)
+        await until(lambda: isinstance(models.state, ModelReady))
+        assert isinstance(models.state, ModelReady)
+        starter = next(one for one in page.rows.visible_rows if one.model.name.startswith("SmolLM2"))
+        assert cell(page, starter, "Model") == starter.model.name
+
+        models.state = ModelReady(replace(models.state.model, file=starter.model))
+        models.changed.notify(models.state)
+
+        assert f"{starter.model.name} (in use)" in [cell(page, one, "Model") for one in page.rows.visible_rows]
+
+
 async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
@@ -169,6 +185,10 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         await until(lambda: offer.action_button.text() == "Use model")
 
         await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.visible_rows))
+        page.tabs.setCurrentIndex(1)
+        QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)
+        assert page.tabs.currentIndex() == 0
+        assert page.table.current_row.model.path.name == "tiny.gguf"
 
 
 async def test_a_speech_recognition_model_is_downloaded_and_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushBu
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.models.memory_fit import FitLevel
-from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
 from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.labels.models import format_download, format_offer_facts, format_offer_fit
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_badge, build_heading, build_small_label
 
 FIT_BADGES = {FitLevel.FITS: "good", FitLevel.TIGHT: "", FitLevel.TOO_LARGE: "danger"}
@@ -34,17 +35,19 @@ class DownloadOffer(QFrame):
         self.setProperty("panel", True)
         self.setAccessibleName(model.name)
         self.model = model
+        self._is_recommended = assessment.is_recommended
         # What the button does depends on the state; its one connection calls `_button_action`.
         self._button_action: Callable[[], None] = lambda: None
         memory_text = self.tr("needs about {memory} of memory").format(memory=format_size(model.memory))
-        title_row = QHBoxLayout()
-        title_row.setSpacing(SPACE_3)
+        title_row = FlowLayout(spacing=SPACE_3)
         title_row.addWidget(build_heading(model.name))
         if assessment.is_recommended:
             title_row.addWidget(build_badge(self.tr("Recommended"), "good"))
         self.fit_badge = build_badge(format_offer_fit(assessment.level), FIT_BADGES[assessment.level])
         title_row.addWidget(self.fit_badge)
-        title_row.addStretch(1)
+        words = words_per_second(assessment.speed)
+        if assessment.speed and words < READING_SPEED and assessment.level is not FitLevel.TOO_LARGE:
+            title_row.addWidget(build_badge(self.tr("slow on this computer"), ""))
         self.state_label = build_small_label("")
         self.progress_bar = QProgressBar()
         self.progress_bar.setTextVisible(False)
@@ -98,7 +101,8 @@ class DownloadOffer(QFrame):
         elif is_running:
             self._set_button_action(self.tr("Stop"), self.stop_requested)
         else:
-            self._set_button_action(self.tr("Resume") if partial_size else self.tr("Download"), self.download_requested)
+            text = self.tr("Resume") if partial_size else self.tr("Download")
+            self._set_button_action(text, self.download_requested, primary=self._is_recommended)
 
     def _run_button_action(self) -> None:
         self._button_action()

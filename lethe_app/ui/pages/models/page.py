@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
-from lethe_app.services.events import ModelReady
+from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from lethe_app.services.models.hardware import Hardware
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
 from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed
@@ -24,6 +24,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
+from lethe_app.ui.pages.models.memory_labels import is_in_use
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.models.speech import SpeechModelSheet
 from lethe_app.ui.widgets.card_column import CardColumn
@@ -90,6 +91,7 @@ class ModelPage(ListPage):
         self._unsubscribers = [
             self._services.downloads.changed.add(self._on_download_progress),
             self._services.preferences.changed.add(lambda _settings: self._on_settings_changed()),
+            self._services.models.changed.add(self._on_model_changed),
         ]
         self._measure_timer = QTimer(self, interval=MEASURE_INTERVAL_MS)
         self._measure_timer.timeout.connect(self._update_fits)
@@ -102,7 +104,7 @@ class ModelPage(ListPage):
 
     def _build_table(self) -> None:
         columns = [
-            Column[ModelEntry](self.tr("Model"), lambda one: one.model.name, width=0),
+            Column[ModelEntry](self.tr("Model"), self._name_text, width=0),
             Column[ModelEntry](
                 self.tr("Size"), lambda one: format_size(one.model.size), _file_size, WIDTHS[SIZE], is_right_aligned=True
             ),
@@ -195,6 +197,17 @@ class ModelPage(ListPage):
         self._update_fits()
         self.speech_sheet.refresh()
 
+    def _on_model_changed(self, state: ModelState) -> None:
+        if not isinstance(state, ModelLoading):  # whose progress the card shows
+            self._update_fits()
+
+    def _name_text(self, entry: ModelEntry) -> str:
+        state = self._services.models.state
+        is_loaded = isinstance(state, ModelReady) and state.model.file.path == entry.model.path
+        if is_loaded or (entry.model.is_embedding and is_in_use(self._services, entry.model)):
+            return self.tr("{name} (in use)").format(name=entry.model.name)
+        return entry.model.name
+
     def _update_fits(self) -> None:
         """Update the memory estimates with the memory that is free now."""
         free = available_memory()
@@ -232,6 +245,10 @@ class ModelPage(ListPage):
     # Downloads.
 
     def _show_tab(self, tab: int) -> None:
+        parts = (self.splitter, self.search, self.download_sheet, self.speech_sheet)
+        focus = QApplication.focusWidget()
+        if focus is not None and any(part is focus or part.isAncestorOf(focus) for part in parts):
+            self.tabs.setFocus()  # or Qt would move the focus to the next button, which has nothing to do with it
         self.splitter.setVisible(tab == 0)
         self.search.setVisible(tab == 0)
         self.advanced_chip.setVisible(tab == 0)
@@ -268,6 +285,8 @@ class ModelPage(ListPage):
     def _use_download(self, model: RemoteModel) -> None:
         path = self._services.downloads.find_downloaded(model)
         if path is not None:
+            self.tabs.setCurrentIndex(0)
+            self.table.select_row(path)  # its card shows the progress
             self._spawn(self._services.models.load(path), "load")
 
     async def _pick_file(self) -> None:
