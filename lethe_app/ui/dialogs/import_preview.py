@@ -70,7 +70,7 @@ class ImportPreviewDialog(QuestionDialog):
         count = sum(item.size for item in items) if kind is ItemKind.MEMORIES else len(items)
         self.column.addLayout(self._build_kind_heading(kind, describe_count(kind, count), len(items)))
         for item in items[:MAX_ROWS]:
-            row = ImportItemRow(item)
+            row = ImportItemRow(item, has_excerpts=len(items) <= MAX_PORTRAITS)
             row.action_changed.connect(self._update_button)
             self.rows.append(row)
             self.column.addWidget(row)
@@ -124,7 +124,8 @@ class ImportItemRow(QWidget):
 
     action_changed = Signal()
 
-    def __init__(self, item: ImportItem) -> None:
+    def __init__(self, item: ImportItem, *, has_excerpts: bool) -> None:
+        """Create the row; `has_excerpts` shows the beginning of the item's texts, for which a long list has no room."""
         super().__init__()
         self.item = item
         line = QHBoxLayout(self)
@@ -152,7 +153,7 @@ class ImportItemRow(QWidget):
             head.addWidget(self.action_box)
         column.addLayout(head)
         column.addWidget(build_small_label(self._describe_details()))
-        for excerpt in item.excerpts:
+        for excerpt in item.excerpts if has_excerpts else ():
             column.addWidget(create_text_label(f"{excerpt_title(excerpt.kind)} {excerpt.text}"))
 
     @property

@@ -15,6 +15,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
 from lethe_app.ui.widgets.buttons import IconButton, build_button
+from lethe_app.ui.widgets.flow_layout import WrappingRow
 from lethe_app.ui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -90,9 +91,7 @@ class Page(QFrame):
         self._head.setObjectName("header")
         self._head.setMinimumHeight(HEAD_HEIGHT)
         self._head_buttons = QWidget()
-        self._buttons = QHBoxLayout(self._head_buttons)
-        self._buttons.setContentsMargins(0, 0, 0, 0)
-        self._buttons.setSpacing(SPACE_2)
+        self._buttons = WrappingRow(self._head_buttons, spacing=SPACE_2)
         self._head_column = QVBoxLayout(self._head)
         self._head_column.setContentsMargins(SPACE_2, SPACE_2, SPACE_4, SPACE_2)
         self._head_column.setSpacing(SPACE_2)
@@ -104,7 +103,7 @@ class Page(QFrame):
         row.addWidget(self.subtitle, 1)
         row.addWidget(self._undo_button)
         row.addWidget(self._redo_button)
-        row.addWidget(self._head_buttons)
+        row.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -116,23 +115,28 @@ class Page(QFrame):
         return super().event(event)
 
     def _place_buttons(self) -> None:
-        """Move the page's buttons below the title in a narrow window, so that none of their texts is cut off."""
+        """Move the page's buttons below the title in a narrow window, in several lines where one is too short, so that none
+        of their texts is cut off.
+        """
         stack_buttons = (self._undo_button, self._redo_button)
         title_row = (self.back, self.title, self.subtitle, *(button for button in stack_buttons if button.isVisibleTo(self)))
         margins = self._head_column.contentsMargins()
-        needed_width = margins.left() + margins.right() + self._head_buttons.sizeHint().width()
+        hint = self._head_buttons.sizeHint()
+        needed_width = margins.left() + margins.right() + hint.width()
         needed_width += (
             sum(max(widget.minimumSizeHint().width(), widget.minimumWidth()) + SPACE_3 for widget in title_row) + SPACE_3
         )
-        are_below = self._head_column.indexOf(self._head_buttons) >= 0
-        if (needed_width > self.width()) == are_below:
-            return
-        if are_below:
+        were_below = self._head_column.indexOf(self._head_buttons) >= 0
+        are_below = needed_width > self.width()
+        if were_below and not are_below:
             self._head_column.removeWidget(self._head_buttons)
-            self._head_row.addWidget(self._head_buttons)
-        else:
+            self._head_row.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignVCenter)
+        elif are_below and not were_below:
             self._head_row.removeWidget(self._head_buttons)
             self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
+        free_width = self.width() - margins.left() - margins.right()
+        width = min(hint.width(), free_width) if are_below else hint.width()
+        self._head_buttons.setFixedSize(width, self._buttons.heightForWidth(width))
         # An explicit minimum replaces that of the layout: a page that is too high would press two rows into the height of one.
         self._head.setMinimumHeight(max(HEAD_HEIGHT, self._head_column.minimumSize().height()))
 

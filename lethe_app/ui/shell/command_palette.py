@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from lethe_app.config.settings import Settings
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, SESSION_ONLY, Actions, action_shortcut, action_title
-from lethe_app.ui.core.labels.fields import field_title
+from lethe_app.ui.core.labels.fields import field_title, translate_text
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
 from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
@@ -65,7 +65,7 @@ class Command:
     """Name of the action or setting; empty for the search in everything."""
     title: str
     hint: str
-    """Text at the right: the shortcut, “Settings”, or why the action is not available."""
+    """Text at the right: the shortcut, the section of the settings, or why the action is not available."""
     run: Callable[[], object]
     is_available: bool = True
 
@@ -222,7 +222,8 @@ class CommandPalette(QFrame):
 
     def _list_settings(self) -> list[tuple[Command, SearchText]]:
         def build_command(name: str) -> Command:
-            title, hint = field_title(Settings, name), action_title("settings")
+            title, section = field_title(Settings, name), translate_text(str(Settings.option(name, "section")))
+            hint = f"{action_title('settings')} › {section}"
             return Command(f"settings/{name}", title, hint, lambda: self._open_route(SettingsRoute(name)))
 
         return [(build_command(name), setting_search_text(name)) for name in Settings.visible_names()]

@@ -77,6 +77,15 @@ class FlowLayout(QLayout):
         return y + line_height - rect.y() + margins.bottom()
 
 
+class WrappingRow(FlowLayout):
+    """Row of widgets that asks for the width of a single line, and wraps where it gets less."""
+
+    def sizeHint(self) -> QSize:
+        shown = [item.sizeHint().expandedTo(item.minimumSize()) for item in self._items if not item.isEmpty()]
+        width = sum(size.width() for size in shown) + self.spacing() * max(0, len(shown) - 1)
+        return QSize(width, max((size.height() for size in shown), default=0))
+
+
 def _set_row_geometry(row: Iterable[tuple[QLayoutItem, QRect]], height: int) -> None:
     """Set the geometry of one line, with lower widgets centred vertically."""
     for item, rect in row:

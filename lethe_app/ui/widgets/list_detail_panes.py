@@ -24,7 +24,7 @@ class ListDetailPanes(QSplitter):
     """Splitter of a table and the detail of its current row.
 
     In a narrow window one of them is shown: a click or Enter on a row shows the detail, its back button or Esc the table.
-    Index 0 of the detail is its placeholder, which never takes the place of the table.
+    Index 0 of the detail is its placeholder, which never takes the place of the table, and is hidden beside an empty one.
     """
 
     detail_in_front = Signal(bool)
@@ -61,6 +61,8 @@ class ListDetailPanes(QSplitter):
         table.opened.connect(lambda _row: self.show_detail())
         table.clicked.connect(self._on_clicked)
         detail.currentChanged.connect(lambda _index: self._update_layout())
+        for signal in (table.table_model.modelReset, table.table_model.rowsInserted, table.table_model.rowsRemoved):
+            signal.connect(self._update_layout)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
@@ -101,10 +103,11 @@ class ListDetailPanes(QSplitter):
         if QApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:
             self.show_detail()
 
-    def _update_layout(self) -> None:
+    def _update_layout(self, *_changed: object) -> None:
         is_narrow, is_detail_in_front = self.is_narrow, self.is_detail_in_front
         had_focus = self._table.hasFocus()
-        self._side.setVisible(not is_narrow or is_detail_in_front)
+        has_content = bool(self._table.table_model.row_total) or self._detail.currentIndex() > 0
+        self._side.setVisible(is_detail_in_front or (has_content and not is_narrow))
         self._table.setVisible(not is_detail_in_front)
         if is_detail_in_front == self._bar.isHidden():
             self._bar.setVisible(is_detail_in_front)

@@ -53,6 +53,7 @@ async def test_no_button_of_a_page_is_cut_off(tmp_path: Path, requested: str):
         ]
 
         assert cut == []
+        assert scene.window.width() == SMALL[0], "the page makes the window wider than the screen"
 
 
 async def test_the_list_of_sections_gives_way_to_the_fields_of_a_persona(tmp_path: Path):

@@ -77,6 +77,7 @@ class DocumentsPage(PersonaListPage):
         self.refresh_button = self.add_button(self.tr("Reload"), self.read_changed_files, "refresh")
         self.refresh_button.setToolTip(self.tr("Reload the documents whose files have changed"))
         self.remove_button = self.add_button(self.tr("Remove…"), self.remove_selected, "trash")
+        self.remove_button.setToolTip(self.tr("Remove the selected documents; their files remain"))
         self.question = SearchField(self.theme, self.tr("Ask the documents"))
         self.hint = build_small_label(
             self.tr(
@@ -130,9 +131,14 @@ class DocumentsPage(PersonaListPage):
         self._show_details(self.table.current_row)
 
     def _update_buttons(self) -> None:
+        has_documents = bool(self.rows.row_total)
+        self.remove_button.setVisible(has_documents)
         self.remove_button.setEnabled(bool(self.table.selected_rows))
-        self.refresh_button.setEnabled(bool(self.rows.row_total))
-        self.question.setEnabled(bool(self.rows.row_total))
+        self.refresh_button.setVisible(has_documents)
+        self.question.setEnabled(has_documents)
+        self.question.setPlaceholderText(
+            self.tr("Ask the documents") if has_documents else self.tr("Add documents to ask them something")
+        )
 
     def _show_details(self, document: Document | None) -> None:
         if self.question.text().strip():

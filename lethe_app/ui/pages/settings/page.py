@@ -53,6 +53,13 @@ from lethe_app.ui.widgets.table import SearchField
 
 MIN_SECTIONS_WIDTH = 180
 """Minimum width of the list of sections in pixels."""
+PAGE_BUTTONS = {
+    "user_persona": ("edit", "user_personas"),
+    "model_path": ("download", "model_manager"),
+    "sampler": ("edit", "presets"),
+    "system_preset": ("edit", "presets"),
+}
+"""Icon and action of the page on which the values of a setting are made."""
 MAX_ACTIONS = 4
 """Maximum number of actions that a search offers besides settings."""
 
@@ -103,8 +110,8 @@ class SettingsPage(Page):
         row.addWidget(self.sections)
         row.addWidget(self.sheet, 1)
         self.body.addLayout(row, 1)
-        self._buttons.insertWidget(0, self.search)
-        self._buttons.insertWidget(0, self.advanced_chip)
+        self._buttons.addWidget(self.advanced_chip)
+        self._buttons.addWidget(self.search)
         self._undo_guard = UndoGuard(self.sheet)
         self._unsubscribers = [
             preferences.changed.add(lambda _settings: self._show_settings(preferences.stored)),
@@ -180,7 +187,16 @@ class SettingsPage(Page):
             self._search_texts.append((spec.name, setting_search_text(spec.name)))
             if spec.name in PATH_KINDS:
                 form.add_field_button(spec.name, self._build_path_button(spec.name, spec.title))
+            if spec.name in PAGE_BUTTONS:
+                form.add_field_button(spec.name, self._build_page_button(*PAGE_BUTTONS[spec.name]))
             form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
+
+    def _build_page_button(self, icon_name: str, action: str) -> IconButton:
+        """Create the button of a field that opens the page on which its values are made."""
+        text = f"{action_title(action)}  {action_shortcut(action)}".rstrip()
+        button = IconButton(self.theme, icon_name, text, accessible_name=action_title(action), size=ICON - SPACE_1)
+        button.clicked.connect(lambda: self._context.run_action(action))
+        return button
 
     def _build_path_button(self, name: str, title: str) -> PathButton:
         preferences = self._preferences

@@ -17,6 +17,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.table_model import KEYS, ORDER, POSITION, PRIORITY, TOKENS, USES, EntryRows
 from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import SearchField, Table
 
 HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, TOKENS, POSITION, KEYS)
@@ -133,7 +134,12 @@ class EntryTable(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        hint = build_small_label(
+            self.tr("The content of an entry is added to the prompt when the conversation mentions one of its keys.")
+        )
+        hint.setContentsMargins(SPACE_3, 0, SPACE_3, SPACE_2)
         column.addLayout(head)
+        column.addWidget(hint)
         column.addWidget(self.table, 1)
         self._connect()
         theme.changed.connect(self._apply_theme)
