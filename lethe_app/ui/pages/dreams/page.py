@@ -195,7 +195,10 @@ class DreamPage(PersonaListPage):
         if self.table.current_row is None and self.rows.visible_rows:
             self.table.select_row(self.rows.visible_rows[0].id)
         pending_count = sum(one.state is ChangeState.PROPOSED for one in self._changes)
-        self.accept_all_button.setEnabled(pending_count > 0)
+        self.accept_all_button.setVisible(pending_count > 0)
+        is_empty = not (self.feedback_rows if self.current_list == FEEDBACK else self.rows).visible_rows
+        if self.detail.isHidden() != is_empty:  # there is nothing to select, and the text needs the room
+            self.detail.setHidden(is_empty)
         self.chips[PENDING].setText(tr("Pending ({n})").format(n=pending_count) if pending_count else tr("Pending"))
         self._show_current()
         self._update_status()

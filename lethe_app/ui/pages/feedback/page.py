@@ -126,6 +126,8 @@ class FeedbackPage(PersonaListPage):
 
     def _update_buttons(self) -> None:
         selected = self.table.selected_rows
+        for button in (self.mark_relevant_button, self.open_message_button):
+            button.setVisible(bool(self.rows.row_total))
         self.mark_relevant_button.setEnabled(bool(selected))
         self.open_message_button.setEnabled(len(selected) == 1 and selected[0].session is not None)
 

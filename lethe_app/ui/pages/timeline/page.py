@@ -25,12 +25,14 @@ from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtract
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
+from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows
 from lethe_app.ui.widgets.buttons import build_chip
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import SearchField
 
 EMPTY_TIMELINE = Timeline("", "", ())
@@ -80,10 +82,12 @@ class TimelinePage(PersonaListPage):
         self.fact_list.opened.connect(self._open_row)
         self.search.down_pressed.connect(self.fact_list.setFocus)
         self.search.textChanged.connect(lambda _text: self._update_rows())
-        self._chips = (self.by_topic_chip, self.oldest_first_chip, self.include_others_chip)
-        for chip in self._chips:
+        self._chips = QWidget()
+        flow = FlowLayout(self._chips, spacing=SPACE_1)
+        for chip in (self.by_topic_chip, self.oldest_first_chip, self.include_others_chip):
             chip.toggled.connect(lambda _on: self._update_rows())
-        self._add_head(self._build_search_row(self.search, *self._chips))
+            flow.addWidget(chip)
+        self._add_head(self._build_search_row(self.search), self._chips)
         self.body.addWidget(self.fact_list, 1)
 
     def first_focus_widget(self) -> QWidget:
@@ -112,7 +116,7 @@ class TimelinePage(PersonaListPage):
         self.subtitle.set_full_text(self.tr("{name} remembers {things}").format(name=name, things=fact_count) if count else "")
         self.include_others_chip.setEnabled(any(one.about_user for one in self._timeline.items))
         has_rows = bool(self._timeline.items or self._timeline.moments)
-        for widget in (self.copy_button, self.save_button, *self._chips):
+        for widget in (self.copy_button, self.save_button, self._chips):
             widget.setVisible(has_rows)
         if has_rows:
             self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
