@@ -181,3 +181,5 @@ class SearchHit:
     """File name of the world of an entry."""
     is_over: bool = False
     """True for a fact that was superseded."""
+    is_exact: bool = True
+    """False if a word of it only begins with the last word of the query."""

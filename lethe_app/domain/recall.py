@@ -182,6 +182,11 @@ class RecalledMemory(BaseModel):
     """File name of its world, if it is a world entry."""
 
     @property
+    def is_notebook(self) -> bool:
+        """Return whether it is a notebook, which is a file as a world is, but written by the persona."""
+        return bool(self.world) and self.category is MemoryType.FILE
+
+    @property
     def is_passage(self) -> bool:
         """Return whether it is a passage of a document."""
         return bool(self.leads) and self.leads[0].kind == PassageKind.DOCUMENT
@@ -204,8 +209,15 @@ class RecallCounts:
 
 def count_recalled(recalled: Iterable[RecalledMemory]) -> RecallCounts:
     """Return the numbers of recalled memories, world entries and passages of documents."""
-    counts = Counter("world_entries" if one.world else "passages" if one.is_passage else "memories" for one in recalled)
+    counts = Counter(_source_of(one) for one in recalled)
     return RecallCounts(**counts)
+
+
+def _source_of(recollection: RecalledMemory) -> str:
+    """Return the name of the number in `RecallCounts`."""
+    if recollection.world and not recollection.is_notebook:
+        return "world_entries"
+    return "passages" if recollection.is_passage else "memories"
 
 
 class BlockedMemory(BaseModel):

@@ -17,6 +17,7 @@ from lethe_app.interchange.cards.card import write_charx, write_json, write_png
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.lorebooks.lorebook import write_world_info
 from lethe_app.interchange.transcripts.conversations import CHAT_ID
+from lethe_app.interchange.transcripts.markdown import write_markdown
 from lethe_app.interchange.transcripts.silly_tavern import restore_lines, write_chat
 from lethe_app.services.library import Library
 from lethe_app.storage.atomic import write_atomically
@@ -25,6 +26,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.file_names import unique_stem
 
+MARKDOWN_SUFFIX = ".md"
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -68,6 +70,21 @@ class CardExport:
         persona = await self._library.persona(persona_id)
         conversations = [one async for one in self._conversations_of(persona_id)]
         return await self._write_chat(persona, conversations, target)
+
+    async def export_conversation(self, session_id: UUID, target: Path) -> Path:
+        """Write one conversation as Markdown (.md) or as a chat. Of it the branch on display is written. Raise FileError,
+        StorageError.
+        """
+        conversation = await self._exporter.conversation(session_id)
+        if conversation is None:
+            raise FileError(target, "cannot be written, because the conversation no longer exists")
+        if target.suffix.lower() == MARKDOWN_SUFFIX:
+            text = write_markdown(conversation.record.session, displayed_branch(conversation))
+            await asyncio.to_thread(write_atomically, target, text.encode())
+        else:
+            persona = await self._library.persona(conversation.record.session.persona_id)
+            await self._write_chat(persona, [conversation], target)
+        return target
 
     async def export_chats(self, persona_id: str, folder: Path) -> int:
         """Write the conversations of a persona into a folder, each as a chat named by its day and title; those into which an

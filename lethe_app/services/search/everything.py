@@ -259,4 +259,5 @@ def _build_hit(
 ) -> SearchHit:
     one_line = " ".join(text.split())
     shown, marks = build_excerpt(one_line, query.find_marks(one_line))
-    return SearchHit(kind, guid, persona_id, session, title, speaker, when.astimezone(), shown, marks)
+    is_exact = query.has_whole_words(one_line)
+    return SearchHit(kind, guid, persona_id, session, title, speaker, when.astimezone(), shown, marks, is_exact=is_exact)

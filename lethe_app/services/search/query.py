@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.list_items import Mark
@@ -87,6 +87,11 @@ class SearchQuery:
     def fts_expression(self) -> str:
         """Return the query as an FTS5 expression; empty if it has no terms."""
         return " AND ".join(term.fts_expression for term in self.terms)
+
+    def has_whole_words(self, text: str) -> bool:
+        """Return whether all terms occur in a text that matches, the last one not only as the beginning of a word."""
+        whole = SearchQuery(tuple(replace(term, is_prefix=False) for term in self.terms))
+        return whole == self or bool(whole.find_marks(text))
 
     def find_marks(self, text: str) -> list[Mark]:
         """Return start and length of every match in a text, sorted; empty unless all terms occur in it."""

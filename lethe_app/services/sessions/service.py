@@ -24,6 +24,7 @@ from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
+from lethe_app.services.prompting.stable_prefix import FRAME
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
@@ -79,6 +80,15 @@ class SessionService:
         """Return whether a session has timed out, so that the user's next message begins a new one."""
         return await self._session_timeout.find_ended_session((await self._session_store.session(guid)).persona_id) == guid
 
+    async def end(self, guid: UUID) -> bool:
+        """Archive a session now: title, summary and facts by rules are stored on return. Return False if it is archived or
+        nothing in it is worth archiving.
+        """
+        session = await self._session_store.session(guid)
+        has_ended = not session.is_incognito and await self._session_timeout.archive(guid, at_once=True)
+        self.changed.notify(session.persona_id)
+        return has_ended
+
     async def reopen(self, guid: UUID) -> None:
         """Continue a session that has timed out."""
         await self._reopen_session(await self._session_store.session(guid))
@@ -113,7 +123,7 @@ class SessionService:
         return session
 
     async def start_session(self, persona_id: str) -> ChatSession:
-        """Begin a new session with the persona's greeting, if any. A session that nobody has answered yet is reused.
+        """Begin a new session with the persona's greeting, if any. A session in which the user never wrote is reused.
 
         The sessions before it are archived in the background, and the next reply waits for that (`wait_until_archived`).
         """
@@ -203,15 +213,27 @@ class SessionService:
                 is_newest = False
 
     async def _find_unanswered(self, persona_id: str) -> ChatSession | None:
-        """Return the newest session if it has at most the greeting and the same user persona; None otherwise."""
-        newest = await self._session_store.newest_session(persona_id)
-        if newest is None or newest.archived or newest.title or newest.messages > 1:
-            return None
-        outline = await self._session_store.outline(newest.guid)
-        if any(entry.role is not Role.ASSISTANT for entry in outline):
-            return None
-        session = await self._session_store.session(newest.guid)
-        return session if session.user_id == self._participants.default_user_id else None
+        """Return the newest session that has at most the greeting and the same user persona, begun again now if there are
+        newer ones; None if there is none.
+        """
+        summaries = await self._session_store.sessions(persona_id)
+        for summary in summaries:
+            if summary.archived or summary.title or summary.messages > 1 or summary.first_words:
+                continue
+            outline = await self._session_store.outline(summary.guid)
+            session = await self._session_store.session(summary.guid)
+            if session.user_id != self._participants.default_user_id or any(
+                entry.role is not Role.ASSISTANT for entry in outline
+            ):
+                continue
+            if summary is summaries[0]:
+                return session
+            await self.wait_until_archived(persona_id)
+            await self._session_store.restart_session(session.guid, now(), FRAME)
+            self._start_archiving(persona_id)
+            self.changed.notify(persona_id)
+            return await self._session_store.session(session.guid)
+        return None
 
     async def rename(self, guid: UUID, title: str) -> None:
         """Set the title to the user's, which is never overwritten automatically. An incognito session has none."""

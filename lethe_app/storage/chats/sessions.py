@@ -13,7 +13,7 @@ from uuid import UUID
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
-from lethe_app.storage import trash
+from lethe_app.storage import key_value, trash
 from lethe_app.storage.chats import branches, incognito, messages, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Database
@@ -113,6 +113,18 @@ class SessionStore:
             return load_session(connection, str(guid))
 
         return await self._database.run(work)
+
+    async def restart_session(self, guid: UUID, moment: datetime, outdated_state: str) -> None:
+        """Move a session in which nobody has answered to another time, with its greeting, and delete one value of its state."""
+        time = utc_text(moment)
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE memories SET added = ? WHERE guid = ?", (moment.isoformat(), str(guid)))
+            connection.execute("UPDATE sessions SET last_activity = ? WHERE guid = ?", (time, str(guid)))
+            connection.execute("UPDATE messages SET time = ? WHERE session_id = ?", (moment.isoformat(), str(guid)))
+            key_value.set_session_value(connection, guid, outdated_state, None)
+
+        await self._database.run(work)
 
     async def erase_incognito(self, guid: UUID) -> None:
         """Erase an incognito session for good, also from the files of the database."""

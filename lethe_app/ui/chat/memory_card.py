@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_sources import FROM_FILES, RecallTrace, ReplyMemory, SourceKind, StatementOrigin
+from lethe_app.services.chat.reply_sources import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.memory_labels import tr
@@ -60,7 +60,7 @@ class MemoryCard(QFrame):
         super().__init__()
         self._theme, self.memory, self._reply_context = theme, memory, reply_context
         self.setProperty("panel", True)
-        self.setProperty("card", "world" if memory.kind in FROM_FILES else "memory")
+        self.setProperty("card", "memory" if memory_labels.is_remembered(memory) else "world")
         self.reason_text = memory_labels.explain_recall(memory, reply_context.user_message, reply_context.persona_name)
         self.setAccessibleName(
             f"{memory_labels.format_kind(memory)}: "
@@ -105,7 +105,7 @@ class MemoryCard(QFrame):
         kind = ElidedLabel()
         kind.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         kind.setProperty("small", True)
-        kind.setProperty("memory", self.memory.kind not in FROM_FILES)
+        kind.setProperty("memory", memory_labels.is_remembered(self.memory))
         kind.set_full_text(memory_labels.format_kind(self.memory))
         title = self.memory.recollection.title
         line = QHBoxLayout()
@@ -150,7 +150,7 @@ class MemoryCard(QFrame):
 
     def _apply_theme(self) -> None:
         palette = self._theme.palette
-        colour = palette.muted if self.memory.kind in FROM_FILES else palette.amber
+        colour = palette.amber if memory_labels.is_remembered(self.memory) else palette.muted
         self._kind_icon.setPixmap(
             render_icon(memory_labels.kind_icon_name(self.memory), colour, ICON - 4, self.devicePixelRatioF())
         )

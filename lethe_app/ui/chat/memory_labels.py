@@ -12,6 +12,7 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallLead, RecallWay
 from lethe_app.services.chat.reply_sources import FROM_FILES, ReplyMemory, ReplySources, SourceKind, StatementOrigin
 from lethe_app.ui.core.formatting import format_age
+from lethe_app.ui.core.labels.dates import spell_out_dates
 
 MAX_QUOTED_WORDS = 3
 """Maximum number of words quoted from the user's message."""
@@ -33,7 +34,7 @@ def tr(text: str) -> str:
 
 def format_kind(memory: ReplyMemory) -> str:
     """Return the kind of a memory as a title."""
-    if memory.kind is SourceKind.WORLD and memory.recollection.category is MemoryType.FILE:
+    if memory.recollection.is_notebook:
         return tr("Notebook")
     if memory.kind is SourceKind.WORLD:
         return tr("World · {name}").format(name=memory.recollection.world)
@@ -56,6 +57,11 @@ def format_kind(memory: ReplyMemory) -> str:
     }.get(memory.recollection.category, tr("Memory"))
 
 
+def is_remembered(memory: ReplyMemory) -> bool:
+    """Return whether something is a memory, and so is amber, and not from a world or a document."""
+    return memory.kind not in FROM_FILES or memory.recollection.is_notebook
+
+
 def kind_icon_name(memory: ReplyMemory) -> str:
     """Return the icon name of a memory."""
     return "book" if memory.kind in FROM_FILES else "remembered"
@@ -68,8 +74,9 @@ def format_card_text(memory: ReplyMemory, persona_name: str = "") -> str:
     text = memory.text.strip()
     if persona_name:
         text = text.replace("{{char}}", persona_name)
-    if memory.kind is SourceKind.WORLD and memory.recollection.category is MemoryType.FILE:
-        return text.partition("\n")[2] or text
+    if memory.recollection.is_notebook:
+        lines = spell_out_dates(text.partition("\n")[2] or text).splitlines()
+        return "\n".join(f"• {line.removeprefix('- ')}" if line.startswith("- ") else line for line in lines)
     if memory.kind is not SourceKind.CONVERSATION:
         return text
     matched_lines = list_matched_lines(memory)

@@ -203,7 +203,7 @@ class MemoryPanel(QFrame):
             self._add_widget(create_selectable_label(self._format_counts(sources), "small"))
         else:
             self._add_explanation(*explain_no_memories(sources, reply_context.persona_name))
-        for one in sorted(sources.recalled, key=lambda one: one.is_world):
+        for one in sorted(sources.recalled, key=lambda one: one.is_world and not one.recollection.is_notebook):
             card = MemoryCard(self._theme, one, reply_context, is_open=one.recollection.memory in self._expanded_cards)
             for signal, panel_signal in (
                 (card.pin_requested, self.pin_requested),

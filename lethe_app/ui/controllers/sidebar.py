@@ -100,4 +100,5 @@ class SidebarController(QObject):
             guests=self._directory.find_names(summary.guests),
             is_ended=summary.guid == ended,
             is_incognito=summary.is_incognito,
+            can_end=not (summary.archived or summary.is_incognito) and bool(summary.first_words),
         )

@@ -25,7 +25,7 @@ from lethe_app.ui.controllers.conversation.next_speaker import NextSpeakerContro
 from lethe_app.ui.controllers.conversation.participants import ParticipantsController
 from lethe_app.ui.controllers.conversation.reminder_notice import ReminderNotice
 from lethe_app.ui.controllers.conversation.replies import ReplyController, ReplyServices
-from lethe_app.ui.controllers.conversation.session_deletion import SessionDeletion
+from lethe_app.ui.controllers.conversation.session_commands import SessionCommands
 from lethe_app.ui.controllers.conversation.session_end import SessionEnd
 from lethe_app.ui.controllers.conversation.session_follower import SessionFollower
 from lethe_app.ui.controllers.conversation.sessions import SessionController
@@ -49,6 +49,7 @@ from lethe_app.ui.controllers.starter_notice import StarterNotice
 from lethe_app.ui.controllers.transfers.bundle_export import BundleExporter
 from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter
 from lethe_app.ui.controllers.transfers.file_import import FileDropTarget, FileImporter, FileInbox
+from lethe_app.ui.controllers.transfers.session_export import SessionExporter
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
@@ -176,7 +177,7 @@ class WindowController(QObject):
             self.sessions,
             self.tasks,
         )
-        self.session_deletion = SessionDeletion(
+        self.session_commands = SessionCommands(
             window.sidebar,
             window.window_actions,
             window.notifier,
@@ -301,6 +302,7 @@ class WindowController(QObject):
         self.file_inbox = FileInbox(window, self.file_importer, services.paths, services.preferences)
         window.window_actions.connect(meet=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder)
         window.sidebar.export_requested.connect(self._export_persona)
+        self.session_exporter = SessionExporter(window.sidebar, window.notifier, lambda: services.card_export, self.tasks)
         window.window_actions.connect(export=self._export_current_persona)
         start_task = self.tasks.start_task
         for imported in (self.bundle_importer.imported, self.file_importer.imported):

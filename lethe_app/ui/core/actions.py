@@ -37,7 +37,7 @@ ACTION_SPECS = (
     ActionSpec("import_folder", str(QT_TRANSLATE_NOOP("Action", "Import SillyTavern folder…")), ("Ctrl+Alt+O",)),
     ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",)),
     ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Action", "You (user personas)")), ("Ctrl+Shift+Y",)),
-    ActionSpec("group", str(QT_TRANSLATE_NOOP("Action", "Add characters (group)")), ("Ctrl+G",)),
+    ActionSpec("group", str(QT_TRANSLATE_NOOP("Action", "Group chat…")), ("Ctrl+G",)),
     ActionSpec("who_answers", str(QT_TRANSLATE_NOOP("Action", "Choose next speaker")), ("Ctrl+J",)),
     ActionSpec("search", str(QT_TRANSLATE_NOOP("Action", "Find persona or conversation")), ("Ctrl+Shift+F",)),
     ActionSpec("sidebar", str(QT_TRANSLATE_NOOP("Action", "Show or hide sidebar")), ("Ctrl+B",)),

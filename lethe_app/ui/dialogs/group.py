@@ -44,7 +44,7 @@ class GroupDialog(QuestionDialog):
         """Set up the dialog. `guests` are the file names of the current participants; `participants` lacks those whose files
         cannot be read.
         """
-        super().__init__(parent, self.tr("Add characters"), self.tr("Done"), spacing=SPACE_3)
+        super().__init__(parent, self.tr("Group chat"), self.tr("Done"), spacing=SPACE_3)
         self.selected_names = list(guests)
         self.is_alone = not guests and not other_personas
         """True if there is no other persona; then the primary button creates one."""

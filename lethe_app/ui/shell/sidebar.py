@@ -45,6 +45,9 @@ class Sidebar(QFrame):
     """Id of the persona; empty for the current one."""
     rename_requested = Signal(str, str)
     delete_requested = Signal(str)
+    end_requested = Signal(str)
+    export_session_requested = Signal(str, str)
+    """Id and title of the session."""
     edit_requested = Signal(str)
     duplicate_requested = Signal(str)
     export_requested = Signal(str)
@@ -228,15 +231,11 @@ class Sidebar(QFrame):
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Return the context menu of the row at `index`."""
         menu = QMenu(self)
+        menu.setToolTipsVisible(True)
         row = self.model.row_at(index)
         palette = self._theme.palette
         if isinstance(row, SessionRow):
-            menu.addAction(self.tr("Open"), lambda: self.session_chosen.emit(row.guid))
-            edit = menu.addAction(load_icon("edit", palette.muted), self.tr("Rename"), lambda: self.session_list.edit(index))
-            edit.setShortcut(action_shortcut("rename"))
-            ask = partial(self.delete_requested.emit, row.guid)
-            delete = menu.addAction(load_icon("trash", palette.muted), self.tr("Delete…"), ask)
-            delete.setShortcut(action_shortcut("delete"))
+            self._fill_session_menu(menu, row, index)
         elif isinstance(row, PersonaRow):
             title = self.tr("New conversation with {name}").format(name=row.name)
             menu.addAction(load_icon("plus", palette.muted), title, lambda: self.new_requested.emit(row.persona_id))
@@ -251,6 +250,25 @@ class Sidebar(QFrame):
             delete_persona = partial(self.delete_persona_requested.emit, row.persona_id)
             menu.addAction(load_icon("trash", palette.muted), self.tr("Delete…"), delete_persona)
         return menu
+
+    def _fill_session_menu(self, menu: QMenu, row: SessionRow, index: QModelIndex) -> None:
+        colour, ask = self._theme.palette.muted, partial(self.delete_requested.emit, row.guid)
+        menu.addAction(self.tr("Open"), lambda: self.session_chosen.emit(row.guid))
+        if row.is_incognito:
+            menu.addAction(load_icon("close", colour), self.tr("Close…"), ask).setShortcut(action_shortcut("delete"))
+            return
+        edit = menu.addAction(load_icon("edit", colour), self.tr("Rename"), lambda: self.session_list.edit(index))
+        edit.setShortcut(action_shortcut("rename"))
+        export = partial(self.export_session_requested.emit, row.guid, row.title)
+        menu.addAction(load_icon("export", colour), self.tr("Export…"), export)
+        end = menu.addAction(load_icon("check", colour), self.tr("End now"), partial(self.end_requested.emit, row.guid))
+        end.setEnabled(row.can_end)
+        end.setToolTip(
+            self.tr("Summarise this conversation and learn its facts without waiting")
+            if row.can_end
+            else self.tr("It has ended already, or you have not written in it yet")
+        )
+        menu.addAction(load_icon("trash", colour), self.tr("Delete…"), ask).setShortcut(action_shortcut("delete"))
 
     def _remember_position(self) -> None:
         row = self.model.row_at(self.session_list.currentIndex())

@@ -45,6 +45,8 @@ class SessionRow:
     is_ended: bool = False
     """True if the session ended after inactivity, so that the next message begins a new one."""
     is_incognito: bool = False
+    can_end: bool = False
+    """True if it can be archived now."""
 
     @property
     def key(self) -> str:

@@ -119,6 +119,26 @@ async def test_our_own_conversations_are_written_without_hidden_messages(service
     assert len(lines) == sum(message.role is not Role.TOOL and not message.hidden for message in messages)
 
 
+async def test_one_conversation_is_written_as_markdown_or_as_a_chat(services: AppServices, says, tmp_path: Path):
+    await says("Since four.", "No.")
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "Is the lamp lit?")
+    await services.sessions.rename(session.guid, "The lamp")
+    other = await services.sessions.new(MIRA)
+    await say(services, other, "Is the bell cast?")
+
+    text = (await services.card_export.export_conversation(session.guid, tmp_path / "lamp.md")).read_text(encoding="utf-8")
+    chat = (await services.card_export.export_conversation(session.guid, tmp_path / "lamp.jsonl")).read_text(encoding="utf-8")
+
+    assert text.startswith("# The lamp\n\n**Mira** · ")
+    assert text.index("Is the lamp lit?") < text.index("Since four.")
+    assert "Is the lamp lit?" in chat
+    assert "bell" not in text + chat
+    await services.sessions.delete(session.guid)
+    with pytest.raises(FileError):
+        await services.card_export.export_conversation(session.guid, tmp_path / "gone.md")
+
+
 async def test_mode_language_latency_and_degradations_come_and_go_with_a_chat(services: AppServices, says, tmp_path: Path):
     await says("“I see the harbour and the storm.”")
     session = await services.sessions.new(MIRA)

@@ -68,6 +68,36 @@ async def test_a_conversation_in_which_nobody_answered_is_used_again(services: A
     assert first.guid == again.guid != third.guid
 
 
+async def test_a_greeting_left_alone_is_begun_again_instead_of_piling_up(services: AppServices, says: Says):
+    await says("Yes.")
+    first = await services.sessions.new("mira-test")
+    await send_message(services, first, "I grow tomatoes.")
+    alone = await services.sessions.new("mira-test")
+    await send_message(services, first, "And quinces.")
+
+    again = await services.sessions.new("mira-test")
+
+    assert again.guid == alone.guid
+    assert again.added > alone.added
+    (greeting,) = await log(services, again)
+    assert greeting.time == again.added
+    assert [summary.guid for summary in await services.sessions.list("mira-test")] == [again.guid, first.guid]
+    await services.sessions.wait_until_archived("mira-test")
+    assert (await services.sessions.open(first.guid)).archived
+
+
+async def test_a_conversation_can_be_ended_now_and_is_learnt_from(services: AppServices, says: Says):
+    await says("Yes.")
+    greeted = await services.sessions.new("mira-test")
+    assert not await services.sessions.end(greeted.guid)
+    await send_message(services, greeted, "I am allergic to peanuts.")
+
+    assert await services.sessions.end(greeted.guid)
+    assert (await services.sessions.open(greeted.guid)).archived
+    assert any("peanuts" in fact.fact for fact in await services.facts.facts_of("mira-test"))
+    assert not await services.sessions.end(greeted.guid)
+
+
 async def test_a_conversation_with_a_title_is_not_used_again(services: AppServices):
     first = await services.sessions.new("mira-test")
     await services.sessions.rename(first.guid, "Keep this")

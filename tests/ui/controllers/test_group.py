@@ -273,12 +273,12 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         header = scene.window.chat.header
         await until(header.group_button.isVisible)
-        assert header.group_button.accessibleName() == "Add characters (group)"
+        assert header.group_button.accessibleName() == "Group chat…"
         QTest.mouseClick(header.group_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, GroupDialog)
         assert nameless(dialog) == []
-        assert dialog.windowTitle() == "Add characters"
+        assert dialog.windowTitle() == "Group chat"
         assert [row.name for row in members(dialog) if row.box is None] == ["Mira"]
 
         row = next(row for row in members(dialog) if row.name == "Edmund")

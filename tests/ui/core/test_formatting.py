@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from PySide6.QtCore import QLocale
 
-from lethe_app.domain.recall import RecallCounts
+from lethe_app.domain.memory import MemoryType
+from lethe_app.domain.recall import RecallCounts, RecalledMemory, RecallWay, count_recalled
 from lethe_app.ui.core.formatting import (
     abbreviate_tokens,
     format_age,
@@ -16,6 +18,7 @@ from lethe_app.ui.core.formatting import (
     format_size,
     format_token_count,
 )
+from lethe_app.ui.core.labels.dates import spell_out_dates
 
 PRESENT = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
 
@@ -56,6 +59,20 @@ def test_a_count_of_one_is_singular():
 )
 def test_what_was_recalled_is_counted_by_kind(counts, words):
     assert format_recall_counts(counts) == words
+
+
+def test_notebooks_count_as_memories_and_world_entries_do_not():
+    common = {"memory": uuid4(), "text": "The tide.", "way": RecallWay.KEYWORD}
+    notebook = RecalledMemory(category=MemoryType.FILE, world="notebook", **common)
+    entry = RecalledMemory(category=MemoryType.WORLD_INFO, world="sea", **common)
+
+    assert count_recalled([notebook, entry, entry]) == RecallCounts(memories=1, world_entries=2)
+
+
+def test_dates_of_a_notebook_are_spelled_out_at_the_ends_of_its_lines():
+    assert spell_out_dates("- The tide. (2026-11-27)\n- On 2026-11-27 (2026-99-99)") == (
+        "- The tide. (27\N{NO-BREAK SPACE}Nov\N{NO-BREAK SPACE}2026)\n- On 2026-11-27 (2026-99-99)"
+    )
 
 
 @pytest.mark.parametrize(("tokens", "words"), [(512, "512"), (3120, "3.1k"), (8192, "8k"), (131072, "128k"), (10000, "10.0k")])

@@ -119,6 +119,21 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
         await until(lambda: headings(page) == ["The new one"])
 
 
+async def test_whole_words_come_before_words_that_only_begin_alike(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        here, _said = await add_conversation(scene, "mira", "Here", "Teague swears.", "The tea is cold.", days=90)
+        await add_conversation(scene, "edmund", "Newest", "Teamwork.", days=1)
+        await add_conversation(scene, "edmund", "Older", "Two teas, please.", days=2)
+        await scene.controller.sessions.go_to_session(here.guid)
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, "tea")
+        await until(lambda: len(texts(page)) >= 4 and "Newest" in headings(page))
+
+        assert texts(page)[:4] == ["The tea is cold.", "Teague swears.", "Two teas, please.", "Teamwork."]
+        assert headings(page)[:3] == ["Here", "Older", "Newest"]
+
+
 async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await scene.services.memory.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, Qt
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import NEVER
 from lethe_app.ui.core.formatting import format_age
+
+NOTEBOOK_DATE = re.compile(r"\((\d{4}-\d\d-\d\d)\)(?=[ \t]*$)", re.MULTILINE)
 
 
 def _tr(text: str) -> str:
@@ -31,6 +34,17 @@ def format_date_time(moment: datetime) -> str:
 def format_relative_date(moment: datetime) -> str:
     """Return a date relative to now, such as “today” or “yesterday”."""
     return format_age(moment, now())
+
+
+def spell_out_dates(text: str) -> str:
+    """Return the text of a notebook with the ISO dates at the ends of its lines as “27 Nov 2026”."""
+    return NOTEBOOK_DATE.sub(lambda found: f"({_format_iso_date(found[1])})", text)
+
+
+def _format_iso_date(text: str) -> str:
+    date = QDate.fromString(text, Qt.DateFormat.ISODate)
+    # The spaces do not break, so that a date stays on one line.
+    return QLocale().toString(date, "d MMM yyyy").replace(" ", "\N{NO-BREAK SPACE}") if date.isValid() else text
 
 
 def format_time(moment: datetime) -> str:

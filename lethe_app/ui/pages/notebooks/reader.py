@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from PySide6.QtCore import QDate, QLocale, Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
@@ -17,11 +16,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QTextEdit, QWidget
 
+from lethe_app.ui.core.labels.dates import spell_out_dates
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 
 LINE_HEIGHT_PERCENT = 120
-DATE = re.compile(r"\((\d{4}-\d\d-\d\d)\)(?=[ \t]*$)", re.MULTILINE)
-"""Date at the end of a line, as it is in the file."""
 
 
 class NotebookReader(QTextEdit):
@@ -45,8 +43,7 @@ class NotebookReader(QTextEdit):
         """Render the Markdown `text`; HTML in it is shown as text."""
         if text != self._text:
             self._text = text
-            shown = DATE.sub(lambda found: f"({_format_iso_date(found[1])})", text)
-            self.document().setMarkdown(shown, QTextDocument.MarkdownFeature.MarkdownNoHTML)
+            self.document().setMarkdown(spell_out_dates(text), QTextDocument.MarkdownFeature.MarkdownNoHTML)
             self._format_blocks()
 
     def _format_blocks(self) -> None:
@@ -76,9 +73,3 @@ class NotebookReader(QTextEdit):
 
     def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
         self.edit_requested.emit()
-
-
-def _format_iso_date(text: str) -> str:
-    """Return a date such as “27 Nov 2026” from one in ISO 8601; the same text if it is none."""
-    date = QDate.fromString(text, Qt.DateFormat.ISODate)
-    return QLocale().toString(date, "d MMM yyyy") if date.isValid() else text

@@ -197,8 +197,8 @@ class SearchPage(Page):
     # how it is shown
 
     def _group_hits(self, hits: Iterable[SearchHit]) -> list[ResultGroup]:
-        """Group the hits by conversation or world: the open conversation first, then the newest; by meaning in the order of
-        the hits.
+        """Group the hits by conversation or world: those with the whole words first, among them the open conversation, then
+        the newest; by meaning in the order of the hits.
         """
         hits_by_group: dict[tuple[str, UUID | None, str], list[SearchHit]] = {}
         for hit in hits:
@@ -208,12 +208,16 @@ class SearchPage(Page):
         ]
         if not self.by_meaning_chip.isChecked():
             groups.sort(key=lambda group: group.when, reverse=True)
+            groups.sort(key=lambda group: not group.is_open_session)
+            groups.sort(key=lambda group: not group.hits[0].is_exact)
+            return groups
         return sorted(groups, key=lambda group: not group.is_open_session)
 
     def _build_group(self, persona_id: str, session: UUID | None, hits: list[SearchHit]) -> ResultGroup:
         name, when = self._names.get(persona_id, persona_id.capitalize()), max(hit.when for hit in hits)
         if not self.by_meaning_chip.isChecked():
             hits = sorted(hits, key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when), reverse=session is None)
+            hits.sort(key=lambda hit: not hit.is_exact)
         if hits[0].world:
             return ResultGroup(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
         if session is None:

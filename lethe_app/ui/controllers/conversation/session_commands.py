@@ -1,4 +1,4 @@
-"""Delete a session after a confirmation, with Undo."""
+"""Commands on sessions of the sidebar: delete after a confirmation, with Undo, and end now."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ MAX_TITLE_LENGTH = 24
 """Maximum number of characters of a title on a button."""
 
 
-class SessionDeletion(QObject):
-    """Moves sessions of the sidebar to the trash. In place of the one on display, the persona's newest other one is opened."""
+class SessionCommands(QObject):
+    """Deletes and ends sessions of the sidebar. In place of one on display that is deleted, the persona's newest other one is
+    opened.
+    """
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class SessionDeletion(QObject):
         self._sessions, self._session_controller = sessions, session_controller
         self._replies, self._tasks = replies, tasks
         sidebar.delete_requested.connect(lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"))
+        sidebar.end_requested.connect(lambda guid: tasks.start_task(self._end_session(UUID(guid)), key="end"))
         actions.connect(delete=self._delete_current_session)
 
     def _delete_current_session(self) -> None:
@@ -76,6 +79,22 @@ class SessionDeletion(QObject):
         self._notifier.notify_undoable(
             self.tr("“{title}” was deleted.").format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
             self._tasks.create_callback(self._restore_session, guid),
+        )
+
+    async def _end_session(self, guid: UUID) -> None:
+        """Archive a session now, which makes its title, summary and facts, and offer a new one."""
+        row = self._sidebar.model.find_session(str(guid))
+        if row is None:
+            return
+        await self._replies.stop_session_reply(guid)
+        if not await self._sessions.end(guid):
+            self._notifier.notify(self.tr("There is nothing to remember in this conversation yet."))
+            return
+        text = self.tr("“{title}” has ended and is remembered. Writing in it continues it.")
+        self._notifier.notify(
+            text.format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
+            button=self.tr("New conversation"),
+            action=lambda: self._session_controller.start_session(row.persona_id),
         )
 
     async def _close_incognito(self, guid: UUID, persona_id: str) -> None:

@@ -1,0 +1,72 @@
+"""The menu of a conversation in the sidebar: what it offers, ends and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog
+
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("styled_app")
+
+
+def menu_of(scene: Scene) -> dict[str, QAction]:
+    """The entries of the menu of the conversation on display, by title."""
+    sidebar = scene.window.sidebar
+    menu = sidebar.build_menu(sidebar.model.index_of(f"session {scene.session.guid}"))
+    return {action.text(): action for action in menu.actions()}
+
+
+def is_listed(scene: Scene) -> bool:
+    return scene.window.sidebar.model.find_session(str(scene.session.guid)) is not None
+
+
+async def say(scene: Scene, text: str) -> None:
+    scene.controller.replies.send_message(text)
+    await until(lambda: len(scene.words) > 2 and not scene.is_replying)
+
+
+async def test_a_conversation_is_ended_from_its_menu_and_the_next_one_offered(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Noted.", "Yes.")) as scene:
+        await until(lambda: is_listed(scene))
+        assert not menu_of(scene)["End now"].isEnabled()
+        await say(scene, "I am allergic to peanuts.")
+        await until(lambda: menu_of(scene)["End now"].isEnabled() is True)
+
+        guid = scene.session.guid
+        menu_of(scene)["End now"].trigger()
+        await until(lambda: any("has ended and is remembered" in toast.text for toast in scene.toasts))
+
+        assert (await scene.services.sessions.open(guid)).archived
+        assert scene.session.guid == guid
+        await until(lambda: not menu_of(scene)["End now"].isEnabled())
+
+
+async def test_a_conversation_is_exported_from_its_menu(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Noted.")) as scene:
+        await say(scene, "I am allergic to peanuts.")
+        await until(lambda: is_listed(scene))
+
+        menu_of(scene)["Export…"].trigger()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        dialog.accept()
+        file = tmp_path / "I am allergic to peanuts.md"
+        await until(lambda: any(file.name in toast.text for toast in scene.toasts))
+
+        assert "I am allergic to peanuts." in file.read_text(encoding="utf-8")
+
+
+async def test_an_incognito_conversation_is_closed_and_neither_renamed_nor_exported(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path, echo_model("Noted.")) as scene:
+        scene.window.window_actions["incognito"].trigger()
+        await until(lambda: scene.session.is_incognito and is_listed(scene))
+
+        assert list(menu_of(scene)) == ["Open", "Close…"]
