@@ -29,7 +29,7 @@ LAYERS = (
     {"dates"},
     {"domain"},
     {"config"},
-    {"errors", "heap", "paths", "plugins", "system_memory"},
+    {"errors", "heap", "paths", "plugins", "process_client", "system_memory"},
 )
 """From the top; a layer imports only from those below it."""
 ALSO_NOT: dict[str, set[str]] = {

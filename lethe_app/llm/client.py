@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import multiprocessing
-import threading
 from array import array
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Literal
 
 from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, Usage
@@ -50,25 +45,9 @@ from lethe_app.llm.protocol import (
     TokensEmbedded,
     WorkerDied,
 )
+from lethe_app.process_client import ProcessClient
 
 RESTART_ADVICE = "Restart the model to continue."
-START_METHOD: Literal["spawn"] = "spawn"
-"""Start method of the worker process; not `fork`, which would copy Qt and its threads into it."""
-TERMINATE_TIMEOUT = 2.0
-"""Seconds a worker process may take to terminate by itself before it is killed."""
-
-
-def terminate_process(process: BaseProcess, reader: threading.Thread, pipe: Connection) -> None:
-    """Terminate a worker process, wait for it and for its reader thread, and close the pipe. Nothing in the process needs to
-    be saved.
-    """
-    process.terminate()
-    process.join(TERMINATE_TIMEOUT)
-    if process.is_alive():
-        process.kill()
-        process.join()
-    reader.join()
-    pipe.close()  # not before the reader has ended, which may still be in recv
 
 
 def crash_error(died: WorkerDied) -> ModelCrashed:
@@ -91,23 +70,17 @@ FINAL_REPORTS = Loaded | Done | TokensCounted | NextTokenScores | Embedded | Tok
 """Reports that end a job; none follows them."""
 
 
-class ModelClient:
+class ModelClient(ProcessClient):
     """Client of one model in one worker process. Use it from one event loop, and close it before that loop closes."""
 
     def __init__(self, kind: str = "llama") -> None:
+        super().__init__()
         self._kind = kind
         self._jobs = itertools.count(1)
         self._inboxes: dict[int, asyncio.Queue[Report | WorkerDied]] = {}
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
-        self._reader: threading.Thread | None = None
         self._may_have_state = False
         """True if a prompt with a state location was evaluated, so that there may be a state to save."""
         self._on_crash: Callable[[ModelCrashed], None] | None = None
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None and self._process.is_alive()
 
     async def load(
         self,
@@ -122,7 +95,7 @@ class ModelClient:
         """
         await self.close()
         self._on_crash = on_crash
-        self._start_process()
+        self._start_process(worker.run, "model", self._kind)
         request = Load(next(self._jobs), file.path, options)
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
@@ -250,12 +223,10 @@ class ModelClient:
         """Terminate the worker process and its reader thread; pending requests raise ModelCrashed, even when this call is
         cancelled.
         """
-        process, pipe, reader = self._process, self._pipe, self._reader
-        self._process = self._pipe = self._reader = None
         self._may_have_state = False
-        if process is None or pipe is None or reader is None:
+        termination = self._begin_termination()
+        if termination is None:
             return
-        termination = asyncio.ensure_future(asyncio.to_thread(terminate_process, process, reader, pipe))
         # The shield lets the termination finish even if this coroutine is cancelled; otherwise a process with gigabytes of
         # weights would be left behind.
         try:
@@ -306,42 +277,12 @@ class ModelClient:
         except OSError as error:
             raise crash_error(WorkerDied()) from error
 
-    def _start_process(self) -> None:
-        context = multiprocessing.get_context(START_METHOD)
-        parent_end, child_end = context.Pipe()
-        self._process = context.Process(target=worker.run, args=(child_end, self._kind), daemon=True, name="lethe-model")
-        self._process.start()
-        # The worker has its own copy. With this one open, recv would never report the end of the pipe after a crash.
-        child_end.close()
-        self._pipe = parent_end
-        loop = asyncio.get_running_loop()
-        self._reader = threading.Thread(
-            target=self._read_reports, args=(parent_end, self._process, loop), daemon=True, name="model-reports"
-        )
-        self._reader.start()
-
-    def _read_reports(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
-        """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
-        try:
-            while True:
-                loop.call_soon_threadsafe(self._deliver, pipe.recv())
-        except (EOFError, OSError):
-            process.join(TERMINATE_TIMEOUT)
-            # The exit code is known only after the join above: the pipe ends slightly before the process does.
-            with suppress(RuntimeError):  # the loop is closed: nobody waits for the news
-                loop.call_soon_threadsafe(self._handle_exit, pipe, process.exitcode)
-
     def _deliver(self, report: Report) -> None:
         if inbox := self._inboxes.get(report.job):
             inbox.put_nowait(report)
 
-    def _handle_exit(self, pipe: Connection, exit_code: int | None) -> None:
-        """Handle the end of the process: unless this client closed it, notify all pending requests and the caller of `load`."""
-        # A process that was replaced or closed by this client also ends its pipe; only the current one counts as a crash.
-        if pipe is not self._pipe:
-            return
-        self._process = self._pipe = self._reader = None
-        pipe.close()
+    def _handle_exit(self, exit_code: int | None) -> None:
+        """Notify all pending requests and the caller of `load`."""
         died = WorkerDied(exit_code)
         self._notify_all(died)
         if self._on_crash is not None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Literal
 
 from lethe_app.errors import RecognitionCrashed
+from lethe_app.process_client import START_METHOD, ProcessClient
 from lethe_app.speech.recognition.protocol import (
     AudioChunk,
     CancelListening,
@@ -27,28 +25,20 @@ from lethe_app.speech.recognition.protocol import (
     StartListening,
 )
 
-START_METHOD: Literal["spawn"] = "spawn"
-"""Start method of the process; not `fork`, which would copy Qt and its threads into it."""
 IDLE_SECONDS = 180.0
 """Seconds without a stream after which the process ends, and its memory is free again."""
-TERMINATE_TIMEOUT = 2.0
-"""Seconds the process may take to terminate by itself before it is killed."""
 MAX_THREADS = 4
 """Threads of recognition; more are hardly faster, and a reply may be generated at the same time."""
 
 ReportListener = Callable[[RecognitionReport], None]
 
 
-class RecognitionClient:
-    """One stream at a time is heard; those before it may still be recognised. Use it from one event loop, and close it before
-    that loop closes.
-    """
+class RecognitionClient(ProcessClient):
+    """One stream at a time is heard; those before it may still be recognised."""
 
     def __init__(self, kind: str = "whisper", idle_seconds: float = IDLE_SECONDS) -> None:
+        super().__init__()
         self._kind, self._idle_seconds = kind, idle_seconds
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
-        self._reader: threading.Thread | None = None
         self._outbox: SimpleQueue[RecognitionRequest | None] = SimpleQueue()
         """Requests for the process, which a thread sends: a pipe blocks as soon as nobody reads it. None ends the thread."""
         self._loaded_path: Path | None = None
@@ -60,10 +50,6 @@ class RecognitionClient:
         """Listeners of the streams that have not ended."""
         self._idle_timer: asyncio.TimerHandle | None = None
         self._terminations: set[asyncio.Task[None]] = set()
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None and self._process.is_alive()
 
     @property
     def is_listening(self) -> bool:
@@ -82,7 +68,7 @@ class RecognitionClient:
         self._stream += 1
         self._listeners[self._stream], self._is_heard = on_report, True
         if not self.is_running:
-            self._start_process()
+            self._start_worker()
         if self._loaded_path != path:
             self._loaded_path = path
             self._send(LoadRecogniser(path, min(MAX_THREADS, os.cpu_count() or 1)))
@@ -116,35 +102,12 @@ class RecognitionClient:
 
     # Process.
 
-    def _start_process(self) -> None:
+    def _start_worker(self) -> None:
         from lethe_app.speech.recognition import worker  # noqa: PLC0415 - the program at rest does without its modules
 
-        context = multiprocessing.get_context(START_METHOD)
-        parent_end, child_end = context.Pipe()
-        self._process = context.Process(target=worker.run, args=(child_end, self._kind), daemon=True, name="lethe-recognition")
-        self._process.start()
-        # The process has its own copy. With this one open, recv would never report the end of the pipe after a crash.
-        child_end.close()
-        self._pipe, self._loaded_path = parent_end, None
-        loop = asyncio.get_running_loop()
-        self._reader = threading.Thread(
-            target=self._read_reports, args=(parent_end, self._process, loop), daemon=True, name="recognition-reports"
-        )
-        self._reader.start()
-        self._outbox = SimpleQueue()
-        threading.Thread(
-            target=_send_requests, args=(parent_end, self._outbox), daemon=True, name="recognition-requests"
-        ).start()
-
-    def _read_reports(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
-        """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
-        try:
-            while True:
-                loop.call_soon_threadsafe(self._deliver, pipe.recv())
-        except (EOFError, OSError):
-            process.join(TERMINATE_TIMEOUT)
-            with suppress(RuntimeError):  # the loop is closed: nobody waits for the news
-                loop.call_soon_threadsafe(self._handle_exit, pipe)
+        pipe = self._start_process(worker.run, "recognition", self._kind, start_method=START_METHOD)
+        self._outbox, self._loaded_path = SimpleQueue(), None
+        threading.Thread(target=_send_requests, args=(pipe, self._outbox), daemon=True, name="recognition-requests").start()
 
     def _deliver(self, report: RecognitionReport) -> None:
         stream = report.stream or self._stream
@@ -176,13 +139,10 @@ class RecognitionClient:
         if self._pipe is not None:
             self._outbox.put(request)
 
-    def _handle_exit(self, pipe: Connection) -> None:
-        """Handle the end of a process that this client did not terminate: the next stream starts another."""
-        if pipe is not self._pipe:
-            return
+    def _handle_exit(self, _exit_code: int | None) -> None:
+        """End all streams with an error: the next one starts another process."""
         self._outbox.put(None)
-        pipe.close()
-        self._process = self._pipe = self._reader = self._loaded_path = None
+        self._loaded_path = None
         listeners, self._is_heard = dict(self._listeners), False
         self._listeners.clear()
         for stream, on_report in listeners.items():
@@ -190,12 +150,9 @@ class RecognitionClient:
             on_report(RecognitionFailed(stream, RecognitionCrashed.__name__, message, "Dictate again to restart it."))
 
     def _terminate_process(self) -> None:
-        process, pipe, reader = self._process, self._pipe, self._reader
         self._outbox.put(None)
-        self._process = self._pipe = self._reader = self._loaded_path = None
-        if process is not None and pipe is not None and reader is not None:
-            work = asyncio.to_thread(_terminate, process, pipe, reader)
-            task = asyncio.get_running_loop().create_task(work)
+        self._loaded_path = None
+        if (task := self._begin_termination()) is not None:
             self._terminations.add(task)
             task.add_done_callback(self._terminations.discard)
 
@@ -205,14 +162,3 @@ def _send_requests(pipe: Connection, outbox: SimpleQueue[RecognitionRequest | No
     with suppress(OSError):
         while (request := outbox.get()) is not None:
             pipe.send(request)
-
-
-def _terminate(process: BaseProcess, pipe: Connection, reader: threading.Thread) -> None:
-    """Terminate a process and wait for it; nothing in it needs to be saved."""
-    process.terminate()
-    process.join(TERMINATE_TIMEOUT)
-    if process.is_alive():
-        process.kill()
-        process.join()
-    reader.join()
-    pipe.close()  # not before the reader has ended, which may still be in recv

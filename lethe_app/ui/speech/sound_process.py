@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import multiprocessing
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 
 from lethe_app.errors import SpeechUnavailable
+from lethe_app.process_client import ProcessClient
 from lethe_app.services.speech.voices import SYSTEM_PREFIX, PreparedSentence, SpokenSentence, Voice
 from lethe_app.ui.speech import worker
 from lethe_app.ui.speech.protocol import (
@@ -26,31 +23,25 @@ from lethe_app.ui.speech.protocol import (
     VoicesListed,
 )
 
-TERMINATE_TIMEOUT = 2.0
-"""Seconds the process may take to end before it is killed."""
 IDLE_TIMEOUT = 300.0
 """Seconds without a request after which the process is ended; the next request starts it again."""
 CRASH_MESSAGE = "The sound process stopped working."
 
 
-class SoundProcess:
-    """Sound output in a process of its own, for all engines. Use it from one event loop."""
+class SoundProcess(ProcessClient):
+    """Sound output in a process of its own, for all engines."""
 
     def __init__(self, engine_name: str = "", idle_timeout: float = IDLE_TIMEOUT) -> None:
         """`engine_name` chooses one of Qt's speech engines, empty for the system's."""
+        super().__init__()
         self._engine_name, self._idle_timeout = engine_name, idle_timeout
         self._jobs = itertools.count(1)
         self._last_job = 0
         self._pending: dict[int, asyncio.Future[SoundReport]] = {}
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._termination: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self.on_started: Callable[[], None] | None = None
         """Called when the first sound of a sentence was handed to the system; for measurements."""
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None and self._process.is_alive()
 
     async def list_voices(self) -> tuple[Voice, ...]:
         """Return the voices of the system. Raise SpeechUnavailable."""
@@ -76,10 +67,9 @@ class SoundProcess:
         """End the process."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
-        process, pipe = self._process, self._pipe
-        self._process = self._pipe = None
-        if process is not None and pipe is not None:
-            await asyncio.to_thread(_terminate, process)
+        self._termination = self._begin_termination() or self._termination
+        if self._termination is not None:
+            await self._termination
         self._fail_pending()
 
     def _next_job(self) -> int:
@@ -88,7 +78,7 @@ class SoundProcess:
 
     async def _request(self, request: SoundRequest) -> SoundReport:
         if not self.is_running:
-            await self._start()
+            self._start_process(worker.run, "sound", self._engine_name)
         assert self._pipe is not None
         answer = self._pending[request.job] = asyncio.get_running_loop().create_future()
         try:
@@ -103,26 +93,6 @@ class SoundProcess:
             raise SpeechUnavailable(report.message, report.remedy)
         return report
 
-    async def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")  # not `fork`, which would copy Qt and its threads into it
-        parent_end, child_end = context.Pipe()
-        process = context.Process(target=worker.run, args=(child_end, self._engine_name), daemon=True, name="lethe-sound")
-        process.start()
-        child_end.close()  # otherwise recv would never report the end of the pipe after a crash
-        self._process, self._pipe = process, parent_end
-        loop = asyncio.get_running_loop()
-        threading.Thread(target=self._read_reports, args=(parent_end, loop), daemon=True, name="sound-reports").start()
-
-    def _read_reports(self, pipe: Connection, loop: asyncio.AbstractEventLoop) -> None:
-        """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
-        try:
-            while True:
-                loop.call_soon_threadsafe(self._deliver, pipe.recv())
-        except (EOFError, OSError, RuntimeError):  # RuntimeError: the loop is closed
-            pipe.close()
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._handle_exit, pipe)
-
     def _deliver(self, report: SoundReport) -> None:
         if isinstance(report, SoundStarted):
             if self.on_started is not None:
@@ -132,10 +102,8 @@ class SoundProcess:
         if answer is not None and not answer.done():
             answer.set_result(report)
 
-    def _handle_exit(self, pipe: Connection) -> None:
-        if pipe is self._pipe:
-            self._process = self._pipe = None
-            self._fail_pending()
+    def _handle_exit(self, _exit_code: int | None) -> None:
+        self._fail_pending()
 
     def _fail_pending(self) -> None:
         for job, answer in self._pending.items():
@@ -153,17 +121,7 @@ class SoundProcess:
         if self._pending or self._pipe is None:
             self._restart_idle_timer()
             return
-        process, self._process, self._pipe = self._process, None, None
-        assert process is not None
-        threading.Thread(target=_terminate, args=(process,), daemon=True, name="sound-end").start()
-
-
-def _terminate(process: BaseProcess) -> None:
-    process.terminate()
-    process.join(TERMINATE_TIMEOUT)
-    if process.is_alive():
-        process.kill()
-        process.join()
+        self._termination = self._begin_termination()
 
 
 class SystemVoices:
