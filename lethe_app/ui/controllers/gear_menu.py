@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
-from PySide6.QtWidgets import QDialog, QMenu, QToolButton
+from PySide6.QtWidgets import QDialog, QMenu
 
 from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.icons import load_icon
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
     from lethe_app.ui.controllers.appearance import AppearanceController
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.main_window import MainWindow
 
 GROUPS = {"timeline": "memory", "away": "thought"}
 """First tab of each group of pages, by action, with the icon of the group."""
@@ -43,19 +41,16 @@ class GearMenu(QObject):
 
     def __init__(
         self,
-        button: QToolButton,
-        actions: Actions,
-        theme: Theme,
+        window: MainWindow,
         appearance: AppearanceController,
         models: ModelController,
         data_folder: Path,
         tasks: TaskRunner,
-        notifier: Notifier,
     ) -> None:
+        button, actions = window.sidebar.gear_button, window.window_actions
         super().__init__(button)
-        self._button, self._actions, self._theme = button, actions, theme
+        self._button, self._actions, self._theme, self._notifier = button, actions, window.theme, window.notifier
         self._appearance, self._models, self._data_folder, self._tasks = appearance, models, data_folder, tasks
-        self._notifier = notifier
         self.menu = QMenu(button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         button.setMenu(self.menu)

@@ -120,16 +120,7 @@ class WindowController(QObject):
         self.appearance = AppearanceController(
             self.view, window.theme, window.window_actions, preferences, self.tasks, window.store_window_value
         )
-        self.gear_menu = GearMenu(
-            window.sidebar.gear_button,
-            window.window_actions,
-            window.theme,
-            self.appearance,
-            self.models,
-            services.paths.home,
-            self.tasks,
-            notifier,
-        )
+        self.gear_menu = GearMenu(window, self.appearance, self.models, services.paths.home, self.tasks)
         self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
         self.reminder_notice = ReminderNotice(window, notifier, services.mind.reminders, services.memory, self.tasks)
         self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, self.tasks)
