@@ -8,6 +8,7 @@ import importlib.util
 import platform
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,13 +26,20 @@ SAMPLE_BYTES = 16 << 20
 """Bytes that each thread copies to measure the memory bandwidth; more than a processor's share of the cache."""
 MAX_THREADS = 4
 """Maximum number of threads that copy: as many saturate the memory of a usual computer, and each needs two blocks."""
-SAMPLES = 16
-"""Copies of which the fastest counts; the first one also pays for the pages."""
-SAMPLE_INTERVAL = 0.015
-"""Seconds between two copies. Other programs take turns of some milliseconds, so spread copies meet a moment without them:
-under a load of 8 on two cores, seven measurements in eight were within a tenth of those of an idle computer; of the fastest of
-three copies in a row, all but one dropped below a third.
+MIN_COPIES, MIN_UNDISTURBED = 8, 4
+"""Copies after which the measurement ends, if so many of them were not interrupted by other programs."""
+MAX_SECONDS = 0.5 if sys.platform == "win32" else 3.0
+"""Seconds after which the measurement ends in any case; Windows counts the time of a thread too coarsely to recognise an
+interruption.
 """
+COPY_INTERVAL = 0.015
+"""Seconds between two copies. Other programs take turns of some milliseconds, so spread copies meet a moment without them:
+under a load of 19 on two cores ten measurements gave 29 to 36 GB per second; the fastest of three copies in a row gave 2 to 36.
+"""
+MAX_WAIT = 1.2
+"""Elapsed time of a copy relative to the time the processor spent on it, up to which it counts as not interrupted."""
+MAX_SKEW = 2.5
+"""The same for all threads together, which do not begin at the same moment."""
 MIN_GAIN = 1.25
 """A measurement replaces the stored one if it is this many times as high; less is the noise of two measurements, after which
 the same model would be described by another speed.
@@ -76,7 +84,7 @@ class HardwareProfile:
         self._lock = asyncio.Lock()
 
     async def current(self) -> Hardware:
-        """Return the hardware, with the memory that is free now. The first call takes about a third of a second."""
+        """Return the hardware, with the memory that is free now. The first call takes up to three seconds."""
         async with self._lock:  # the stored bandwidth is read and written once
             hardware = await asyncio.to_thread(self._measure)
             if self._bandwidth is None:
@@ -97,7 +105,7 @@ class HardwareProfile:
 
 
 def measure_hardware() -> Hardware:
-    """Measure the hardware, which takes about a third of a second the first time. Call it outside the event loop."""
+    """Measure the hardware, which takes up to three seconds the first time. Call it outside the event loop."""
     cores = psutil.cpu_count(logical=False) or 1
     computer = f"{_processor_name()}, {cores} cores, {round(total_memory() / (1 << 30))} GB"
     return Hardware(total_memory(), available_memory(), _measure_bandwidth(), _find_gpu_memory(), cores, computer)
@@ -115,17 +123,31 @@ def _processor_name() -> str:
 
 @cache
 def _measure_bandwidth() -> float:
-    """Measure how many bytes per second the physical cores read and write when each of them copies a block."""
+    """Measure how many bytes per second the physical cores read and write when each of them copies a block: the fastest of
+    several copies, until some were not interrupted.
+    """
     threads = min(psutil.cpu_count(logical=False) or 1, MAX_THREADS)
     blocks = [(ctypes.create_string_buffer(SAMPLE_BYTES), ctypes.create_string_buffer(SAMPLE_BYTES)) for _ in range(threads)]
-    fastest = 0.0
+    fastest, copies, undisturbed = 0.0, 0, 0
+    start = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        for _ in range(SAMPLES):
-            begin = time.perf_counter()  # the copies are foreign calls, so they run without the GIL
-            list(pool.map(lambda pair: ctypes.memmove(pair[0], pair[1], SAMPLE_BYTES), blocks))
-            fastest = max(fastest, 2 * SAMPLE_BYTES * threads / (time.perf_counter() - begin))
-            time.sleep(SAMPLE_INTERVAL)
+        while (copies < MIN_COPIES or undisturbed < MIN_UNDISTURBED) and time.perf_counter() - start < MAX_SECONDS:
+            begin = time.perf_counter()
+            times = list(pool.map(_copy_block, blocks))
+            elapsed = time.perf_counter() - begin
+            fastest = max(fastest, 2 * SAMPLE_BYTES * threads / elapsed)
+            copies += 1
+            was_interrupted = any(waited > MAX_WAIT * used for waited, used in times)
+            undisturbed += not was_interrupted and elapsed <= MAX_SKEW * max(used for _waited, used in times)
+            time.sleep(COPY_INTERVAL)
     return fastest
+
+
+def _copy_block(blocks: tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]) -> tuple[float, float]:
+    """Copy a block, and return the elapsed time and the time of the processor in seconds."""
+    begin, used = time.perf_counter(), time.thread_time()
+    ctypes.memmove(blocks[0], blocks[1], SAMPLE_BYTES)  # a foreign call, so it runs without the GIL
+    return time.perf_counter() - begin, time.thread_time() - used
 
 
 @cache

@@ -73,7 +73,7 @@ class FirstStart(QObject):
         await self._find_models()
 
     async def _find_models(self, selected_path: Path | None = None) -> None:
-        found = await self._models.list_chat_models()
+        found, hardware = await asyncio.gather(self._models.list_chat_models(), self._downloads.hardware.current())
         picked = (
             [self._picked_model]
             if self._picked_model and self._picked_model.path not in {model.path for model in found}
@@ -81,7 +81,6 @@ class FirstStart(QObject):
         )
         models = [*picked, *found]
         too_large = await asyncio.to_thread(self._find_too_large, models)
-        hardware = await self._downloads.hardware.current()
         models = rank_local_models(models, hardware)
         speeds = {model.path: estimate_speed(model.size, hardware) for model in models}
         models.sort(key=lambda model: model.path in too_large)
