@@ -57,9 +57,15 @@ class BackgroundSettings(BaseModel):
         "Quiet hours from",
         "Start of the hours in which no background task starts, for example 22:00; leave empty for none.",
         pattern=_TIME_OF_DAY,
+        max_length=5,
     )
     agent_quiet_until: str = setting(
-        SettingSection.BACKGROUND, "", "Quiet hours until", "End of the quiet hours, for example 07:00.", pattern=_TIME_OF_DAY
+        SettingSection.BACKGROUND,
+        "",
+        "Quiet hours until",
+        "End of the quiet hours, for example 07:00.",
+        pattern=_TIME_OF_DAY,
+        max_length=5,
     )
     agent_on_battery: bool = setting(
         SettingSection.BACKGROUND, False, "Run on battery", "Run background tasks on battery power as well."

@@ -11,13 +11,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, OptionalChoiceBox, create_field
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import ElidedLabel, build_small_label
 from lethe_app.ui.widgets.multi_select import MultiSelect
 
 NARROW_KINDS = frozenset(
     {FieldKind.INTEGER, FieldKind.FLOAT, FieldKind.PERCENT, FieldKind.COMBO_BOX, FieldKind.OPTIONAL_CHOICE}
 )
 """Kinds of fields that do not take the whole width."""
+MAX_SHORT_TEXT = 10
+"""Maximum length of a text, such as a time of day, whose field does not take the whole width either."""
 
 
 class Form(QWidget):
@@ -32,7 +34,7 @@ class Form(QWidget):
         self._rows: dict[str, QWidget] = {}
         self._field_lines: dict[str, QHBoxLayout] = {}
         self._titles: dict[str, QLabel] = {}
-        self._notes: dict[str, QLabel] = {}
+        self._notes: dict[str, ElidedLabel] = {}
         self._error_labels: dict[str, QLabel] = {}
         self._helps: dict[str, str] = {}
         self._column = QVBoxLayout(self)
@@ -66,7 +68,7 @@ class Form(QWidget):
         """Return the line with title and note; a check box carries its title itself."""
         head = QHBoxLayout()
         head.setSpacing(SPACE_3)
-        note = QLabel()
+        note = ElidedLabel()  # a long note must not widen the form
         note.setProperty("small", True)
         if spec.kind is FieldKind.CHECKBOX:
             head.addWidget(field.widget)
@@ -85,7 +87,7 @@ class Form(QWidget):
         """Return the line with the field, and with the buttons that belong to it."""
         line = QHBoxLayout()
         line.setSpacing(SPACE_2)
-        is_narrow = spec.kind in NARROW_KINDS
+        is_narrow = spec.kind in NARROW_KINDS or (spec.kind is FieldKind.TEXT and spec.max_length <= MAX_SHORT_TEXT)
         line.addWidget(field.widget, 0 if is_narrow else 1)
         if is_narrow:
             line.addStretch(1)
@@ -125,7 +127,7 @@ class Form(QWidget):
 
     def show_note(self, name: str, text: str) -> None:
         """Show a short muted text at the right of the title, such as a token count."""
-        self._notes[name].setText(text)
+        self._notes[name].set_full_text(text)
 
     def show_error(self, name: str, message: str) -> None:
         """Show an error message below a field; an empty text removes it."""

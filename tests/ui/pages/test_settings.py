@@ -304,7 +304,7 @@ async def test_the_switch_for_background_activity_says_for_how_many_personas_it_
     async with opened(tmp_path) as scene:
         page = await settings_page(scene)
         page.show_setting("agents")
-        assert "not switched on for any persona" in texts(page)
+        assert "on for no persona" in texts(page)
 
         mira = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(mira.model_copy(update={"agent_mode": True}))

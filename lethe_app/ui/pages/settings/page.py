@@ -291,7 +291,7 @@ class SettingsPage(Page):
         if name == "agents":
             count = self._active_personas
             is_on = format_count(count, self.tr("on for {n} persona"), self.tr("on for {n} personas"))
-            return is_on if count else self.tr("not switched on for any persona")
+            return is_on if count else self.tr("on for no persona")
         if name != "memory_profile" or not self._preferences.is_small_computer:
             return ""
         size = format_size(self._preferences.memory)
