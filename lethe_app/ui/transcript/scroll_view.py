@@ -169,6 +169,11 @@ class ScrollView(QListView):
         self.row_layout.is_at_end = True
         self.update_layout()
 
+    def go_to_beginning(self) -> None:
+        """Scroll to the first message."""
+        self.row_layout.jump_to(0)
+        self.update_layout()
+
     @property
     def is_at_end(self) -> bool:
         return self.row_layout.is_at_end
@@ -250,8 +255,7 @@ class ScrollView(QListView):
         if row > 0:
             self.go_to_end()
         else:
-            self.row_layout.jump_to(0)
-            self.update_layout()
+            self.go_to_beginning()
         if had_focus and row >= 0:
             self.focus_row(row)
 

@@ -56,6 +56,19 @@ async def test_the_line_names_the_earlier_conversation_and_opens_it(scene: Scene
     await until(lambda: "Is the pharos lit?" in scene.words)
 
 
+async def test_the_line_is_in_view_even_if_the_greeting_is_longer_than_the_window(scene: Scene):
+    mira = await scene.services.library.persona("mira")
+    await scene.services.library.save_persona(mira.model_copy(update={"first_messages": ["The tide is out. " * 400]}))
+
+    line = await begin_next(scene)
+
+    await until(lambda: scene.words and scene.words[0].startswith("The tide") and line.geometry().top() >= 0)
+    view = scene.controller.view
+    assert line.geometry().bottom() < view.viewport().height()
+    await say(scene, "Good evening.")
+    assert view.is_at_end
+
+
 async def test_left_out_it_is_in_no_prompt_until_it_is_brought_back(scene: Scene):
     async def prompt() -> str:
         message = scene.controller.messages.outline(scene.controller.messages.rowCount() - 1).id

@@ -91,9 +91,12 @@ class EarlierSessionsLine(QObject):
             pieces = self._format_left_out(persona.name)
         else:
             pieces = self._format(persona.name, earlier, has_begun=has_begun)
-        if self._view.heading is not self.line or "".join(text for text, _address in pieces) != self.line.plain_text:
+        is_new = self._view.heading is not self.line
+        if is_new or "".join(text for text, _address in pieces) != self.line.plain_text:
             self.line.show_pieces(*pieces)
             self._view.set_heading(self.line)
+        if is_new and not has_begun:
+            self._view.go_to_beginning()  # where the line is, even if the greeting is longer than the window is high
 
     def _format(self, name: str, earlier: list[SessionSummary], *, has_begun: bool) -> list[tuple[str, str]]:
         newest, is_single = earlier[0], len(earlier) == 1

@@ -16,7 +16,7 @@ from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TASK, DUE, COST = range(3)
-WIDTHS = {TASK: 216, DUE: 216, COST: 150}
+WIDTHS = {TASK: 232, DUE: 216, COST: 150}
 HIDEABLE_COLUMNS = (DUE, COST)
 MIN_HELP_WIDTH = 240
 

@@ -168,7 +168,9 @@ class UserPersonasPage(ListPage):
     def _update_buttons(self) -> None:
         persona = self.selected
         self._edit_button.setEnabled(persona is not None)
-        self._use_button.setEnabled(persona is not None and persona.unique_name != self._used_persona_id)
+        is_used = persona is not None and persona.unique_name == self._used_persona_id
+        self._use_button.setEnabled(persona is not None and not is_used)
+        self._use_button.setToolTip(self.tr("New conversations use it already") if is_used else "")
 
     # Actions of the user.
 
