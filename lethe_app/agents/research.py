@@ -49,33 +49,6 @@ class ResearchAssignment:
     """State to be stored when the task is complete."""
 
 
-class ActiveResearchTask(AgentTask):
-    """Look up subjects of the running session once it has enough new messages."""
-
-    name = "active_research"
-    title = "Research during conversations"
-    help = "Look up as many as three topics of a long current conversation on the internet."
-    every = timedelta(hours=4)
-    needs = frozenset({TaskRequirement.MODEL, TaskRequirement.WEB})
-
-    def __init__(self, web_reader: WebReader) -> None:
-        self._web_reader = web_reader
-
-    async def observe(self, view: TaskView) -> bool:
-        return await _find_running_session(view) is not None
-
-    async def execute(self, context: TaskContext) -> TaskResult:
-        running = await _find_running_session(context)
-        if running is None:
-            return NOTHING
-        session, utterances = running
-        summary = (await context.load_session(session.guid)).content
-        final_state = {UNTIL_KEY: utterances[-1].time.isoformat()}
-        return await run_research(
-            context, self._web_reader, ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
-        )
-
-
 class ResearchTask(AgentTask):
     """Look up subjects of the last archived session, once."""
 
@@ -99,6 +72,28 @@ class ResearchTask(AgentTask):
         final_state = {LAST_SESSION_KEY: str(session.guid)}
         return await run_research(
             context, self._web_reader, ResearchAssignment(utterances, session.content, timedelta(days=10), 0, final_state)
+        )
+
+
+class ActiveResearchTask(ResearchTask):
+    """Look up subjects of the running session once it has enough new messages."""
+
+    name = "active_research"
+    title = "Research during conversations"
+    help = "Look up as many as three topics of a long current conversation on the internet."
+
+    async def observe(self, view: TaskView) -> bool:
+        return await _find_running_session(view) is not None
+
+    async def execute(self, context: TaskContext) -> TaskResult:
+        running = await _find_running_session(context)
+        if running is None:
+            return NOTHING
+        session, utterances = running
+        summary = (await context.load_session(session.guid)).content
+        final_state = {UNTIL_KEY: utterances[-1].time.isoformat()}
+        return await run_research(
+            context, self._web_reader, ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
         )
 
 

@@ -207,37 +207,39 @@ def build_parser() -> argparse.ArgumentParser:
     return top
 
 
+async def run_with_services(
+    command: Callable[[AppServices, argparse.Namespace], Awaitable[int]],
+    options: argparse.Namespace,
+    paths: Paths,
+    build: Build,
+) -> int:
+    """Run a command with the services of the data folder, and close them. Return its exit code."""
+    services = await build(paths)
+    try:
+        return await command(services, options)
+    finally:
+        await services.close()
+
+
 async def run_chat(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe chat`."""
     from lethe_app.cli.chat import run_chat_session
 
-    services = await build(paths)
-    try:
-        return await run_chat_session(services, options)
-    finally:
-        await services.close()
+    return await run_with_services(run_chat_session, options, paths, build)
 
 
 async def run_recall(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe recall`."""
     from lethe_app.cli.recall import recall
 
-    services = await build(paths)
-    try:
-        return await recall(services, options)
-    finally:
-        await services.close()
+    return await run_with_services(recall, options, paths, build)
 
 
 async def run_archive(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe archive`."""
     from lethe_app.cli.archive import archive
 
-    services = await build(paths)
-    try:
-        return await archive(services, options)
-    finally:
-        await services.close()
+    return await run_with_services(archive, options, paths, build)
 
 
 async def run_export(options: argparse.Namespace, paths: Paths, build: Build) -> int:
@@ -245,11 +247,7 @@ async def run_export(options: argparse.Namespace, paths: Paths, build: Build) ->
     from lethe_app.cli.bundles import export
     from lethe_app.cli.card_export import export_for_others, is_for_others
 
-    services = await build(paths)
-    try:
-        return await (export_for_others if is_for_others(options) else export)(services, options)
-    finally:
-        await services.close()
+    return await run_with_services(export_for_others if is_for_others(options) else export, options, paths, build)
 
 
 async def run_import(options: argparse.Namespace, paths: Paths, build: Build) -> int:
@@ -257,25 +255,20 @@ async def run_import(options: argparse.Namespace, paths: Paths, build: Build) ->
     from lethe_app.cli.bundles import import_bundle
     from lethe_app.cli.imports import import_files
 
-    bundles = [file for file in options.files if file.suffix.lower() == BUNDLE_SUFFIX]
-    others = [file for file in options.files if file not in bundles]
-    services = await build(paths)
-    try:
+    async def import_all(services: AppServices, options: argparse.Namespace) -> int:
+        bundles = [file for file in options.files if file.suffix.lower() == BUNDLE_SUFFIX]
+        others = [file for file in options.files if file not in bundles]
         codes = [await import_bundle(services, file, options) for file in bundles]
         return max([*codes, await import_files(services, others, options) if others else 0])
-    finally:
-        await services.close()
+
+    return await run_with_services(import_all, options, paths, build)
 
 
 async def run_documents(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe kb`."""
     from lethe_app.cli.documents import run_kb
 
-    services = await build(paths)
-    try:
-        return await run_kb(services, options)
-    finally:
-        await services.close()
+    return await run_with_services(run_kb, options, paths, build)
 
 
 async def run_doctor(options: argparse.Namespace, paths: Paths, build: Build) -> int:

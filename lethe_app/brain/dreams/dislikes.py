@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.dreams.consolidation import DREAM, INFERRED
+from lethe_app.brain.dreams.consolidation import INFERRED
 from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStrength
-from lethe_app.brain.dreams.preferences import CorrectionRemark, find_remarks, is_sensitive
+from lethe_app.brain.dreams.preferences import CorrectionRemark, build_inferred_memory, build_memory_change, find_remarks
 from lethe_app.brain.fact_guard.faithfulness import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import INFER, RATINGS_TAG, ChangedRecords
-from lethe_app.domain.memory import MemoryUnit, inferred_metadata
+from lethe_app.domain.changes import INFER, RATINGS_TAG
 
 MIN_DISLIKED_REPLIES = int(CorrectionStrength.CASUAL)
 """Minimum number of disliked replies that share a pattern: a thumb without explanation weighs as much as a casual remark."""
@@ -59,7 +58,7 @@ def infer_dislike(
     `names` are the user's and the persona's names, `provenance` is (persona id, run id, moment). `pattern` continues a sentence
     that begins with the persona's name: “asks a question at every end”.
     """
-    (user, name), (persona_id, run_id, moment) = names, provenance
+    user, name = names
     behaviour = pattern.strip().rstrip(".!… ")
     texts = [text for one in matching_replies for text in (one.reply, one.user_text)]
     if (
@@ -69,26 +68,10 @@ def infer_dislike(
     ):
         return None
     content = f"{user} seems not to like it when {name} {behaviour}."
-    memory = MemoryUnit(
-        content=content,
-        priority=1,
-        filed_under=INFERRED,
-        tags=["inferred", RATINGS_TAG],
-        sources=[f"message:{one.message}" for one in matching_replies],
-        made_by=DREAM,
-        metadata=inferred_metadata(needs_permission=is_sensitive(content)),
-        added=moment,
-        last_trigger=moment,
-    )
-    return RecordedChange(
-        run_id=run_id,
-        persona_id=persona_id,
-        at=moment,
-        what=INFER,
-        reason=f"You gave a thumb down to {len(matching_replies)} replies like that, without a word.",
-        before=ChangedRecords().model_dump_json(),
-        after=ChangedRecords(memories=[memory]).model_dump_json(),
-    )
+    messages = [one.message for one in matching_replies]
+    memory = build_inferred_memory(content, INFERRED, ["inferred", RATINGS_TAG], messages, provenance[2])
+    reason = f"You gave a thumb down to {len(messages)} replies like that, without a word."
+    return build_memory_change(INFER, reason, memory, provenance)
 
 
 def parse_explanation(text: str, message: UUID, session: UUID, at: datetime) -> list[CorrectionRemark]:

@@ -171,25 +171,41 @@ def _build_change(
     group: PreferenceRemarks,
     provenance: tuple[str, UUID | None, datetime],
 ) -> RecordedChange:
-    persona_id, run_id, moment = provenance
-    memory = MemoryUnit(
+    messages = [one.message for one in group.distinct_remarks]
+    memory = build_inferred_memory(content, filed_under, tags, messages, provenance[2])
+    memory.priority = 4 - group.strongest.strength
+    reason = "You said so." if len(messages) == 1 else f"You said so {len(messages)} times."
+    return build_memory_change(kind, reason, memory, provenance)
+
+
+def build_inferred_memory(
+    content: str, filed_under: str, tags: Sequence[str], messages: Iterable[UUID], moment: datetime
+) -> MemoryUnit:
+    """Return a memory of what a dream inferred from messages."""
+    return MemoryUnit(
         content=content,
-        priority=4 - group.strongest.strength,
+        priority=1,
         filed_under=filed_under,
         tags=list(tags),
-        sources=[f"message:{one.message}" for one in group.distinct_remarks],
+        sources=[f"message:{message}" for message in messages],
         made_by=DREAM,
         metadata=inferred_metadata(needs_permission=is_sensitive(content)),
         added=moment,
         last_trigger=moment,
     )
-    count = len(group.distinct_remarks)
+
+
+def build_memory_change(
+    kind: str, reason: str, memory: MemoryUnit, provenance: tuple[str, UUID | None, datetime]
+) -> RecordedChange:
+    """Return the change that adds a memory; `provenance` is (persona id, run id, moment)."""
+    persona_id, run_id, moment = provenance
     return RecordedChange(
         run_id=run_id,
         persona_id=persona_id,
         at=moment,
         what=kind,
-        reason="You said so." if count == 1 else f"You said so {count} times.",
+        reason=reason,
         before=ChangedRecords().model_dump_json(),
         after=ChangedRecords(memories=[memory]).model_dump_json(),
     )
