@@ -32,6 +32,8 @@ MAX_SECONDS = 0.5 if sys.platform == "win32" else 3.0
 """Seconds after which the measurement ends in any case; Windows counts the time of a thread too coarsely to recognise an
 interruption.
 """
+QUICK_SECONDS = 0.4
+"""The same if the bandwidth of this computer is known from an earlier start."""
 COPY_INTERVAL = 0.015
 """Seconds between two copies. Other programs take turns of some milliseconds, so spread copies meet a moment without them:
 under a load of 19 on two cores ten measurements gave 29 to 36 GB per second; the fastest of three copies in a row gave 2 to 36.
@@ -76,27 +78,35 @@ class HardwareProfile:
     because a measurement is only ever too low, by the load of the moment. It is measured anew on another computer.
     """
 
-    def __init__(self, app_state: AppState, measure: Callable[[], Hardware] | None = None) -> None:
-        """Create the profile; `measure` is called outside the event loop."""
+    def __init__(self, app_state: AppState, measure: Callable[[float], Hardware] | None = None) -> None:
+        """Create the profile; `measure` is called outside the event loop, with the seconds that the measurement may take."""
         self._app_state = app_state
         self._measure = measure or measure_hardware
+        self._seconds = MAX_SECONDS
         self._bandwidth: float | None = None
         self._lock = asyncio.Lock()
 
     async def current(self) -> Hardware:
-        """Return the hardware, with the memory that is free now. The first call takes up to three seconds."""
+        """Return the hardware, with the memory that is free now. The first call takes up to three seconds, and less than one if
+        the bandwidth of this computer was measured by an earlier start.
+        """
         async with self._lock:  # the stored bandwidth is read and written once
-            hardware = await asyncio.to_thread(self._measure)
             if self._bandwidth is None:
-                self._bandwidth = await self._update_best(hardware)
+                self._bandwidth = await self._update_best()
+            hardware = await asyncio.to_thread(self._measure, self._seconds)
         return replace(hardware, bandwidth=self._bandwidth)
 
-    async def _update_best(self, hardware: Hardware) -> float:
+    async def _update_best(self) -> float:
         """Return the best bandwidth of this computer, after storing the one of this start if it is clearly better."""
         stored = await self._app_state.get(SCOPE, BANDWIDTH_KEY)
+        self._seconds = QUICK_SECONDS if isinstance(stored, dict) else MAX_SECONDS
+        hardware = await asyncio.to_thread(self._measure, self._seconds)
         best = 0.0
         if isinstance(stored, dict) and stored.get("computer") == hardware.computer:
             best = float(stored.get("bytes_per_second", 0.0))
+        elif self._seconds < MAX_SECONDS:
+            self._seconds = MAX_SECONDS
+            hardware = await asyncio.to_thread(self._measure, self._seconds)
         if hardware.bandwidth < MIN_GAIN * best:
             return best
         values = {"computer": hardware.computer, "bytes_per_second": hardware.bandwidth}
@@ -104,11 +114,11 @@ class HardwareProfile:
         return hardware.bandwidth
 
 
-def measure_hardware() -> Hardware:
-    """Measure the hardware, which takes up to three seconds the first time. Call it outside the event loop."""
+def measure_hardware(seconds: float = MAX_SECONDS) -> Hardware:
+    """Measure the hardware, which takes up to `seconds` the first time. Call it outside the event loop."""
     cores = psutil.cpu_count(logical=False) or 1
     computer = f"{_processor_name()}, {cores} cores, {round(total_memory() / (1 << 30))} GB"
-    return Hardware(total_memory(), available_memory(), _measure_bandwidth(), _find_gpu_memory(), cores, computer)
+    return Hardware(total_memory(), available_memory(), _measure_bandwidth(seconds), _find_gpu_memory(), cores, computer)
 
 
 @cache
@@ -122,16 +132,16 @@ def _processor_name() -> str:
 
 
 @cache
-def _measure_bandwidth() -> float:
+def _measure_bandwidth(seconds: float) -> float:
     """Measure how many bytes per second the physical cores read and write when each of them copies a block: the fastest of
-    several copies, until some were not interrupted.
+    several copies, until some were not interrupted or the seconds are over.
     """
     threads = min(psutil.cpu_count(logical=False) or 1, MAX_THREADS)
     blocks = [(ctypes.create_string_buffer(SAMPLE_BYTES), ctypes.create_string_buffer(SAMPLE_BYTES)) for _ in range(threads)]
     fastest, copies, undisturbed = 0.0, 0, 0
     start = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        while (copies < MIN_COPIES or undisturbed < MIN_UNDISTURBED) and time.perf_counter() - start < MAX_SECONDS:
+        while (copies < MIN_COPIES or undisturbed < MIN_UNDISTURBED) and time.perf_counter() - start < seconds:
             begin = time.perf_counter()
             times = list(pool.map(_copy_block, blocks))
             elapsed = time.perf_counter() - begin

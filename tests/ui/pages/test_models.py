@@ -152,7 +152,7 @@ async def test_the_list_says_which_model_is_in_use(tmp_path: Path, echo_model: C
         models.state = ModelReady(replace(models.state.model, file=starter.model))
         models.changed.notify(models.state)
 
-        assert f"{starter.model.name} (in use)" in [cell(page, one, "Model") for one in page.rows.visible_rows]
+        assert f"✓ {starter.model.name}" in [cell(page, one, "Model") for one in page.rows.visible_rows]
 
 
 async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_model: Callable[..., Path]):

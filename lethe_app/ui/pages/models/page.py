@@ -104,7 +104,7 @@ class ModelPage(ListPage):
 
     def _build_table(self) -> None:
         columns = [
-            Column[ModelEntry](self.tr("Model"), self._name_text, width=0),
+            Column[ModelEntry](self.tr("Model"), self._name_text, lambda one: one.model.name.casefold(), width=0),
             Column[ModelEntry](
                 self.tr("Size"), lambda one: format_size(one.model.size), _file_size, WIDTHS[SIZE], is_right_aligned=True
             ),
@@ -205,7 +205,7 @@ class ModelPage(ListPage):
         state = self._services.models.state
         is_loaded = isinstance(state, ModelReady) and state.model.file.path == entry.model.path
         if is_loaded or (entry.model.is_embedding and is_in_use(self._services, entry.model)):
-            return self.tr("{name} (in use)").format(name=entry.model.name)
+            return f"✓ {entry.model.name}"  # as in the menu of models
         return entry.model.name
 
     def _update_fits(self) -> None:
