@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -63,7 +63,8 @@ class Table(QTableView, Generic[Row]):
         self._column_fit = column_fit
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None
-        self._empty_columns: frozenset[int] = frozenset()
+        optional = column_fit.optional if column_fit is not None else ()
+        self._empty_columns = frozenset(optional)
         self.no_match_text = ""
         """Text shown if rows exist but a filter other than the search words hides them all."""
         self.setModel(table_model)
@@ -73,10 +74,11 @@ class Table(QTableView, Generic[Row]):
         self.customContextMenuRequested.connect(lambda point: self.menu_requested.emit(self.viewport().mapToGlobal(point)))
         table_model.modelAboutToBeReset.connect(self._remember_current)
         table_model.modelReset.connect(self._restore_current)
-        if column_fit is not None and column_fit.optional:
-            for signal in (table_model.modelReset, table_model.rowsInserted, table_model.dataChanged):
-                signal.connect(self._update_empty_columns)
         table_model.modelReset.connect(self._announce_matches)
+        if optional:
+            table_model.modelReset.connect(lambda: self._find_empty_columns(optional))
+            table_model.rowsInserted.connect(lambda _parent, first, last: self._reveal_filled_columns(first, last))
+            table_model.dataChanged.connect(lambda first, last, _roles: self._reveal_filled_columns(first.row(), last.row()))
 
     def _set_up_view(self) -> None:
         self.setShowGrid(False)
@@ -162,10 +164,15 @@ class Table(QTableView, Generic[Row]):
         super().resizeEvent(event)
         self.fit_columns()
 
-    def _update_empty_columns(self) -> None:
-        assert self._column_fit is not None
-        columns, rows = self.table_model.columns, self.table_model.visible_rows
-        empty = frozenset(column for column in self._column_fit.optional if not any(map(columns[column].text, rows)))
+    def _reveal_filled_columns(self, first: int, last: int) -> None:
+        """Show the hidden columns that these rows fill; only they are looked at, because many rows are added in pieces."""
+        if self._empty_columns:
+            self._find_empty_columns(self._empty_columns, first, last)
+
+    def _find_empty_columns(self, candidates: Iterable[int], first: int = 0, last: int | None = None) -> None:
+        """Hide those of the candidates that are empty in the rows from `first` to `last`."""
+        rows = self.table_model.visible_rows[first : None if last is None else last + 1]
+        empty = frozenset(column for column in candidates if not any(map(self.table_model.columns[column].text, rows)))
         if empty != self._empty_columns:
             self._empty_columns = empty
             self.fit_columns()

@@ -21,7 +21,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
 from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.pages.memories.table_model import DISTANCE, MemoryState, memory_title
+from lethe_app.ui.pages.memories.table_model import DISTANCE, USES, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
@@ -460,3 +460,14 @@ async def test_a_new_memory_in_which_nothing_was_entered_does_not_stay(tmp_path:
         await until(lambda: scene.page is None)
 
         assert len(await scene.services.memory.memories("mira")) == before
+
+
+async def test_columns_of_uses_are_shown_once_a_memory_was_recalled(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        scene.window.resize(1900, 900)
+        assert page.table.isColumnHidden(USES)
+        boat = await scene.services.memory_lists.load_memory(BOAT.guid)
+
+        await scene.services.memory.edit(boat.model_copy(update={"trigger_count": 2}))
+
+        await until(lambda: not page.table.isColumnHidden(USES))

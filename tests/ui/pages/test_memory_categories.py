@@ -103,9 +103,11 @@ async def test_advanced_fields_are_shown_where_they_are_set_and_on_request(tmp_p
             assert page.detail.form.field("tags").isVisible() == is_shown
             assert not page.detail.form.field("trigger_chance").isVisible()
 
+        assert not page.rebuild_button.isVisible()
         page.detail.form.advanced_chip.click()
 
         assert page.detail.form.field("trigger_chance").isVisible()
+        await until(page.rebuild_button.isVisible)
         await until(lambda: "memories" in scene.services.preferences.current.advanced_pages)
 
 

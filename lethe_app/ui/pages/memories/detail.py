@@ -23,6 +23,8 @@ from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_side_sheet
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
+PAGE_NAME = "memories"
+"""Name under which the choice to show advanced fields is stored."""
 MIN_WIDTH, WIDTH = 320, 470
 MAX_SUMMARY_LENGTH = 4_000
 """Characters of a summary that are shown."""
@@ -71,7 +73,7 @@ class MemoryDetail(QStackedWidget):
     def form(self) -> MemoryForm:
         """Editor of a memory, created when the first memory is shown."""
         if self._form is None:
-            chip = build_advanced_chip("memories", self._preferences, self._context.tasks)
+            chip = build_advanced_chip(PAGE_NAME, self._preferences, self._context.tasks)
             self._form = MemoryForm(self._context.theme, chip)
             self._form.changed.connect(self.changed)
             self._form.set_categories(self._categories)

@@ -20,7 +20,7 @@ from lethe_app.ui.core.routes import MemoriesRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.memories.commands import MemoryEdits
-from lethe_app.ui.pages.memories.detail import MemoryDetail
+from lethe_app.ui.pages.memories.detail import PAGE_NAME, MemoryDetail
 from lethe_app.ui.pages.memories.filters import MemoryFilterChips
 from lethe_app.ui.pages.memories.reader import MemoryReader
 from lethe_app.ui.pages.memories.table_model import (
@@ -81,6 +81,7 @@ class MemoryPage(PersonaListPage):
             self.tr("Rebuild index"), lambda: self._context.run_action("rebuild_index"), "refresh"
         )
         self.rebuild_button.setToolTip(rebuild_tooltip)
+        self.rebuild_button.hide()
         self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
         self.search = SearchField(self.theme, self.tr("Search memories"))
         tooltip = self.tr("Search for memories with a similar meaning instead of the same words")
@@ -129,6 +130,7 @@ class MemoryPage(PersonaListPage):
         self.by_meaning_chip.toggled.connect(self._set_search_by_meaning)
         self.recall_button.clicked.connect(lambda: spawn(self._test_recall(), key="would recall"))
         self.chips.changed.connect(self._filter)
+        self._unsubscribers.append(self._preferences.changed.add(lambda _settings: self._update_rebuild_button()))
         self.persona_selector.chosen.connect(self._show_persona)
         self.reader.loaded.connect(self._on_loaded)
         self.table.current_changed.connect(self._show_current)
@@ -175,8 +177,9 @@ class MemoryPage(PersonaListPage):
     def _on_loaded(self) -> None:
         has_memories = bool(self.rows.row_total)
         self.stack.setCurrentIndex(0 if has_memories else 1)
-        for widget in (self.chips, self.by_meaning_chip, self.recall_button, self.rebuild_button):
+        for widget in (self.chips, self.by_meaning_chip, self.recall_button):
             widget.setVisible(has_memories)
+        self._update_rebuild_button()
         self.chips.show_counts(self.reader.counts, self.rows.row_total)
         self._context.tasks.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
         self._update_count()
@@ -193,6 +196,11 @@ class MemoryPage(PersonaListPage):
             self.rows.replace_row(MemoryLine.from_memory(memory))
         else:
             self._context.tasks.start_task(self.detail.load_memory(memory.guid), key="memory detail")
+
+    def _update_rebuild_button(self) -> None:
+        """Show the button that rebuilds the index together with the advanced fields; the command palette has it always."""
+        is_advanced = PAGE_NAME in self._preferences.current.advanced_pages
+        self.rebuild_button.setVisible(is_advanced and bool(self.rows.row_total))
 
     async def _load_categories(self, persona_id: str) -> None:
         filed = await self._memory_lists.list_filings(persona_id)
