@@ -136,9 +136,8 @@ class SessionController(QObject):
 
     async def _announce_session(self, session: ChatSession) -> None:
         """Announce the newest message of the session that was just opened, and that it is incognito."""
-        messages = self._chat.view.chat_model
-        if messages.rowCount():
-            newest = await self._sessions.message(messages.outline(messages.rowCount() - 1).id)
+        newest = await self._replies.load_newest_message()
+        if newest is not None:
             text = f"{newest.speaker_name}: {strip_formatting(newest.content)}"
             incognito = f"{self._chat.header.incognito_label.text()}. " if session.is_incognito else ""
             announce(self._chat, incognito + text)
