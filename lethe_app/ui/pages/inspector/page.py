@@ -194,8 +194,9 @@ class InspectorPage(Page):
         if self.back.hasFocus():
             self.first_focus_widget().setFocus()
         self.copy_prompt_button.setEnabled(has_text)
-        for widget in (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button):
-            widget.setVisible(has_text)
+        prompt_widgets: tuple[QWidget, ...] = (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button)
+        for part in prompt_widgets:
+            part.setVisible(has_text)
         self._select_section(None)
         self.tabs.setTabEnabled(CHANGES_TAB, has_text and inspection is not None and bool(inspection.previous))
         if not self.tabs.isTabEnabled(CHANGES_TAB):
