@@ -55,8 +55,9 @@ async def shown(page: SessionPage, session: ChatSession) -> None:
 
 def author_of(page: SessionPage, part: SessionPart) -> str:
     """What stands beside the title of a part about who wrote it."""
-    (label,) = (label for label in labels_around(page.detail, FIELDS_BY_PART[part]) if isinstance(label, ElidedLabel))
-    return label.accessibleName()
+    labels = [label for label in labels_around(page.detail, FIELDS_BY_PART[part]) if isinstance(label, ElidedLabel)]
+    (name,) = [label.accessibleName() for label in labels if label.accessibleName()] or [""]  # a field's note is elided, too
+    return name
 
 
 async def transcript_of(page: SessionPage, count: int) -> None:
