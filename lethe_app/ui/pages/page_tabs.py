@@ -41,7 +41,7 @@ def group_of(route: Route) -> Sequence[Route]:
 
 
 class PageTabs(QTabBar):
-    """Tabs of a group of pages, with the one of the page on display selected. Those that do not fit are in a menu at the end."""
+    """Tabs of a group of pages, with the one of the page on display selected; those that do not fit are in a menu at the end."""
 
     route_chosen = Signal(object)
     """Emitted with the Route of another tab."""
@@ -83,7 +83,8 @@ class PageTabs(QTabBar):
         return QSize(sum(map(self._tab_width, range(self.count()))), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(self._tab_width(self._current_index) + self.more_button.sizeHint().width(), super().sizeHint().height())
+        width = self._tab_width(self._current_index) + SPACE_2 + self.more_button.sizeHint().width()
+        return QSize(width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -99,7 +100,7 @@ class PageTabs(QTabBar):
         widths = [self._tab_width(index) for index in range(self.count())]
         room = self.width() - widths[self._current_index]
         if sum(widths) > self.width():
-            room -= self.more_button.sizeHint().width()
+            room -= SPACE_2 + self.more_button.sizeHint().width()
         shown, is_full = {self._current_index}, False
         for index, width in enumerate(widths):
             if index != self._current_index:
