@@ -130,7 +130,9 @@ async def test_the_conversation_is_renamed_and_deleted_by_command(tmp_path, echo
         assert field is not None
         field.setText("The lighthouse")
         QTest.keyClick(field, Qt.Key.Key_Return)
-        await until(lambda: "The lighthouse" in scene.titles)
+        renamed: list[object] = []
+        scene.services.sessions.changed.add(renamed.append)
+        await until(lambda: "The lighthouse" in scene.titles and renamed)
 
         run_command(scene, "delete chat")
         dialog = await scene.dialog()
