@@ -44,6 +44,14 @@ async def test_a_setting_is_found_by_another_word_and_opened(tmp_path):
         await until(lambda: theme.isVisibleTo(page) and theme.hasFocus())
 
 
+async def test_a_page_is_found_by_its_first_word_before_settings_of_its_subject(tmp_path):
+    async with opened(tmp_path) as scene:
+        palette = scene.controller.command_palette
+        palette.open_palette()
+        QTest.keyClicks(palette.search_field, "network")
+        assert rows(scene)[0] == "Network log"
+
+
 async def test_what_is_no_command_can_be_searched_for_in_everything(tmp_path):
     async with opened(tmp_path) as scene:
         palette = scene.controller.command_palette
