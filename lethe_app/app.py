@@ -185,15 +185,14 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
     """Run one event loop for Qt and asyncio; the services are closed before the loop."""
     import asyncio
 
-    from qasync import QEventLoop
-
+    from lethe_app.ui.core.event_loop import WindowEventLoop
     from lethe_app.ui.core.garbage_collection import GarbageCollector
 
     application.setQuitOnLastWindowClosed(False)  # a reply in progress is stored before the application quits
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     runner = WindowRunner(window, make_services)
     collector = GarbageCollector(lambda: runner.is_replying)
-    loop = QEventLoop(application)
+    loop = WindowEventLoop(application)
     asyncio.set_event_loop(loop)
     try:
         with loop:

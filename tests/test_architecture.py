@@ -88,7 +88,7 @@ MAX_CONSTRUCTOR_PARAMETERS = 8
 
 ENTRIES: dict[str, tuple[str, ...]] = {
     "PySide6": ("ui/", "app.py"),
-    "qasync": ("app.py",),
+    "qasync": ("ui/core/event_loop.py",),
     "sqlite3": ("storage/",),
     "llama_cpp": ("llm/native/", "llm/kv_cache/", "llm/engines/llama_embedding.py", "llm/engines/llama_sampling.py"),
     "hnswlib": ("retrieval/vectors/index.py",),

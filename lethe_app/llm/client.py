@@ -8,6 +8,7 @@ from array import array
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, Usage
@@ -46,6 +47,8 @@ from lethe_app.llm.protocol import (
     WorkerDied,
 )
 from lethe_app.process_client import ProcessClient
+
+Answer = TypeVar("Answer", Done, TokensCounted, Embedded, TokensEmbedded)
 
 RESTART_ADVICE = "Restart the model to continue."
 
@@ -154,11 +157,7 @@ class ModelClient(ProcessClient):
         """
         request = Prefill(next(self._jobs), prompt, surgery, min_run_length, exact, state_location)
         self._may_have_state |= state_location is not None
-        async with aclosing(self._stream_reports(request)) as reports:
-            async for report in reports:
-                if isinstance(report, Done):
-                    return report.usage
-        raise ModelError("The engine did not prefill the prompt.")
+        return (await self._request(request, Done)).usage
 
     async def save_state(self, min_new_tokens: int = MIN_NEW_TOKENS, *, time_limit: float | None = None) -> None:
         """Save the KV-cache state of the open session if at least `min_new_tokens` tokens are new since the last save.
@@ -170,7 +169,7 @@ class ModelClient(ProcessClient):
         if self.is_running and self._may_have_state:
             request = SaveState(next(self._jobs), min_new_tokens, closing=time_limit is not None)
             with suppress(TimeoutError, LetheError):
-                await asyncio.wait_for(self._send_and_wait(request), time_limit)
+                await asyncio.wait_for(self._request(request, Done), time_limit)
 
     async def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
         """Delete the saved states in `folder` whose names contain `name_part`, and keep the worker from writing queued ones
@@ -178,20 +177,16 @@ class ModelClient(ProcessClient):
         """
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
-                await self._send_and_wait(DeleteStates(next(self._jobs), folder, name_part, deletion_number))
+                await self._request(DeleteStates(next(self._jobs), folder, name_part, deletion_number), Done)
 
     async def free_background_context(self) -> None:
         """Free the context of background jobs after those that are queued; does nothing if no model is loaded."""
         if self.is_running:
-            await self._send_and_wait(ReleaseBackground(next(self._jobs)))
+            await self._request(ReleaseBackground(next(self._jobs)), Done)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
-        async with aclosing(self._stream_reports(Tokenize(next(self._jobs), tuple(texts)))) as reports:
-            async for report in reports:
-                if isinstance(report, TokensCounted):
-                    return list(report.counts)
-        raise ModelError("The engine did not count the tokens.")
+        return list((await self._request(Tokenize(next(self._jobs), tuple(texts)), TokensCounted)).counts)
 
     async def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the most likely next tokens after `prompt`, `limit` of them one by one; empty if the job was preempted."""
@@ -203,21 +198,14 @@ class ModelClient(ProcessClient):
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """Return one unit vector (float32) per text; only for a client of the kind `embed`."""
-        async with aclosing(self._stream_reports(Embed(next(self._jobs), tuple(texts)))) as reports:
-            async for report in reports:
-                if isinstance(report, Embedded):
-                    return [array("f", vector) for vector in report.vectors]
-        raise ModelError("The engine returned no embeddings.")
+        embedded = await self._request(Embed(next(self._jobs), tuple(texts)), Embedded)
+        return [array("f", vector) for vector in embedded.vectors]
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Return the embedding of each text, the same vector as from `embed`, and of each of its tokens, from one pass of
         the model.
         """
-        async with aclosing(self._stream_reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
-            async for report in reports:
-                if isinstance(report, TokensEmbedded):
-                    return list(report.embeddings)
-        raise ModelError("The engine returned no embeddings.")
+        return list((await self._request(EmbedTokens(next(self._jobs), tuple(texts)), TokensEmbedded)).embeddings)
 
     async def close(self) -> None:
         """Terminate the worker process and its reader thread; pending requests raise ModelCrashed, even when this call is
@@ -234,11 +222,13 @@ class ModelClient(ProcessClient):
         finally:
             self._notify_all(WorkerDied())
 
-    async def _send_and_wait(self, request: Request) -> None:
-        """Send a request and wait for its last report."""
+    async def _request(self, request: Request, answer: type[Answer]) -> Answer:
+        """Send a request and return its answer. Raise ModelError if another report ends the job."""
         async with aclosing(self._stream_reports(request)) as reports:
-            async for _report in reports:
-                pass
+            async for report in reports:
+                if isinstance(report, answer):
+                    return report
+        raise ModelError(f"The engine did not answer the request “{type(request).__name__}”.")
 
     async def _stream_reports(self, request: Request) -> AsyncGenerator[Report]:
         """Send a request and yield its reports, up to and including the last. Raise ModelCrashed or the error the worker

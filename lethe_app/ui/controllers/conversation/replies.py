@@ -330,6 +330,11 @@ class ReplyController(QObject):
             if reply is not None:
                 self._messages.remove_messages(reply.id)
 
+    async def load_newest_message(self) -> Message | None:
+        """Return the newest message on display; None if there is none."""
+        row = self._messages.rowCount() - 1
+        return await self._sessions.message(self._messages.outline(row).id) if row >= 0 else None
+
     async def delete_message(self, session_id: UUID, message_id: UUID) -> None:
         """Delete a message and update the transcript."""
         await self._message_editing.delete(session_id, message_id)

@@ -14,9 +14,6 @@ from lethe_app.ui.core.accessibility import announce, is_screen_reader_active
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lethe_app.domain.chat import MessageOutline
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.chat.chat_panel import ChatPanel
@@ -133,14 +130,14 @@ class SessionController(QObject):
         self._replies.read_ahead()
         self.session_opened.emit(persona)
         if is_screen_reader_active():
-            await self._announce_session(session, outline)
+            await self._announce_session(session)
         if not session.is_incognito:
             await self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
-    async def _announce_session(self, session: ChatSession, outline: Sequence[MessageOutline]) -> None:
+    async def _announce_session(self, session: ChatSession) -> None:
         """Announce the newest message of the session that was just opened, and that it is incognito."""
-        if outline:
-            newest = await self._sessions.message(outline[-1].id)
+        newest = await self._replies.load_newest_message()
+        if newest is not None:
             text = f"{newest.speaker_name}: {strip_formatting(newest.content)}"
             incognito = f"{self._chat.header.incognito_label.text()}. " if session.is_incognito else ""
             announce(self._chat, incognito + text)

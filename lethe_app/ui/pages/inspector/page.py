@@ -194,14 +194,14 @@ class InspectorPage(Page):
         if self.back.hasFocus():
             self.first_focus_widget().setFocus()
         self.copy_prompt_button.setEnabled(has_text)
-        for widget in (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button):
-            widget.setVisible(has_text)
+        for part in (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button):
+            part.setVisible(has_text)
         self._select_section(None)
         self.tabs.setTabEnabled(CHANGES_TAB, has_text and inspection is not None and bool(inspection.previous))
         if not self.tabs.isTabEnabled(CHANGES_TAB):
             self.tabs.setCurrentIndex(PROMPT_TAB)
-        for control in (self.search, self.previous_match_button, self.next_match_button):
-            control.setEnabled(has_text)
+        for widget in (self.search, self.previous_match_button, self.next_match_button):
+            widget.setEnabled(has_text)
         self._stack.setCurrentWidget(self.prompt_text if has_text else self._empty_state)
         if inspection is None and self._is_generating():
             self._empty_state.show_text(
