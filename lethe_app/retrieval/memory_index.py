@@ -100,6 +100,10 @@ class MemoryIndex:
         """Return how many passages have no vector yet; 0 without an embedder."""
         return await self._passages.count_without_vectors(self._embedder) if self._embed is not None else 0
 
+    async def pending_sources(self, owners: Sequence[str]) -> list[UUID]:
+        """Return the source of each passage of these owners that has no vector yet; none without an embedder."""
+        return await self._passages.sources_without_vectors(self._embedder, owners) if self._embed is not None else []
+
     async def embed_pending(self, limit: int = BATCH) -> int:
         """Embed up to `limit` passages without vectors, newest first, and return how many; 0 if none is left or there is no
         embedder.
@@ -163,6 +167,7 @@ class MemoryIndex:
         embedding: TextEmbedding | None = None,
         participants: Collection[str] = (),
         personas: Collection[str] = (),
+        by_words: bool = False,
     ) -> RankedSources:
         """Return what `text`, said at the moment `at` (default: now), recalls from the memory of these owners. Nothing is
         changed.
@@ -170,7 +175,7 @@ class MemoryIndex:
         Passages dated after `at` are ignored. `excluded` excludes sources that are in the prompt already, `allowed_sources`
         restricts the result, and `embedding` is that of the text if it is known. The names of participants in
         `participants` are no query words, and statements of `personas` about the user are no evidence. A long text is searched
-        in parts (`split_query`). If the embedder fails, only words are searched.
+        in parts (`split_query`). If the embedder fails, or with `by_words`, only words are searched.
         """
         parts, results = split_query(text, participants), list[RankedSources]()
         for part in parts:
@@ -185,6 +190,7 @@ class MemoryIndex:
                 embedding=part_embedding,
                 participants=participants,
                 personas=personas,
+                by_words=by_words,
             )
             results.append(evidence.rank_sources(limit) if evidence is not None else RankedSources())
         return results[0].merge_parts(results[1:], limit)
@@ -200,12 +206,13 @@ class MemoryIndex:
         embedding: TextEmbedding | None = None,
         participants: Collection[str] = (),
         personas: Collection[str] = (),
+        by_words: bool = False,
     ) -> SearchEvidence | None:
         """Return all evidence of a search (parameters as in `search`); None if there is nothing to search."""
         view = await self._views.open_view(owners)
         if len(view.passage_columns) == 0:
             return None
-        embedding = embedding or await self.embed_query(text, participants)
+        embedding = None if by_words else embedding or await self.embed_query(text, participants)
         at, columns, query = (
             at or self._clock(),
             view.passage_columns.columns(),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from lethe_app.domain.passage import DocumentChunk, TextEmbedding
 from lethe_app.retrieval.memory_index import MemoryIndex
@@ -54,6 +55,9 @@ class KnowledgeBackend(Protocol):
     async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
         """Return at most `count` passages, the best first."""
 
+    async def count_waiting(self, owners: Sequence[str]) -> int:
+        """Return how many passages are found by their words only, because they are not embedded yet."""
+
 
 class KnowledgeBase:
     """Documents as a turn, the terminal and the window search them."""
@@ -70,6 +74,10 @@ class KnowledgeBase:
             return []
         return await self._backend.search(query, min(max(count, MIN_COUNT), MAX_COUNT))
 
+    async def count_waiting(self, owners: Sequence[str]) -> int:
+        """Return how many passages are found by their words only until they are embedded."""
+        return await self._backend.count_waiting(owners)
+
 
 class IndexBackend:
     """Hybrid search in the passage index, by words and by meaning, as for memories."""
@@ -81,17 +89,34 @@ class IndexBackend:
         return await self._memory_index.has_passages(_passage_owners(owners))
 
     async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
+        waiting = set(await self._memory_index.pending_sources(_passage_owners(query.owners)))
+        hits = list(await self._rank(query, count, excluded=waiting))
+        if waiting:  # compared by meaning with the others, they would look like passages about something else
+            hits += await self._rank(query, count, by_words=waiting)
+            hits = sorted(hits, key=lambda hit: (hit.is_sure, hit.likelihood), reverse=True)[:count]
+        chunks = await self._document_store.chunks([hit.source for hit in hits])
+        # A passage of a document that was just removed may still be indexed.
+        return [DocumentHit(chunks[hit.source], hit) for hit in hits if hit.source in chunks]
+
+    async def count_waiting(self, owners: Sequence[str]) -> int:
+        return len(await self._memory_index.pending_sources(_passage_owners(owners)))
+
+    async def _rank(
+        self, query: DocumentQuery, count: int, *, excluded: Collection[UUID] = (), by_words: Collection[UUID] | None = None
+    ) -> Sequence[RankedSource]:
+        """Return the best passages but the `excluded` ones; with `by_words`, the best of those, compared by their words."""
         found = await self._memory_index.search(
             _passage_owners(query.owners),
             query.text,
             limit=count,
             at=query.moment,
+            excluded=excluded,
+            allowed_sources=by_words,
             embedding=query.embedding,
             participants=query.participants,
+            by_words=by_words is not None,
         )
-        chunks = await self._document_store.chunks([hit.source for hit in found.hits])
-        # A passage of a document that was just removed may still be indexed.
-        return [DocumentHit(chunks[hit.source], hit) for hit in found.hits if hit.source in chunks]
+        return found.hits
 
 
 def document_owners(persona_id: str, worlds: Iterable[str]) -> list[str]:

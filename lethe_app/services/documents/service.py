@@ -106,6 +106,8 @@ class DocumentService:
         await self._store.save(read, chunks)
         if document.digest:
             self._forget_prompts(document.owner)
+        # The background task may wait for the end of a reply, and asking for what was just added must not.
+        await self._indexing.index_newest(len(chunks))
         self._indexing.background.wake()
         self.changed.notify(document.owner)
         return replace(read, chunks=len(chunks))

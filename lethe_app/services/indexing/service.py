@@ -75,6 +75,12 @@ class IndexingService:
         while await self.index_pending():
             pass
 
+    async def index_newest(self, count: int) -> None:
+        """Index the `count` newest changes, whatever else waits, so that they can be found by their words at once."""
+        while count > 0 and (indexed := await self.index_pending(min(count, AT_ONCE))):
+            count -= indexed
+        await self._report()
+
     async def index_changes(self, changed: int = 1) -> None:
         """Index what was just changed and embed it if an embedding model is loaded, so that it can be found at once.
 

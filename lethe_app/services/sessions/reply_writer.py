@@ -10,6 +10,7 @@ from enum import Enum, auto
 from functools import partial
 
 from lethe_app.domain.chat import Alternative, ChatSession, Degradation, DegradationKind, Message, MessageMode, Role
+from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.participants import Participants
@@ -100,6 +101,8 @@ class ReplyWriter:
         await asyncio.shield(self._write_task)
 
     async def _write(self, alternative: Alternative, receipt: ReplyReceipt | None) -> None:
+        if not self.is_stored:  # on a slow computer the first words come minutes after the request
+            self.message = self.message.model_copy(update={"time": now()})
         store = partial(self._replies.store, self.message, self._position, alternative, is_new=self._kind is ReplyKind.REPLY)
         try:
             self.message, self._position = await store(receipt=receipt)

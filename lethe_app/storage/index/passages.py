@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -148,6 +149,17 @@ class Passages:
     async def count_without_vectors(self, embedder: str) -> int:
         """Return the number of passages without a vector of this embedder."""
         return await self._database.run(lambda connection: _count_without_vectors(connection, embedder))
+
+    async def sources_without_vectors(self, embedder: str, owners: Sequence[str]) -> list[UUID]:
+        """Return the source of each passage of these owners without a vector of this embedder."""
+        query = """
+            SELECT source FROM passages WHERE owner IN (SELECT value FROM json_each(?))
+                AND NOT EXISTS (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?)
+        """
+        rows = await self._database.run(
+            lambda connection: connection.execute(query, (json.dumps(list(owners)), embedder)).fetchall()
+        )
+        return [UUID(source) for (source,) in rows]
 
     async def passages_without_vectors(self, embedder: str, limit: int) -> list[Passage]:
         """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""

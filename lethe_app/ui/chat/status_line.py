@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
+import time
+
+from PySide6.QtCore import QLocale, QSize, Qt, QTimer
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
@@ -23,8 +25,8 @@ class StatusLine(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._model_text = self.tr("Opening…")
         self._activity_text = self._background_text = self._web_request_text = self._model_description = ""
-        self._timed_text = self._activity_details = ""
-        self._elapsed_timer = QElapsedTimer()
+        self._timed_text = self._activity_details = self._search_text = ""
+        self._timed_since = 0.0
         self._second_timer = QTimer(self, interval=1000)
         self._second_timer.timeout.connect(self._show_seconds)
         self._result_timer = QTimer(self, singleShot=True, interval=result_display_ms)
@@ -36,6 +38,7 @@ class StatusLine(QPushButton):
         """Return the whole text, even if it is elided on display."""
         return (
             self._web_request_text
+            or self._search_text
             or self._activity_text
             or " · ".join(part for part in (self._model_text, self._background_text) if part)
         )
@@ -92,27 +95,30 @@ class StatusLine(QPushButton):
         self._web_request_text = text
         self._refresh_text()
 
+    def show_model_search(self, text: str) -> None:
+        """Show that models are looked for, above the current activity, which goes on; an empty text removes it."""
+        self._search_text = text
+        self._refresh_text()
+
     # Current activity
 
     def show_activity(self, text: str) -> None:
         """Show an activity that has no method of its own."""
         self._set_activity_text(text)
 
-    def show_timed_activity(self, text: str, details: str = "") -> None:
-        """Show an activity with the seconds since the first call with the same text, until something else is shown; `details`
-        are for the tooltip.
+    def show_timed_activity(self, text: str, since: float, details: str = "") -> None:
+        """Show an activity with the seconds since the moment `since` of `time.monotonic`, until something else is shown;
+        `details` are for the tooltip.
         """
-        if not self._second_timer.isActive() or text != self._timed_text:
-            self._result_timer.stop()
-            self._timed_text = text
-            self._elapsed_timer.start()
+        self._result_timer.stop()
+        if not self._second_timer.isActive():
             self._second_timer.start()
-        self._activity_details = details
+        self._timed_text, self._timed_since, self._activity_details = text, since, details
         self._show_seconds()
 
-    def show_thinking(self) -> None:
-        """Show that the model is thinking, and for how long."""
-        self.show_timed_activity(self.tr("Thinking…"))
+    def show_thinking(self, since: float) -> None:
+        """Show that the model is thinking, and for how long: since the moment `since` of `time.monotonic`."""
+        self.show_timed_activity(self.tr("Thinking…"), since)
 
     def show_result(self, speed: float, reused_tokens: int, prompt_tokens: int, memory_count: int = 0) -> None:
         """Show the speed in tokens per second, in words, and recalled memories of the last reply for `RESULT_DISPLAY_MS`. The
@@ -133,7 +139,7 @@ class StatusLine(QPushButton):
         self._set_activity_text("")
 
     def _show_seconds(self) -> None:
-        seconds = self._elapsed_timer.elapsed() // 1000
+        seconds = int(time.monotonic() - self._timed_since)
         self._activity_text = self.tr("{activity} {seconds} s").format(activity=self._timed_text, seconds=seconds)
         self._refresh_text()
 

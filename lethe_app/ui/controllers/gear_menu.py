@@ -55,7 +55,7 @@ class GearMenu(QObject):
         self.menu.aboutToShow.connect(self.rebuild_menu)
         button.setMenu(self.menu)
         actions.connect(keys=self._show_keys, open_data=self._open_data, about=self._show_about)
-        actions.connect(notifications=self._show_notifications)
+        actions.connect(notifications=self._show_notifications, open_backups=self._open_backups)
 
     def rebuild_menu(self) -> None:
         settings, colour = self._appearance.settings, self._theme.palette.muted
@@ -126,6 +126,11 @@ class GearMenu(QObject):
 
     def _open_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder)))
+
+    def _open_backups(self) -> None:
+        """Open the folder of the daily backups, or the data folder while there are none."""
+        folder = self._data_folder / "backups"
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder if folder.is_dir() else self._data_folder)))
 
     def _show_about(self) -> None:
         self._tasks.start_task(_show_dialog(AboutDialog(self._button.window())), key="about")

@@ -29,6 +29,8 @@ class ActionSpec:
 ACTION_SPECS = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Action", "New conversation")), ("Ctrl+N",)),
     ActionSpec("incognito", str(QT_TRANSLATE_NOOP("Action", "New incognito conversation")), ("Ctrl+Alt+I",)),
+    ActionSpec("end_session", str(QT_TRANSLATE_NOOP("Action", "End conversation")), ("Ctrl+Alt+W",)),
+    ActionSpec("export_session", str(QT_TRANSLATE_NOOP("Action", "Export conversation…")), ("Ctrl+Alt+X",)),
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Action", "New persona")), ("Ctrl+Shift+N",)),
     ActionSpec("duplicate_persona", str(QT_TRANSLATE_NOOP("Action", "Duplicate persona")), ("Ctrl+Alt+N",)),
@@ -89,6 +91,7 @@ ACTION_SPECS = (
     ActionSpec("palette", str(QT_TRANSLATE_NOOP("Action", "Command palette")), ("Ctrl+K",)),
     ActionSpec("keys", str(QT_TRANSLATE_NOOP("Action", "Keyboard shortcuts")), ("F1",)),
     ActionSpec("notifications", str(QT_TRANSLATE_NOOP("Action", "Recent notifications")), ("Ctrl+Alt+H",)),
+    ActionSpec("open_backups", str(QT_TRANSLATE_NOOP("Action", "Open backup folder")), ("Ctrl+Alt+B",)),
     ActionSpec("open_data", str(QT_TRANSLATE_NOOP("Action", "Open data folder")), ("Ctrl+Alt+D",)),
     ActionSpec("about", str(QT_TRANSLATE_NOOP("Action", "About Lethe")), ("Shift+F1",)),
     ActionSpec("quit", str(QT_TRANSLATE_NOOP("Action", "Quit")), ("Ctrl+Q",)),
@@ -129,7 +132,19 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Conversations")),
-        ("new", "incognito", "rename", "delete", "conversations", "search", "find", "group", "who_answers"),
+        (
+            "new",
+            "incognito",
+            "rename",
+            "end_session",
+            "export_session",
+            "delete",
+            "conversations",
+            "search",
+            "find",
+            "group",
+            "who_answers",
+        ),
     ),
     (
         str(QT_TRANSLATE_NOOP("Action", "Personas and worlds")),
@@ -185,6 +200,7 @@ ACTION_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "redo",
             "trash",
             "notifications",
+            "open_backups",
             "open_data",
             "about",
             "quit",
@@ -198,7 +214,7 @@ RETURN_TO_SESSION = frozenset({"new", "incognito", "rename", "search", "focus_si
 SESSION_ONLY = frozenset(
     {"stop", "dictate", "regenerate", "proceed", "previous_reply", "next_reply"}
     | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
-    | {"copy_reply", "edit_last", "delete", "speak_replies", "spoken_style", "read_aloud"}
+    | {"copy_reply", "edit_last", "delete", "end_session", "export_session", "speak_replies", "spoken_style", "read_aloud"}
 )
 """Actions that are only available while the session is visible, so that no reply is stopped or repeated unseen."""
 

@@ -312,7 +312,7 @@ class PageRegistry:
 
         services = self._services
         selector = PersonaSelector(self._context, services.library, services.preferences, with_worlds=True)
-        return DocumentsPage(self._context, selector, services.documents, services.knowledge_base)
+        return DocumentsPage(self._context, selector, services.documents, services.knowledge_base, services.indexing)
 
     def _create_settings_page(self) -> Page:
         from lethe_app.ui.pages.settings.page import SettingsPage

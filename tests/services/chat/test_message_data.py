@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
 from lethe_app.brain.languages.identifier import is_loaded
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, DegradationKind, MessageMode, SessionEventKind, SwitchTrigger
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.errors import ModelCrashed
+from lethe_app.services.events import ReplyStarted
 from lethe_app.services.sessions import languages
 from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, say, until
 
@@ -128,6 +131,27 @@ async def test_a_reply_carries_its_latency(services: AppServices, session: ChatS
     assert reply.first_token_ms is not None
     assert reply.total_ms is not None
     assert 0 <= reply.first_token_ms < reply.total_ms
+
+
+async def test_a_reply_carries_the_time_of_its_first_words(
+    services: AppServices, session: ChatSession, says: Callable[..., object]
+):
+    await says("one two", " three")
+    asked_at = now()
+    moments = [asked_at]
+    with use_clock(lambda: moments[-1]):
+        async for event in services.chat.send(session.guid, ENGLISH):
+            if isinstance(event, ReplyStarted):
+                moments.append(asked_at + timedelta(minutes=6))
+        asked, reply = (message for message in (await log(services, session))[-2:])
+        moments.append(asked_at + timedelta(minutes=12))
+        async for _event in services.chat.continue_reply(session.guid, reply.id):
+            pass
+        continued = (await log(services, session))[-1]
+
+    assert (asked.time, reply.time) == (asked_at, asked_at + timedelta(minutes=6))
+    assert continued.content == "one two three"
+    assert continued.time == reply.time
 
 
 async def test_a_reply_of_a_model_that_was_started_again_says_so(

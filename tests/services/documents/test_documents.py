@@ -17,6 +17,7 @@ from lethe_app.services.chat.reply_sources import SourceKind
 from lethe_app.services.documents import reading
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.documents.reading import read_file
+from lethe_app.services.indexing.service import AT_ONCE
 from tests.interchange.document_files import pdf
 from tests.services.turns import MIRA, prompt_of, recalled, say
 
@@ -56,6 +57,20 @@ async def test_a_passage_is_found_and_quoted_with_its_page(services: AppServices
     assert "From the document “Manual, page 2”:\n> The bilge pump of the Petrel is primed with a bucket of seawater." in prompt
     assert "launched at Sund" not in prompt
     assert document.chunks == 2
+
+
+async def test_a_new_document_is_found_by_its_words_while_a_reply_is_written(services: AppServices, tmp_path: Path):
+    path = tmp_path / "Long.txt"
+    paragraphs = [f"Chapter {number}. {'The sea was calm. ' * 60}" for number in range(150)]
+    path.write_text("\n\n".join(["The bilge pump is primed with seawater.", *paragraphs]), encoding="utf-8")
+    with services.core.priority.block_background():
+        document = await services.documents.add(MIRA, path)
+        assert document.chunks > AT_ONCE
+
+        found = await services.knowledge_base.search(DocumentQuery(QUESTION, [MIRA]), 1)
+
+    assert "bilge pump" in found[0].chunk.text
+    assert found[0].is_sure
 
 
 async def test_a_document_injects_no_macro_and_no_role(services: AppServices, session: ChatSession, tmp_path: Path):
@@ -217,6 +232,9 @@ class FakeBackend:
     async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
         self.counts.append(count)
         return []
+
+    async def count_waiting(self, owners: object) -> int:
+        return 0
 
 
 async def test_the_number_of_passages_is_moved_into_its_range():

@@ -21,6 +21,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
+from lethe_app.services.documents.knowledge_base import DocumentQuery
 from lethe_app.services.indexing.calibration import SCOPE, Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from tests.services.conftest import MIRA as PERSONA
@@ -106,6 +107,24 @@ async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: App
     assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
     await near.memory.forget_memory(ferry.guid)
     assert "Ferry" not in {one.title for one in await near.memory_lookup.search(MIRA, OTHER_WORDS)}
+
+
+async def test_a_document_that_waits_is_found_by_its_words_beside_one_with_vectors(near: AppServices, tmp_path: Path):
+    texts = {"Manual": "The bilge pump is primed with seawater.", "Bread": "Rye bread rests for twelve hours before it is cut."}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        assert await near.knowledge_base.count_waiting([MIRA]) == 0
+        await near.documents.add(MIRA, tmp_path / f"{name}.txt")
+        assert await near.knowledge_base.count_waiting([MIRA]) == 1
+        if name == "Manual":
+            await near.indexing.catch_up(limits=False)
+
+    for question, text in (
+        ("How long does rye bread rest?", texts["Bread"]),
+        ("How do I prime the bilge pump?", texts["Manual"]),
+    ):
+        hits = await near.knowledge_base.search(DocumentQuery(question, [MIRA]), 2)
+        assert [hit.chunk.text for hit in hits if hit.is_sure] == [text]
 
 
 async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: AppServices):

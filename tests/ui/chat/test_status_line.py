@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from PySide6.QtCore import QLocale
 
@@ -42,7 +44,7 @@ def test_the_result_covers_the_model_for_a_while(qtbot):
 
 
 def test_thinking_counts_the_seconds_until_something_is_said(status, qtbot):
-    status.show_thinking()
+    status.show_thinking(time.monotonic())
     assert status.text() == "Thinking… 0 s"
     qtbot.waitUntil(lambda: status.text() == "Thinking… 1 s", timeout=60_000)
 
@@ -52,9 +54,10 @@ def test_thinking_counts_the_seconds_until_something_is_said(status, qtbot):
 
 
 def test_reading_counts_the_seconds_and_keeps_the_tokens_in_the_tooltip(status, qtbot):
-    status.show_timed_activity("Mira is reading…", "7 of 53 tokens")
+    begun = time.monotonic()
+    status.show_timed_activity("Mira is reading…", begun, "7 of 53 tokens")
     qtbot.waitUntil(lambda: status.text() == "Mira is reading… 1 s", timeout=60_000)
-    status.show_timed_activity("Mira is reading…", "40 of 53 tokens")
+    status.show_timed_activity("Mira is reading…", begun, "40 of 53 tokens")
 
     assert not status.text().endswith("0 s")  # the clock goes on
     assert "tokens" not in status.text()

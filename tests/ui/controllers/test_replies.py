@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
@@ -99,7 +100,7 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
 async def test_loading_ends_every_other_word(tmp_path, echo_model, qtbot):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
-        status.show_thinking()
+        status.show_thinking(time.monotonic())
         scene.services.models.changed.notify(ModelLoading("Mistral", 0.4))
         assert status.full_text == "Loading Mistral… 40 %"
         qtbot.wait(1_200)

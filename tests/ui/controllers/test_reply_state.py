@@ -7,11 +7,14 @@ from uuid import UUID
 import pytest
 from PySide6.QtCore import QLocale
 
+from lethe_app.services.events import NotesDeleted, PrefillStep, ThinkingText
+from lethe_app.ui.chat.status_line import StatusLine
 from lethe_app.ui.controllers.conversation.reply_state import (
     ReplyState,
     format_prefill_progress,
     format_reading,
     format_writing,
+    show_in_status,
 )
 from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 
@@ -40,3 +43,33 @@ def test_who_reads_and_writes_is_named_unless_it_is_open_who_of_several():
     assert turn.speaker_name == ""
     turn.displayed_speaker = ("mira", "Mira")
     assert turn.speaker_name == "Mira"
+
+
+def test_the_seconds_of_a_reply_go_on_until_it_does_something_else():
+    turn = ReplyState(UUID(int=1), "Hello?", is_new_reply=True)
+    turn.record_event(PrefillStep(7, 612))
+    turn.status_since -= 75
+    since = turn.status_since
+    turn.record_event(PrefillStep(256, 612))
+    assert turn.status_since == since
+    turn.record_event(ThinkingText("Hm"))
+    assert turn.status_since > since
+
+
+def test_a_reply_that_comes_back_into_view_shows_the_seconds_since_it_began(qtbot):
+    turn = ReplyState(UUID(int=1), "Hello?", is_new_reply=True)
+    turn.displayed_speaker = ("mira", "Mira")
+    turn.record_event(PrefillStep(7, 612))
+    turn.record_event(NotesDeleted([]))  # which the status line does not show
+    turn.status_since -= 75
+    status = StatusLine()
+    qtbot.addWidget(status)
+    assert turn.status_event is not None
+    show_in_status(status, turn, turn.status_event)
+    seconds = int(status.full_text.removeprefix("Mira is reading… ").removesuffix(" s"))
+    assert seconds >= 75
+
+    status.show_model_search("Looking for models…")
+    assert status.full_text == "Looking for models…"
+    status.show_model_search("")
+    assert status.full_text.startswith("Mira is reading… ")

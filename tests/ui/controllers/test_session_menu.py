@@ -70,3 +70,25 @@ async def test_an_incognito_conversation_is_closed_and_neither_renamed_nor_expor
         await until(lambda: scene.session.is_incognito and is_listed(scene))
 
         assert list(menu_of(scene)) == ["Open", "Close…"]
+
+        actions = scene.window.window_actions
+        actions["export_session"].trigger()
+        await until(lambda: any("leaves nothing behind" in toast.text for toast in scene.toasts))
+        guid = scene.session.guid
+        actions["end_session"].trigger()
+        (await scene.dialog()).accept()
+        await until(lambda: scene.session.guid != guid)
+
+
+async def test_a_conversation_is_ended_and_exported_by_command(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Noted.", "Yes.")) as scene:
+        await say(scene, "I am allergic to peanuts.")
+        await until(lambda: is_listed(scene))
+
+        scene.window.window_actions["export_session"].trigger()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, QFileDialog)
+        dialog.reject()
+        scene.window.window_actions["end_session"].trigger()
+        await until(lambda: any("has ended and is remembered" in toast.text for toast in scene.toasts))
+        assert (await scene.services.sessions.open(scene.session.guid)).archived

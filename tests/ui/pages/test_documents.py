@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.ui.pages.documents.page import DocumentsPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -59,7 +62,6 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         drop(page, manual)
         await until(lambda: titles(page) == ["Crew", "Manual"])
         await until(lambda: [toast.text for toast in scene.toasts] == ["2 documents were added."])
-        await scene.services.indexing.index_all_pending()
 
         QTest.keyClicks(page.question, "How is the pump primed?")
         await until(lambda: "The bilge pump is primed with seawater." in texts(page))
@@ -73,6 +75,44 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         page.remove_selected()
         (await scene.dialog()).accept()
         await until(lambda: titles(page) == ["Crew"])
+
+
+async def test_an_answer_is_completed_when_the_passages_are_embedded(tmp_path: Path, manual: Path):
+    async def embed(asked: Sequence[str]) -> list[TextEmbedding]:
+        vector = struct.pack("2f", 1.0, 0.0)
+        return [TextEmbedding(vector, vector, ("word",)) for _text in asked]
+
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        scene.services.core.memory_index.set_embedder(embed, "words")
+        with scene.services.core.priority.block_background():
+            drop(page, manual)
+            await until(lambda: titles(page) == ["Crew", "Manual"])
+            QTest.keyClicks(page.question, "Who sails to Jupiter?")
+            await until(lambda: "Still being read: 2 passages." in texts(page))
+            assert "No document says anything" not in texts(page)
+
+        await scene.services.indexing.catch_up(limits=False)
+        await until(lambda: "Still being read" not in texts(page))
+        await until(lambda: "No document says anything" in texts(page) or "recalled" in texts(page))
+
+
+async def test_a_click_shows_the_document_and_keeps_the_question(tmp_path: Path, manual: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        drop(page, manual)
+        await until(lambda: titles(page) == ["Crew", "Manual"])
+        QTest.keyClicks(page.question, "How is the pump primed?")
+        await until(lambda: "Manual, Pump" in texts(page))
+
+        place = page.table.visualRect(page.rows.index(0, 0)).center()
+        QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        await until(lambda: "The cook fears geese." in texts(page))
+        assert "Manual, Pump" not in texts(page)
+        assert page.question.text() == "How is the pump primed?"
+
+        QTest.keyClick(page.question, Qt.Key.Key_Return)
+        await until(lambda: "Manual, Pump" in texts(page))
 
 
 async def test_documents_of_a_world_are_listed_with_it(tmp_path: Path, manual: Path):

@@ -689,6 +689,27 @@ async def test_advanced_fields_are_shown_on_request_and_counted_where_they_are_f
         await until(lambda: scene.services.preferences.stored.advanced_pages == ["persona"])
 
 
+async def test_what_is_in_view_stays_there_when_advanced_fields_come_and_go(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        form, bar = page.sheet, page.sheet.sheet.verticalScrollBar()
+        titles = [form.sections.item(row).text() for row in range(form.sections.count())]
+        last = max(row for row in range(len(titles)) if not form.sections.isRowHidden(row))
+        await until(lambda: bar.maximum() > 0)
+        form.sections.setCurrentRow(last)
+        names = [name for name in form._section_names[last] if form.field(name).isVisible()]
+        field = form.field(names[0])
+
+        def place() -> int:
+            return field.mapTo(form.sheet.viewport(), QPoint()).y()
+
+        before = place()
+        for _step in range(2):
+            page.advanced_chip.click()
+            await until(lambda: abs(place() - before) <= 2)
+            assert form.sections.currentRow() == last
+
+
 async def test_undo_shows_the_advanced_field_it_changes(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")

@@ -119,8 +119,10 @@ class ReplyController(QObject):
         if turn is not None:
             turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
             turn.show_progress(self._messages)
-            if turn.latest_event is not None:
-                show_in_status(self._status, turn, turn.latest_event)
+            if turn.status_event is not None:
+                show_in_status(self._status, turn, turn.status_event)
+            else:
+                self._show_preparing_status()
         self._update_reply_controls()
 
     def update_persona(self, persona: Persona) -> None:
@@ -240,7 +242,14 @@ class ReplyController(QObject):
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
         if isinstance(state, ModelLoading):  # the status line shows the progress of loading
             self._messages.set_waiting_text(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
-        elif len(self._reply_states) > 1:
+        else:
+            self._show_preparing_status()
+
+    def _show_preparing_status(self) -> None:
+        """Show in the status line that a reply is prepared, unless it shows how far the model is loaded."""
+        if isinstance(self._models.state, ModelLoading):
+            return
+        if len(self._reply_states) > 1:
             self._status.show_activity(self.tr("Waiting for the reply in another conversation…"))
         else:
             self._status.show_activity(self.tr("Preparing…"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -29,6 +30,17 @@ from lethe_app.ui.core.formatting import format_token_count, format_tool_results
 from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 
+STATUS_ACTIVITIES: dict[type, str] = {
+    PromptBuilt: "reading",
+    PrefillStep: "reading",
+    ThinkingText: "thinking",
+    ReplyText: "writing",
+    ReplyFinished: "result",
+    ToolPermissionRequested: "permission",
+    WebSearchStarted: "web search",
+}
+"""Events that the status line shows, with the activity that each belongs to: the seconds of one go on from event to event."""
+
 
 class ReplyState:
     """Events of one turn, from the user's request on."""
@@ -55,8 +67,10 @@ class ReplyState:
         self.has_started = False
         self.is_stopped = False
         """True if the user stopped the reply."""
-        self.latest_event: TurnEvent | None = None
-        """Latest event of the turn."""
+        self.status_event: TurnEvent | None = None
+        """Latest event that the status line shows."""
+        self.status_since = 0.0
+        """Moment of `time.monotonic` at which what the status line shows began."""
         self.reply: Message | None = None
         """Message of the reply that is being written."""
         self.has_answered = False
@@ -72,7 +86,11 @@ class ReplyState:
 
     def record_event(self, event: TurnEvent) -> None:
         """Record an event."""
-        self.latest_event = event
+        activity = STATUS_ACTIVITIES.get(type(event), "")
+        if activity:
+            if self.status_event is None or activity != STATUS_ACTIVITIES[type(self.status_event)]:
+                self.status_since = time.monotonic()
+            self.status_event = event
         if isinstance(event, SessionReplaced):
             self.session_id = event.session.guid
         elif isinstance(event, MessageStored):
@@ -190,9 +208,11 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
 def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
     """Show an event in the status line."""
     if isinstance(event, PrefillStep):
-        status.show_timed_activity(format_reading(turn.speaker_name), format_prefill_progress(event.done, event.total))
+        status.show_timed_activity(
+            format_reading(turn.speaker_name), turn.status_since, format_prefill_progress(event.done, event.total)
+        )
     elif isinstance(event, ThinkingText):
-        status.show_thinking()
+        status.show_thinking(turn.status_since)
     elif isinstance(event, ReplyText):
         status.show_activity(format_writing(turn.speaker_name))
     elif isinstance(event, ReplyFinished):
@@ -203,4 +223,4 @@ def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> No
     elif isinstance(event, WebSearchStarted):
         status.show_activity(format_web_lookup(event))
     elif isinstance(event, PromptBuilt):
-        status.show_timed_activity(format_reading(turn.speaker_name))
+        status.show_timed_activity(format_reading(turn.speaker_name), turn.status_since)

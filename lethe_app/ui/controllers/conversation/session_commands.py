@@ -45,12 +45,29 @@ class SessionCommands(QObject):
         self._replies, self._tasks = replies, tasks
         sidebar.delete_requested.connect(lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"))
         sidebar.end_requested.connect(lambda guid: tasks.start_task(self._end_session(UUID(guid)), key="end"))
-        actions.connect(delete=self._delete_current_session)
+        actions.connect(
+            delete=self._delete_current_session,
+            end_session=self._end_current_session,
+            export_session=self._export_current_session,
+        )
 
     def _delete_current_session(self) -> None:
         session = self._session_controller.current_session
         if session is not None:
             self._tasks.start_task(self._delete_session(session.guid), key="delete")
+
+    def _end_current_session(self) -> None:
+        session = self._session_controller.current_session
+        if session is not None:
+            self._tasks.start_task(self._end_session(session.guid), key="end")
+
+    def _export_current_session(self) -> None:
+        session = self._session_controller.current_session
+        row = self._sidebar.model.find_session(str(session.guid)) if session is not None else None
+        if row is not None and row.is_incognito:
+            self._notifier.notify(self.tr("An incognito conversation leaves nothing behind: copy what you want to keep."))
+        elif row is not None:
+            self._sidebar.export_session_requested.emit(row.guid, row.title)
 
     async def _delete_session(self, guid: UUID) -> None:
         row = self._sidebar.model.find_session(str(guid))
@@ -82,9 +99,12 @@ class SessionCommands(QObject):
         )
 
     async def _end_session(self, guid: UUID) -> None:
-        """Archive a session now, which makes its title, summary and facts, and offer a new one."""
+        """Archive a session now, which makes its title, summary and facts, and offer a new one; close an incognito one."""
         row = self._sidebar.model.find_session(str(guid))
         if row is None:
+            return
+        if row.is_incognito:
+            await self._close_incognito(guid, row.persona_id)
             return
         await self._replies.stop_session_reply(guid)
         if not await self._sessions.end(guid):

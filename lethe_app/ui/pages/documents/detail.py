@@ -58,13 +58,25 @@ class DocumentDetail(DetailPane):
         if chunks:
             self._add_card(_tr("How it begins"), [truncate_text(chunk.text, MAX_PASSAGE_LENGTH) for chunk in chunks])
 
-    def show_hits(self, hits: Sequence[DocumentHit]) -> None:
-        """Show what a question found, the best first, and which of it a message with this text would recall."""
+    def show_search(self) -> None:
+        """Show that the documents are being searched."""
+        self._clear()
+        self.document = None
+        self.setCurrentIndex(1)
+        self._add_card("", [_tr("Searching…")])
+
+    def show_hits(self, hits: Sequence[DocumentHit], waiting: int = 0) -> None:
+        """Show what a question found, the best first, and which of it a message with this text would recall. The passages
+        `waiting` to be embedded were searched by their words only, so that nothing found is no answer yet.
+        """
         self._clear()
         self.document = None
         self.setCurrentIndex(1)
         likely = [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
-        if not likely:
+        if waiting:
+            text = _tr("Still being read: {passages}. This answer is completed as soon as they are.")
+            self._add_card("", [text.format(passages=format_passages(waiting))])
+        elif not likely:
             self._add_card("", [_tr("No document says anything about that.")])
         for hit in likely:
             effect = _tr("recalled by a message with this text") if hit.is_sure else _tr("too uncertain to be recalled")

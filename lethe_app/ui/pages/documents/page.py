@@ -14,6 +14,7 @@ from lethe_app.domain.passage import DOCUMENT_SUFFIXES, Document
 from lethe_app.errors import LetheError
 from lethe_app.services.documents.knowledge_base import DocumentQuery, KnowledgeBase
 from lethe_app.services.documents.service import DocumentService
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.routes import DocumentsRoute, Route
@@ -34,6 +35,8 @@ HIDEABLE_COLUMNS = (SIZE, PASSAGES, ADDED)
 MIN_TITLE_WIDTH = 160
 SEARCH_DELAY_MS = 250
 """Delay in milliseconds after the last key before a question is asked."""
+NOTICE_DELAY_MS = 150
+"""Milliseconds that a search takes before the page says that it searches."""
 MAX_ERRORS = 3
 """Maximum number of files that could not be read, of which the reason is shown."""
 HIT_COUNT = 8
@@ -48,9 +51,12 @@ class DocumentsPage(PersonaListPage):
         persona_selector: PersonaSelector,
         documents: DocumentService,
         knowledge_base: KnowledgeBase,
+        indexing: IndexingService,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("DocumentsPage", "Documents"), persona_selector)
-        self._documents, self._knowledge_base = documents, knowledge_base
+        self._documents, self._knowledge_base, self._indexing = documents, knowledge_base, indexing
+        self._waiting = 0
+        """Number of passages that the answer on display could not compare by meaning yet."""
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -97,14 +103,19 @@ class DocumentsPage(PersonaListPage):
         self.panes = ListDetailPanes(self.theme, self.table, self.detail)
         self.body.addWidget(self.panes, 1)
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
+        self._notice_timer = QTimer(self, singleShot=True, interval=NOTICE_DELAY_MS)
 
     def _connect(self) -> None:
         self._unsubscribers.append(self._documents.changed.add(self._reload_if_chosen))
+        self._unsubscribers.append(self._indexing.changed.add(lambda _progress: self._ask_again()))
         self.persona_selector.chosen.connect(lambda _owner: self._schedule_reload())
         self.question.textChanged.connect(lambda _text: self._search_timer.start())
         self.question.down_pressed.connect(self.table.setFocus)
         self._search_timer.timeout.connect(self._ask)
-        self.table.current_changed.connect(self._show_details)
+        self._notice_timer.timeout.connect(self.detail.show_search)
+        self.question.returnPressed.connect(self._ask)
+        self.table.current_changed.connect(self._show_current)
+        self.table.clicked.connect(lambda _index: self._show_document(self.table.current_row))
         self.table.delete_requested.connect(lambda _rows: self.remove_selected())
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
 
@@ -118,6 +129,7 @@ class DocumentsPage(PersonaListPage):
 
     def close_page(self) -> None:
         self._search_timer.stop()
+        self._notice_timer.stop()
         super().close_page()
 
     # The list
@@ -125,10 +137,11 @@ class DocumentsPage(PersonaListPage):
     async def _reload(self) -> None:
         owner = self.persona_selector.persona_id
         documents = await self._documents.documents_of([owner]) if owner else []
+        is_answer = self._is_answer_shown
         self.rows.set_rows(documents)
         self._show_count(self.rows, format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents")))
         self._update_buttons()
-        self._show_details(self.table.current_row)
+        self._ask() if is_answer else self._show_document(self.table.current_row)
 
     def _update_buttons(self) -> None:
         has_documents = bool(self.rows.row_total)
@@ -140,13 +153,18 @@ class DocumentsPage(PersonaListPage):
             self.tr("Ask the documents") if has_documents else self.tr("Add documents to ask them something")
         )
 
-    def _show_details(self, document: Document | None) -> None:
-        if self.question.text().strip():
-            self._ask()
-        else:
+    @property
+    def _is_answer_shown(self) -> bool:
+        return bool(self.question.text().strip()) and self.detail.document is None
+
+    def _show_current(self, document: Document | None) -> None:
+        """Show the document that the user has moved to; an answer stays when the list is only loaded again."""
+        if self.table.hasFocus() or not self._is_answer_shown:
             self._show_document(document)
 
     def _show_document(self, document: Document | None) -> None:
+        self._notice_timer.stop()
+        self._context.tasks.cancel("ask documents")
         is_same = document is not None and document == self.detail.document
         if not is_same:  # reloading the list must not scroll away what is being read
             self.detail.show_document(document)
@@ -163,17 +181,30 @@ class DocumentsPage(PersonaListPage):
     def _ask(self) -> None:
         text = self.question.text().strip()
         if text:
+            self._notice_timer.start()
             self._context.tasks.start_task(self._show_answers(text), key="ask documents")
         else:
             self._show_document(self.table.current_row)
             self.panes.show_list(take_focus=False)
 
     async def _show_answers(self, text: str) -> None:
-        query = DocumentQuery(text, [self.persona_selector.persona_id])
-        hits = await self._knowledge_base.search(query, HIT_COUNT)
+        owners = [self.persona_selector.persona_id]
+        try:
+            waiting = await self._knowledge_base.count_waiting(owners)
+            hits = await self._knowledge_base.search(DocumentQuery(text, owners), HIT_COUNT)
+        finally:
+            if text == self.question.text().strip():  # otherwise the timer is that of the question that replaced this one
+                self._notice_timer.stop()
         if text == self.question.text().strip():
-            self.detail.show_hits(hits)
+            self._waiting = waiting
+            self.detail.show_hits(hits, waiting)
             self.panes.show_detail()
+
+    def _ask_again(self) -> None:
+        """Complete the answer on display once all passages are embedded."""
+        progress = self._indexing.progress
+        if self._waiting and self._is_answer_shown and not progress.changes + progress.without_meaning:
+            self._ask()
 
     # Adding
 

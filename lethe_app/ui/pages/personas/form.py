@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QSpinBox, QWidget
 
@@ -18,6 +18,8 @@ from lethe_app.ui.widgets.tag_field import TagField
 
 MIN_SECTIONS_WIDTH = 180
 """Minimum width of the list of sections in pixels."""
+LAYOUT_DELAYS_MS = (0, 60)
+"""Milliseconds after which the cards are laid out: first with all fields, then with the height of their wrapped texts."""
 
 
 class PersonaForm(QWidget):
@@ -123,10 +125,37 @@ class PersonaForm(QWidget):
     # advanced fields
 
     def show_advanced(self, is_on: bool) -> None:
-        """Show or hide the advanced fields, with the sections that have no others."""
+        """Show or hide the advanced fields, with the sections that have no others; what is in view stays there."""
+        section, anchor = self._find_anchor(hides_advanced=not is_on)
+        offset = self._position_of(anchor) - self.sheet.verticalScrollBar().value() if anchor is not None else 0
         self._shows_advanced = is_on
         self._revealed_names.clear()
         self._update_rows()
+        if anchor is not None:
+            for delay in LAYOUT_DELAYS_MS:
+                QTimer.singleShot(delay, self, lambda: self._keep_in_view(section, anchor, offset))
+
+    def _find_anchor(self, *, hides_advanced: bool) -> tuple[int, QWidget | None]:
+        """Return the first field in view that remains, preferably of the selected section, and the index of its section."""
+        top = self.sheet.verticalScrollBar().value()
+        bottom, current = top + self.sheet.viewport().height(), self.sections.currentRow()
+        sections = sorted(range(len(self._cards)), key=lambda index: index != current)
+        for index in sections:
+            for name in self._section_names[index]:
+                field = self.field(name)
+                is_kept = field.isVisible() and not (hides_advanced and name in self.advanced_names)
+                if is_kept and top <= self._position_of(field) < bottom:
+                    return index, field
+        return current, None
+
+    def _position_of(self, field: QWidget) -> int:
+        """Return the distance of a field from the top of the first card, in pixels."""
+        return field.mapTo(self.sheet.widget(), QPoint()).y()
+
+    def _keep_in_view(self, section: int, field: QWidget, offset: int) -> None:
+        self.sheet.verticalScrollBar().setValue(self._position_of(field) - offset)
+        with QSignalBlocker(self.sections):
+            self.sections.setCurrentRow(section)
 
     def _update_rows(self) -> None:
         hidden = set() if self._shows_advanced else {*self.advanced_names} - self._revealed_names
