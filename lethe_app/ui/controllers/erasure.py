@@ -71,7 +71,8 @@ class DayErasureDialog(QuestionDialog):
         self.add_paragraph(
             self.tr(
                 "The messages of the day are deleted with what was made of them: summaries, facts, key moments, notes of "
-                "personas, notebook lines and records of replies. What you wrote elsewhere remains. This cannot be undone."
+                "personas, notebook lines and records of replies. What you wrote elsewhere remains, also facts that you "
+                "reworded. This cannot be undone."
             )
         )
         self.persona_box, self.day_box = NoWheelComboBox(), NoWheelComboBox()

@@ -41,7 +41,7 @@ def group_of(route: Route) -> Sequence[Route]:
 
 
 class PageTabs(QTabBar):
-    """Tabs of a group of pages, with the one of the page on display selected; those that do not fit are in a menu at the end."""
+    """Tabs of a group of pages, with that of the page on display selected; those that do not fit are in a menu at the end."""
 
     route_chosen = Signal(object)
     """Emitted with the Route of another tab."""

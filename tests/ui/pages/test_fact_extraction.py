@@ -116,7 +116,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
     async with facts_of(tmp_path) as (scene, page):
         facts = [
             ExtractedFact(fact="Tomas works as a nurse.", kind=FactKind.WORK, key="job"),
-            ExtractedFact(fact="Tomas's sister is called Ines.", kind=FactKind.PEOPLE),
+            ExtractedFact(fact="Tomas's sister Ines works as a vet.", kind=FactKind.PEOPLE, key="ines job"),
             ExtractedFact(fact="Tomas is the king of Elfland.", in_story=True, source_memories=[uuid4()]),
         ]
         await scene.services.facts.learn("mira", facts)
@@ -130,6 +130,8 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         await until(lambda: page.detail.fact is not None)
         assert "A new statement about “job” replaces this fact." in words_in(page.detail)
         page.filters.kind_menu.actions_by_value[FactKind.WORK].trigger()
+        page.select_fact(facts[1].guid)
+        await until(lambda: "A new statement about “job of Ines” replaces this fact." in words_in(page.detail))
         press(page.filters.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}
 

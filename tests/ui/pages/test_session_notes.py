@@ -67,6 +67,13 @@ def test_lines_are_read_as_people_write_them():
     assert parse_notes(format_notes({"home": "Porto", "job": "vet"})) == {"home": "Porto", "job": "vet"}
 
 
+def test_notes_made_by_rules_are_named_in_words_and_kept_under_their_name():
+    notes = {"user_name": "Sam", "current_quest": "find the lantern"}
+
+    assert format_notes(notes) == "your name: Sam\ncurrent quest: find the lantern"
+    assert parse_notes(format_notes(notes)) == notes
+
+
 async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path) as scene:
         page, field, guid = await noted(scene)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
+from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.memories.page import MemoryPage
@@ -20,7 +21,7 @@ from lethe_app.ui.pages.sessions import commands, replay
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
-from lethe_app.ui.pages.sessions.table_model import AUTHOR, SessionMark
+from lethe_app.ui.pages.sessions.table_model import AUTHOR, RELEVANCE, SessionMark
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around
 from tests.ui.window_scene import Scene, opened, until
@@ -57,7 +58,7 @@ async def shown(page: SessionPage, session: ChatSession) -> None:
 def author_of(page: SessionPage, part: SessionPart) -> str:
     """What stands beside the title of a part about who wrote it."""
     labels = [label for label in labels_around(page.detail, FIELDS_BY_PART[part]) if isinstance(label, ElidedLabel)]
-    (name,) = [label.accessibleName() for label in labels if label.accessibleName()] or [""]  # a field's note is elided, too
+    (name,) = filter(None, (label.accessibleName() for label in labels))  # beside the empty note of the field
     return name
 
 
@@ -423,8 +424,13 @@ async def test_columns_that_no_conversation_fills_are_hidden(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.resize(1900, 900)
         page = await session_page(scene, await add_conversation(scene, "The hatch", *LINES, archived=True))
-        assert page.table.isColumnHidden(AUTHOR)
+        guid = page.detail.session.guid
+        await scene.services.archive_queue.update(guid, [SessionPart.SUMMARY])
+        await until(lambda: page.table.current_row.maker is DescriptionAuthor.RULES)
+        assert page.table.isColumnHidden(AUTHOR), "every summary is made of the messages' words, unless somebody writes it"
+        assert page.table.isColumnHidden(RELEVANCE)
 
-        await scene.services.archive_queue.update(page.detail.session.guid, [SessionPart.SUMMARY])
+        await scene.services.archive_queue.write(guid, SessionPart.SUMMARY, "Jonas held the hatch.")
+        await scene.services.archive_queue.write(guid, SessionPart.RELEVANCE, 4)
 
-        await until(lambda: not page.table.isColumnHidden(AUTHOR))
+        await until(lambda: not page.table.isColumnHidden(AUTHOR) and not page.table.isColumnHidden(RELEVANCE))

@@ -137,3 +137,19 @@ async def test_the_selected_item_shows_what_it_contains(tmp_path: Path):
         QTest.keyClick(page.table, Qt.Key.Key_Return)
         await until(lambda: page.rows.row_total == 0)
         assert not page.preview.text.isVisible()
+
+
+async def test_the_item_of_the_preview_can_be_restored_without_a_selection(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "", "*waves* Hello there.")
+        await scene.services.sessions.delete(session.guid)
+        page = await trash_page(scene, 1)
+        await until(lambda: "waves Hello there." in page.preview.text.text())
+        assert "*" not in page.preview.text.text()
+
+        page.table.clearSelection()
+
+        assert page.restore_button.isEnabled()
+        page.restore_button.click()
+        await until(lambda: page.rows.row_total == 0)
+        assert (await scene.services.sessions.open(session.guid)).guid == session.guid

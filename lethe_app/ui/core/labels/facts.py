@@ -10,11 +10,11 @@ from lethe_app.ui.core.formatting import format_count, format_minutes
 
 
 def format_kind(kind: FactKind) -> str:
-    """Return the display name of a kind of facts, such as “People” or “Work”."""
+    """Return the display name of a kind of facts, such as “People and pets” or “Work”."""
     tr = QCoreApplication.translate
     return {
         FactKind.IDENTITY: tr("FactKind", "Identity"),
-        FactKind.PEOPLE: tr("FactKind", "People"),
+        FactKind.PEOPLE: tr("FactKind", "People and pets"),
         FactKind.HEALTH: tr("FactKind", "Health"),
         FactKind.HOME: tr("FactKind", "Home"),
         FactKind.WORK: tr("FactKind", "Work"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
@@ -157,12 +158,19 @@ class FactDetail(DetailPane):
         lines = [when.format(times=mentions, day=first, first=first, last=last)]
         lines.append(" · ".join(filter(None, (kind, format_maker(fact.made_by)))))
         if fact.key and not fact.pinned and not fact.superseded:
-            lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=fact.key))
+            lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=self._name_attribute(fact)))
         if fact.in_story:
             lines.append(self.tr("Said in character, used in that conversation only."))
         if is_core:
             lines.append(self.tr("Always included in the prompt."))
         return "\n".join(lines)
+
+    def _name_attribute(self, fact: ExtractedFact) -> str:
+        """Return the attribute key in words: “job of Ana” for “ana job”."""
+        owner, _space, attribute = fact.key.partition(" ")
+        names = (name for name in re.findall(r"[^\W\d_]+", fact.fact) if name[0].isupper() and name.casefold() == owner)
+        name = next(names, "") if attribute else ""
+        return self.tr("{attribute} of {name}").format(attribute=attribute, name=name) if name else fact.key
 
     def _rank_of(self, fact: ExtractedFact) -> str:
         """Return what decides whether the fact is always included; empty if it cannot be."""

@@ -42,11 +42,11 @@ def format_part_record(record: PartRecord | None) -> str:
 
 
 def format_maker(maker: DescriptionAuthor) -> str:
-    """Return the author of the summary for a column; empty if there is none yet."""
+    """Return the author of the summary for a column; empty if there is none yet, or if it is made of the messages' words."""
     tr = QCoreApplication.translate
     return {
         DescriptionAuthor.NOBODY: "",
-        DescriptionAuthor.RULES: tr("Session", "extracted"),
+        DescriptionAuthor.RULES: "",
         DescriptionAuthor.MODEL: tr("Session", "by a model"),
         DescriptionAuthor.USER: tr("Session", "by you"),
     }[maker]

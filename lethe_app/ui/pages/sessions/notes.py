@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -21,6 +21,8 @@ from lethe_app.ui.widgets.form import Form
 SAVE_DELAY_MS = 500
 NOTES_FIELD = "notes"
 SEPARATOR = ": "
+QUEST = "current_quest"
+"""Name of the note of a quest, as rules store it."""
 
 
 class SessionNotes(QWidget):
@@ -97,16 +99,25 @@ class SessionNotes(QWidget):
         self.form.set_field(NOTES_FIELD, text)
 
 
+def _labels() -> dict[str, str]:
+    """Return the label of each name under which rules store a note."""
+    tr = QCoreApplication.translate
+    return {"user_name": tr("SessionNotes", "your name"), QUEST: tr("SessionNotes", "current quest")}
+
+
 def format_notes(notes: Mapping[str, str]) -> str:
     """Return the notes as text, one “name: value” per line."""
-    return "\n".join(f"{name}{SEPARATOR}{value}" for name, value in notes.items())
+    labels = _labels()
+    return "\n".join(f"{labels.get(name, name)}{SEPARATOR}{value}" for name, value in notes.items())
 
 
 def parse_notes(text: str) -> dict[str, str]:
     """Return the notes of a text by name; lines without a name become “note”, “note 2” and so on."""
     notes: dict[str, str] = {}
+    names = {label: name for name, label in _labels().items()}
     for line in text.splitlines():
         name, colon, value = (part.strip() for part in line.partition(SEPARATOR.strip()))
+        name = names.get(name.lower(), name)
         if not colon:
             name, value = "note", name
         if value:

@@ -24,7 +24,7 @@ TITLE, LAST_ACTIVE, MESSAGES, RELEVANCE, MARKS, AUTHOR = range(6)
 WIDTHS = {LAST_ACTIVE: 112, MESSAGES: 98, RELEVANCE: 96, MARKS: 150, AUTHOR: 112}
 HIDEABLE_COLUMNS = (LAST_ACTIVE, MESSAGES, MARKS, AUTHOR, RELEVANCE)
 """Columns that a narrow table hides, the last one first."""
-OPTIONAL_COLUMNS = (MARKS, AUTHOR)
+OPTIONAL_COLUMNS = (RELEVANCE, MARKS, AUTHOR)
 MIN_TITLE_WIDTH = 300
 
 
@@ -125,7 +125,7 @@ def _message_count(line: SessionLine) -> str:
 
 
 def _relevance(line: SessionLine) -> str:
-    return str(line.relevance)
+    return str(line.relevance) if line.relevance > 1 else ""  # 1 is the value of most, and of one not rated yet
 
 
 def _author(line: SessionLine) -> str:

@@ -149,6 +149,7 @@ class TrashPage(ListPage):
 
     def _show_preview(self, item: Trashed | None) -> None:
         self.preview.show_item(item, self._names)
+        self._update_buttons()
         if item is not None:
             self._context.tasks.start_task(self._load_preview(item), key="trash preview")
 
@@ -171,16 +172,21 @@ class TrashPage(ListPage):
         self._update_buttons()
 
     def _update_buttons(self) -> None:
-        has_selection = bool(self.table.selected_rows)
+        has_selection = bool(self._chosen_items())
         self.restore_button.setEnabled(has_selection)
         self.erase_button.setEnabled(has_selection)
         self.empty_button.setEnabled(bool(self.rows.row_total))
+
+    def _chosen_items(self) -> list[Trashed]:
+        """Return the selected items; without a selection the one of the preview."""
+        current = self.table.current_row
+        return self.table.selected_rows or ([current] if current is not None else [])
 
     # what the buttons do
 
     def restore_selected(self) -> None:
         """Restore the selected items."""
-        if items := self.table.selected_rows:
+        if items := self._chosen_items():
             self._context.tasks.start_task(self._restore_items(items))
 
     async def _restore_items(self, items: list[Trashed]) -> None:
@@ -202,7 +208,7 @@ class TrashPage(ListPage):
 
     def erase_selected(self) -> None:
         """Delete the selected items permanently after confirmation."""
-        if items := self.table.selected_rows:
+        if items := self._chosen_items():
             self._context.tasks.start_task(self._confirm_and_erase(items, self._format_items(items)), key="trash dialog")
 
     def empty_trash(self) -> None:

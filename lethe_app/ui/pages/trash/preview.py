@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, Qt
@@ -15,6 +16,8 @@ from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
 
 MIN_WIDTH, WIDTH = 260, 400
+EMPHASIS = re.compile(r"\*+(\S(?:[^*\n]*\S)?)\*+")
+"""Text between the asterisks of an action or of an emphasis."""
 
 
 def _tr(text: str) -> str:
@@ -48,4 +51,4 @@ class TrashPreview(DetailPane):
         self.text.clear()
 
     def show_text(self, text: str) -> None:
-        self.text.setText(text or _tr("No text."))
+        self.text.setText(EMPHASIS.sub(r"\1", text) or _tr("No text."))
