@@ -54,7 +54,7 @@ class ResearchTask(AgentTask):
 
     name = "research"
     title = "Research after conversations"
-    help = "Look up as many as three topics of an ended conversation on the internet."
+    help = "Search the internet for up to three topics of an ended conversation."
     every = timedelta(hours=4)
     needs = frozenset({TaskRequirement.MODEL, TaskRequirement.WEB})
 
@@ -80,7 +80,7 @@ class ActiveResearchTask(ResearchTask):
 
     name = "active_research"
     title = "Research during conversations"
-    help = "Look up as many as three topics of a long current conversation on the internet."
+    help = "Search the internet for up to three topics of a long current conversation."
 
     async def observe(self, view: TaskView) -> bool:
         return await _find_running_session(view) is not None

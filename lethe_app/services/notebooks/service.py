@@ -170,7 +170,9 @@ class NotebookService:
         """Move a notebook to the trash; return its path there."""
 
         def work() -> Path:
-            return self._files.delete(persona_id, name)
+            trashed = self._files.delete(persona_id, name)
+            self._files.write_automatic(persona_id, self._files.read_automatic(persona_id) - {name})
+            return trashed
 
         return await self._run_and_notify(persona_id, work)
 
@@ -226,6 +228,16 @@ class NotebookService:
             return list(new_texts)
 
         return await self._run_and_notify(persona_id, work)
+
+    async def mark_automatic(self, persona_id: str, names: Collection[str]) -> None:
+        """Mark the notebooks that an earlier version created without the user, unless that was recorded since."""
+
+        def work() -> None:
+            present = self._files.read_all(persona_id).texts.keys() & names
+            if present and not self._files.has_automatic_list(persona_id):
+                self._files.write_automatic(persona_id, present)
+
+        await self._database.run_outside_transaction(work)
 
     async def restore_texts(self, persona_id: str, removed_names: Sequence[str], texts: Mapping[str, str]) -> None:
         """Restore notebooks as they were before a split, merge or rename; the files in `removed_names` go to the trash."""

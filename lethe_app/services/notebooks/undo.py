@@ -71,6 +71,14 @@ class NotebookUndo:
                 if run is not None and made:
                     await self._task_runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
 
+    async def mark_created(self, persona_id: str) -> None:
+        """Mark the notebooks that were created automatically by an earlier version, which did not mark them."""
+        changes = await self._changes.changes_of(persona_id, ChangeState.APPLIED)
+        texts = [(json.loads(change.before), json.loads(change.after)) for change in changes if change.what == NOTEBOOK_CHANGE]
+        await self._notebooks.mark_automatic(
+            persona_id, {name for before, after in texts for name in after.keys() - before.keys()}
+        )
+
     async def record_facts(self, entry: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
         """Record facts that may be learnt in this run."""
         for fact in facts:

@@ -69,6 +69,7 @@ class NotebookWriter:
             self._pending_personas |= dict.fromkeys(persona.unique_name for persona in await self._library.personas())
             for persona_id in self._pending_personas:
                 await self._notebook_undo.complete_interrupted(persona_id)
+                await self._notebook_undo.mark_created(persona_id)
         self._pending_personas |= self._postponed_personas
         self._postponed_personas = {}
         while self._pending_personas and self._preferences.current.notebooks:

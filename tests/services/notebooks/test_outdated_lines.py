@@ -171,6 +171,16 @@ async def test_a_notebook_goes_with_the_only_day_it_was_about(services: AppServi
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
 
 
+async def test_a_notebook_that_an_earlier_version_wrote_goes_as_well(services: AppServices, work: str):
+    (services.paths.notebooks / MIRA / "automatic.txt").unlink()
+    await services.mind.notebook_writer._notebook_undo.mark_created(MIRA)  # as at the start
+    for fact in await services.facts.facts_of(MIRA):
+        await services.facts.forget_fact(fact.guid)
+    await write(services)
+
+    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+
+
 @pytest.mark.parametrize("change", ["head", "rename", "edit", "create"])
 async def test_an_emptied_notebook_that_the_user_made_or_wrote_in_stays(services: AppServices, work: str, change: str):
     notebooks = services.mind.notebooks

@@ -27,7 +27,7 @@ from lethe_app.domain.tools import ToolContext
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import PluginError
-from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.labels.dates import format_date_time, format_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
@@ -426,7 +426,9 @@ async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, s
         assert (planned["journal"].tokens, planned["journal"].time) == (2000, timedelta(minutes=2))
         assert format_usual_cost(planned["journal"]) == "2000 tokens · 2 min"
         tomorrow = replace(planned["journal"], due=now() + timedelta(days=1), missing="")
-        assert format_due(tomorrow, is_on=True) == f"from {format_date_time(now() + timedelta(days=1))}"
+        assert format_due(tomorrow, is_on=True) == f"tomorrow from {format_time(tomorrow.due)}"
+        later = tomorrow.due + timedelta(days=2)
+        assert format_due(replace(tomorrow, due=later), is_on=True) == f"from {format_date_time(later)}"
         assert format_due(replace(tomorrow, due=None), is_on=True) == "as soon as you are away"
         assert format_due(replace(tomorrow, due=None), is_on=False) == "once it is turned on"
         assert format_due(replace(tomorrow, missing="web"), is_on=True) == "needs internet search"

@@ -49,6 +49,7 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         both = ["The Heron had a green hull.", "Tomas hates marmalade."]
         await until(lambda: [format_memory(one) for one in page.rows.visible_rows] == both)
 
+        assert page.search.isVisible()
         page.search.setText("marmalade")
         assert [one.said for one in page.rows.visible_rows] == ["Shall we eat?"]
         page.search.clear()
@@ -77,6 +78,7 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
         page = await objection_page(scene)
 
         await until(lambda: page.persona_selector.persona_id == "mira")
+        assert page.search.isHidden()
         assert not page.mark_relevant_button.isEnabled()
         assert not page.open_message_button.isEnabled()
 

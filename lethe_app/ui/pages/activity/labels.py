@@ -24,9 +24,9 @@ def format_running_task(running_task: RunningTask) -> str:
 
 
 def format_cost(run: TaskRun) -> str:
-    """Return the tokens and the duration of a run; parts that are not known yet are left out."""
+    """Return the tokens and the duration of a run; parts that are not known yet, or below a second, are left out."""
     parts = [format_token_count(run.tokens)] if run.tokens else []
-    if run.ended is not None:
+    if run.ended is not None and run.ended - run.began >= timedelta(seconds=1):
         parts.append(format_duration(run.ended - run.began))
     return " · ".join(parts)
 
@@ -71,8 +71,10 @@ def format_due(task: PlannedTask, *, is_on: bool) -> str:
         }[task.missing]
     if task.due is None:
         return _tr("as soon as you are away") if is_on else _tr("once it is turned on")
-    if task.due.astimezone().date() == now().astimezone().date():
-        return _tr("today from {time}").format(time=format_time(task.due))
+    days = (task.due.astimezone().date() - now().astimezone().date()).days
+    if days in {0, 1}:
+        text = _tr("tomorrow from {time}") if days else _tr("today from {time}")
+        return text.format(time=format_time(task.due))
     return _tr("from {date}").format(date=format_date_time(task.due))
 
 

@@ -94,9 +94,12 @@ class FeedbackPage(PersonaListPage):
             self._context, self._feedback, self._commands, lambda: self.persona_selector.persona_id
         )
         self.search.textChanged.connect(self.disliked_replies.rows.set_filter)
+        for rows in (self.rows, self.disliked_replies.rows):
+            rows.modelReset.connect(self._update_search)
         self.body.addWidget(self.table, 1)
         self.body.addWidget(self.disliked_replies, 1)
         self._update_buttons()
+        self._update_search()
 
     def first_focus_widget(self) -> QWidget:
         return self.table
@@ -123,6 +126,10 @@ class FeedbackPage(PersonaListPage):
         if not self.table.selected_rows and self.rows.visible_rows:
             self.table.select_row(self.rows.key_of(self.rows.visible_rows[0]))
         self._update_buttons()
+
+    def _update_search(self) -> None:
+        """Hide the search field while there is nothing to search."""
+        self.search.setVisible(bool(self.rows.row_total or self.disliked_replies.rows.row_total))
 
     def _update_buttons(self) -> None:
         selected = self.table.selected_rows

@@ -99,6 +99,8 @@ class InspectorPage(Page):
         self.tabs = QTabBar()
         self.tabs.setAccessibleName(self.tr("View"))
         self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setUsesScrollButtons(False)  # two short tabs are never cut; the search field gives way
         self.tabs.addTab(self.tr("Prompt"))
         self.tabs.addTab(self.tr("Changes"))
         self.search = SearchField(self.theme, self.tr("Search prompt"))

@@ -35,7 +35,7 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 TOPIC, STATE, DAY = range(3)
 WIDTHS = {STATE: 104, DAY: 92}
 HIDEABLE_COLUMNS = (STATE, DAY)
-MIN_TOPIC_WIDTH = 140
+MIN_TOPIC_WIDTH = 220
 LIST_WIDTH = 360
 """Initial width of the list in pixels."""
 
@@ -85,7 +85,11 @@ class ResearchPage(PersonaListPage):
         self.allow_button = build_button(self.tr("Allow internet…"))
         self.stop_button = self.add_button(self.tr("Stop"), self._research.stop, "stop")
         self.hint = build_small_label("")
-        empty_text = self.tr("No research yet.")
+        empty_text = self.tr(
+            "No research yet\n\n"
+            "Research reads several web pages about your question and writes a report with its sources, which a persona can"
+            " keep as a memory."
+        )
         self.table: Table[Inquiry] = Table(
             self.rows, self.theme, self.tr("Research history"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TOPIC_WIDTH)
         )
