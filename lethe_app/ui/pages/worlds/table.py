@@ -23,7 +23,7 @@ from lethe_app.ui.widgets.table import SearchField, Table
 HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, TOKENS, POSITION, KEYS)
 """Columns that a narrow table hides, the first one first."""
 MIN_NAME_WIDTH = 200
-MIN_SEARCH_WIDTH = 132
+MIN_SEARCH_WIDTH = 122
 """Minimum width of the search field in pixels: in a small window, the list of worlds beside the table needs the rest."""
 
 
