@@ -136,7 +136,7 @@ class CustomGoal(AgentTask):
 
     name = "custom_goal"
     title = "Requested goals"
-    help = "Set a goal every day about the request on the Mind page."
+    help = "Set one goal a day for the request you made on the Mind page."
     every = timedelta(days=1)
     needs = frozenset({TaskRequirement.MODEL})
 

@@ -285,7 +285,7 @@ class BackgroundServices:
         core = self.core
         model_services = (core.structured_output, core.qualification, core.preferences)
         conclusions = ConclusionService(core.facts, core.fact_store, *model_services)
-        stores = (core.session_store, core.fact_store, core.participants)
+        stores = (core.session_store, core.fact_store, core.facts, core.participants)
         return ConclusionWriter(*stores, conclusions, core.notebooks, self.notebook_undo, self.notebook_filer)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID, uuid4
@@ -81,3 +82,13 @@ class Tombstone:
     digest: str
     messages: tuple[UUID, ...] = ()
     """The messages it was taken from."""
+
+
+def find_current_fact(fact: ExtractedFact, facts_by_id: Mapping[UUID, ExtractedFact]) -> ExtractedFact | None:
+    """Return the fact that holds at the end of the chain of successors, the fact itself if it does; None if there is none."""
+    seen: set[UUID] = set()
+    current: ExtractedFact | None = fact
+    while current is not None and current.superseded and current.guid not in seen:
+        seen.add(current.guid)
+        current = facts_by_id.get(current.superseded_by) if current.superseded_by else None
+    return None if current is None or current.superseded else current

@@ -145,6 +145,16 @@ class SessionLine(NamedTuple):
     """Number of parts still to be made."""
 
 
+class MeaningSearchGap(StrEnum):
+    """Why a search by meaning finds nothing."""
+
+    NO_EMBEDDER = "no embedder"
+    PENDING = "pending"
+    """Passages have no embedding yet."""
+    NOT_INDEXED = "not indexed"
+    """No record of the list has an embedding, and none is waiting for one."""
+
+
 Mark = tuple[int, int]
 """Start and length of a match in a text, in characters."""
 

@@ -80,6 +80,10 @@ class MemoryIndex:
             self._views.set_embedder(embedder)
         self._geometry = None
 
+    @property
+    def has_embedder(self) -> bool:
+        return self._embed is not None
+
     # Changing the index
 
     async def replace(self, origins: Sequence[UUID], passages: Sequence[Passage], indexed: Sequence[int] = ()) -> None:

@@ -69,7 +69,7 @@ async def test_the_chosen_command_of_the_palette_is_announced(tmp_path, reader):
         palette.open_palette()
         reader.announced.clear()
         QTest.keyClicks(palette.search_field, "dark mode")
-        assert reader.announced[-1] == "Theme Settings"
+        assert reader.announced[-1] == "Theme Settings › General"
 
         palette.search_field.clear()
         reader.announced.clear()

@@ -9,7 +9,7 @@ import sys
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
 from lethe_app.ui.core.routes import ACTION_ROUTES
@@ -142,6 +142,28 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
 
         scene.toasts[0].findChildren(QPushButton)[0].click()
         await until(lambda: "First night" in scene.titles and len(scene.words) == 3)
+
+
+async def test_f2_in_the_message_box_renames_the_conversation_and_sends_nothing(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        QTest.keyClicks(scene.draft, "Hello.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await until(lambda: scene.window.sidebar.model.find_session(str(scene.session.guid)))
+        scene.draft.setFocus()
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_F2)
+        field = scene.window.sidebar.session_list.findChild(QLineEdit)
+        assert field is not None
+        field.selectAll()
+        QTest.keyClicks(field, "First night")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+
+        renamed: list[object] = []
+        scene.services.sessions.changed.add(renamed.append)
+        await until(lambda: "First night" in scene.titles and renamed)
+        assert (await scene.services.sessions.open(scene.session.guid)).name == "First night"
+        assert len(scene.words) == 3
 
 
 async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):

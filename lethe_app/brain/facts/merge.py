@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
-from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
 from lethe_app.retrieval.query_terms import WORD
 
@@ -107,7 +107,7 @@ def restore_fact(
     if not fact.superseded:
         return []
     restored = fact.model_copy(update={"superseded": False, "superseded_by": None})
-    successor = _successor(fact, {each.guid: each for each in all_facts}) if supersede_successor else None
+    successor = find_current_fact(fact, {each.guid: each for each in all_facts}) if supersede_successor else None
     if successor is None:
         return [restored]
     return [restored, successor.model_copy(update={"superseded": True, "superseded_by": fact.guid})]
@@ -228,16 +228,6 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
 def _supersede(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
     """Return both records; each keeps its own sources, because those of the other state something else."""
     return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), new]
-
-
-def _successor(fact: ExtractedFact, facts_by_id: Mapping[UUID, ExtractedFact]) -> ExtractedFact | None:
-    """Return the fact at the end of the chain of successors; None if it no longer exists."""
-    seen: set[UUID] = set()
-    current: ExtractedFact | None = fact
-    while current is not None and current.superseded and current.guid not in seen:
-        seen.add(current.guid)
-        current = facts_by_id.get(current.superseded_by) if current.superseded_by else None
-    return None if current is None or current.superseded else current
 
 
 def _names(text: str) -> list[str]:

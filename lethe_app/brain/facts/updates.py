@@ -103,6 +103,21 @@ def find_replacement(text: str, messages: Collection[UUID], replacements: Iterab
     return None
 
 
+def is_stated(text: str, messages: Collection[UUID], facts: Iterable[ExtractedFact]) -> bool:
+    """Return whether facts made of these messages state a text: together they have four fifths of its words, or one that the
+    user reworded has more than half, because the text then has the old wording.
+    """
+    words = content_words(text)
+    stated: set[str] = set()
+    for fact in facts:
+        if not set(messages).isdisjoint(fact.source_messages):
+            fact_words = content_words(fact.fact)
+            if fact.made_by is MadeBy.USER and 2 * len(words & fact_words) > len(words):
+                return True
+            stated |= fact_words
+    return 5 * len(words & stated) >= 4 * len(words) and bool(words)
+
+
 def withdraw_facts(
     known: Iterable[ExtractedFact],
     session: UUID,

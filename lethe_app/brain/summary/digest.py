@@ -34,6 +34,8 @@ from lethe_app.retrieval.passage_builder import SENTENCE_END
 
 MAX_SUMMARY_LENGTH = 1200
 """Maximum characters of a summary, about 300 tokens."""
+MAX_SEARCHED = 50
+"""Messages in which a sentence with a topic is searched for."""
 MAX_OPENING_WORDS = 6
 """Maximum number of words of a title taken from the beginning of the session."""
 MAX_OPENING_LENGTH = 48
@@ -269,7 +271,24 @@ def _compose_title(lines: Sequence[Utterance], material: _DigestMaterial, sessio
         is_english=material.vocabulary.is_english,
         subjects=_main_subjects(material),
     )
+    if found and " " not in found:
+        return _find_sentence_with(found, lines) or found
     return found or opening
+
+
+def _find_sentence_with(topic: str, lines: Sequence[Utterance]) -> str:
+    """Return the user's first short statement that contains a topic of one word; empty if there is none.
+
+    It says more than the topic alone: “Remind me to call my mum on Friday” instead of “Mum”.
+    """
+    user_lines = [line for line in lines if line.role is Role.USER][:MAX_SEARCHED]
+    pattern = re.compile(rf"\b{re.escape(topic)}\b", re.IGNORECASE)
+    for sentence in (sentence for line in user_lines for sentence in SENTENCE_END.split(_spoken_text(line))):
+        if not pattern.search(sentence) or sentence.rstrip().endswith("?"):
+            continue
+        if len(sentence.split()) >= MIN_OPENING_WORDS and len(sentence) <= MAX_OPENING_LENGTH:
+            return _format_opening(sentence.split())
+    return ""
 
 
 def _main_subjects(material: _DigestMaterial) -> str:
@@ -286,10 +305,7 @@ def _opening_words(line: Utterance) -> str:
     """Return the first words of a message, without actions: its first sentence or clause if that is short, else as many words
     as fit, with an ellipsis.
     """
-    text = " ".join(part.text for part in split_narration(remove_markup(line.text)) if not part.narrates) or remove_markup(
-        line.text
-    ).replace("*", "")
-    words = text.split()
+    words = _spoken_text(line).split()
     kept = words[:MAX_OPENING_WORDS]
     while len(kept) > 1 and len(" ".join(kept)) >= MAX_OPENING_LENGTH:
         kept.pop()
@@ -300,7 +316,17 @@ def _opening_words(line: Utterance) -> str:
             kept = kept[:sentence_end]
         else:
             kept = end_at_word(" ".join(kept[:clause_end] if clause_end >= MIN_OPENING_WORDS else kept)).split()
-    title = strip_enclosing_quotes(" ".join(kept)).rstrip(" ,;:.!?。！？")
+    return _format_opening(kept)
+
+
+def _spoken_text(line: Utterance) -> str:
+    """Return a message without markup and actions; with the actions if it has nothing else."""
+    text = remove_markup(line.text)
+    return " ".join(part.text for part in split_narration(text) if not part.narrates) or text.replace("*", "")
+
+
+def _format_opening(words: Sequence[str]) -> str:
+    title = strip_enclosing_quotes(" ".join(words)).rstrip(" ,;:.!?。！？")
     return shorten(title[:1].upper() + title[1:], MAX_OPENING_LENGTH)
 
 

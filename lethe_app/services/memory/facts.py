@@ -82,10 +82,15 @@ class FactService:
         self._writing = asyncio.Lock()
         self._changes: Counter[str] = Counter()
         """Number of changes by the user, per persona."""
+        self._former_wordings: dict[str, dict[str, UUID]] = {}
 
     async def facts_of(self, persona_id: str) -> list[ExtractedFact]:
         """Return the persona's facts, superseded ones included, newest first."""
         return await self._fact_store.facts_of(persona_id)
+
+    def former_wordings_of(self, persona_id: str) -> Mapping[str, UUID]:
+        """Return the facts that the user reworded since the start of the program, by the digests of their former texts."""
+        return dict(self._former_wordings.get(persona_id, {}))
 
     async def learn(
         self,
@@ -145,6 +150,7 @@ class FactService:
             old = await self._fact_store.get(guid)
             known = await self._fact_store.undeleted_facts_of(persona_id)
             fact = reword_fact(old, new_text, known).model_copy(update={"made_by": MadeBy.USER, "last_seen": now()})
+            self._record_wordings(persona_id, [old], [fact])
             # A tombstone for the old text, without moving the fact to the trash.
             if fingerprint_digest(old.fact) != fingerprint_digest(new_text) and old.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
@@ -236,6 +242,7 @@ class FactService:
             ]
             if fingerprint_digest(merged_fact.fact) != fingerprint_digest(merged_text) and merged_fact.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(merged_fact)])
+            self._record_wordings(persona_id, [merged_fact], [merged_fact.model_copy(update={"fact": merged_text})])
             await self._fact_store.save_facts(persona_id, *superseded_facts)
             await self._save_without_duplicates(persona_id, facts_merge.combine_facts(merged_fact, others, merged_text))
         await self.renew(persona_id)
@@ -256,6 +263,7 @@ class FactService:
                 deleted_facts = [
                     fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in guids
                 ]
+                self._record_wordings(persona_id, await self._fact_store.undeleted_facts_of(persona_id), persona_facts)
                 for fact in (*persona_facts, *deleted_facts):
                     await self._fact_store.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
                 await self._fact_store.save_facts(persona_id, *persona_facts)
@@ -357,6 +365,11 @@ class FactService:
         await self._fact_store.save_facts(
             persona_id, *superseded_duplicates, fact.model_copy(update={**merged_sources, **merged_values})
         )
+
+    def _record_wordings(self, persona_id: str, old: Sequence[ExtractedFact], new: Sequence[ExtractedFact]) -> None:
+        texts = {fact.guid: fact.fact for fact in new}
+        reworded = [fact for fact in old if texts.get(fact.guid, fact.fact) != fact.fact]
+        self._former_wordings.setdefault(persona_id, {}).update({_digest(fact.fact): fact.guid for fact in reworded})
 
     def _notify_changed(self, persona_id: str) -> None:
         self.changed.notify(persona_id)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from uuid import UUID
 
+from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.services.background.activity_log import ActivityEntry
 from lethe_app.services.extraction.conclusions import ConclusionService, FinishedConversation, SessionConclusions
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.undo import NotebookUndo
@@ -18,19 +20,21 @@ from lethe_app.storage.memory.facts import FactStore
 
 
 class ConclusionWriter:
-    """Writes the conclusions of sessions, and removes those that were forgotten."""
+    """Writes the conclusions of sessions, and revises those that no longer hold."""
 
     def __init__(
         self,
         session_store: SessionStore,
         fact_store: FactStore,
+        facts: FactService,
         participants: ParticipantService,
         conclusions: ConclusionService,
         notebooks: NotebookService,
         notebook_undo: NotebookUndo,
         filer: NotebookFiler,
     ) -> None:
-        self._session_store, self._fact_store, self._participants = session_store, fact_store, participants
+        self._session_store, self._fact_store, self._facts = session_store, fact_store, facts
+        self._participants = participants
         self._conclusions, self._notebooks, self._notebook_undo, self._filer = conclusions, notebooks, notebook_undo, filer
 
     async def owner_of(self, persona_id: str) -> tuple[str, str]:
@@ -41,10 +45,15 @@ class ConclusionWriter:
         """Return whether a model would be asked about the session."""
         return self._conclusions.would_ask_model(session.last_activity)
 
-    async def delete_forgotten(self, persona_id: str) -> None:
-        """Remove from the notebooks what the user has forgotten."""
-        forgotten = {tombstone.digest for tombstone in await self._fact_store.tombstones_of(persona_id)}
-        await self._notebooks.delete_lines(persona_id, forgotten)
+    async def revise_lines(self, persona_id: str) -> None:
+        """Bring the lines of the notebooks up to date with facts that were superseded, reworded or forgotten since."""
+        history = FactHistory(
+            await self._fact_store.facts_of(persona_id),
+            await self._fact_store.facts_of(persona_id, deleted=True),
+            await self._fact_store.tombstones_of(persona_id),
+            self._facts.former_wordings_of(persona_id),
+        )
+        await self._notebooks.revise_lines(persona_id, history)
 
     async def write_session(self, session_id: UUID, entry: ActivityEntry | None = None) -> list[str]:
         """Write the conclusions of one session; return the names of the notebooks that were written."""

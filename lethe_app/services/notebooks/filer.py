@@ -54,7 +54,7 @@ class NotebookFiler:
         for conclusions in filing.new_groups:
             subject = extraction.subject if len(conclusions) == len(all_conclusions) else ""
             title, summary = self._choose_title(conversation, conclusions, subject), session.name or conclusions[0].text
-            names.append(await self._notebooks.create(session.persona_id, title, conclusions, summary))
+            names.append(await self._notebooks.create(session.persona_id, title, conclusions, summary, is_automatic=True))
         for name in names:
             await self.split_if_long(session.persona_id, name)
         return names

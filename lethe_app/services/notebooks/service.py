@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks import splitting as parting
-from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry, NotebookLine
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry
+from lethe_app.brain.notebooks.outdated_lines import FactHistory, LineRevision, has_users_text
 from lethe_app.brain.notebooks.splitting import NotebookPiece
-from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
@@ -101,14 +101,24 @@ class NotebookService:
 
     # Writing
 
-    async def create(self, persona_id: str, title: str, conclusions: Sequence[Conclusion] = (), summary: str = "") -> str:
-        """Create a notebook and return its name. Raise LetheError if the title is empty."""
+    async def create(
+        self,
+        persona_id: str,
+        title: str,
+        conclusions: Sequence[Conclusion] = (),
+        summary: str = "",
+        *,
+        is_automatic: bool = False,
+    ) -> str:
+        """Create a notebook and return its name. One that `is_automatic` goes with its last line. Raise LetheError if the title
+        is empty.
+        """
         title = normalize_title(title)
 
         def work() -> str:
             name = self._files.free_name(persona_id, title)
             text = writing.render_new_notebook(title, [writing.to_line(conclusion) for conclusion in conclusions])
-            self._replace_files(persona_id, [], {name: text}, summary)
+            self._replace_files(persona_id, [], {name: text}, summary, are_automatic=is_automatic)
             return name
 
         return await self._run_and_notify(persona_id, work, only_added=True)
@@ -132,8 +142,12 @@ class NotebookService:
 
         Return the text of the file now.
         """
-        merge_edit: Callable[[str], str] = lambda there: writing.merge_edits(base, text, there)  # noqa: E731 - said in one line
-        return await self._run_and_notify(persona_id, lambda: self._files.write(persona_id, name, merge_edit))
+
+        def work() -> str:
+            self._files.write_automatic(persona_id, self._files.read_automatic(persona_id) - {name})
+            return self._files.write(persona_id, name, lambda there: writing.merge_edits(base, text, there))
+
+        return await self._run_and_notify(persona_id, work)
 
     async def rename(self, persona_id: str, name: str, title: str) -> str:
         """Change the title and the file name; return the new name. The text below the title stays the same."""
@@ -207,7 +221,8 @@ class NotebookService:
                 while name in new_texts:
                     name += "-2"
                 new_texts[name] = text
-            self._replace_files(persona_id, [notebook.name], new_texts, self._summary_of(persona_id, notebook.name))
+            summary, is_automatic = self._summary_of(persona_id, notebook.name), self._is_automatic(persona_id, notebook)
+            self._replace_files(persona_id, [notebook.name], new_texts, summary, are_automatic=is_automatic)
             return list(new_texts)
 
         return await self._run_and_notify(persona_id, work)
@@ -221,16 +236,17 @@ class NotebookService:
 
         await self._run_and_notify(persona_id, work)
 
-    async def delete_lines(self, persona_id: str, digests: Collection[str]) -> int:
-        """Remove the lines with these digests, which the user wanted forgotten; return the number of removed lines."""
-
-        if not digests:
+    async def revise_lines(self, persona_id: str, history: FactHistory) -> int:
+        """Remove the lines whose fact was forgotten, and replace those of superseded and reworded facts by what holds now;
+        return the number of changed notebooks.
+        """
+        if not history.tombstones and not history.former_wordings and not any(fact.superseded for fact in history.facts):
             return 0
-        return await self._delete_lines(persona_id, lambda line: fingerprint_digest(line.text) in digests)
+        return await self._revise(persona_id, lambda notebooks: LineRevision(history).revise(notebooks))
 
     async def delete_day(self, persona_id: str, day: date) -> int:
         """Remove the lines of a day, and the summaries of notebooks that were written then or on the day after; return the
-        number of removed lines.
+        number of changed notebooks.
         """
 
         def update_index() -> None:
@@ -240,24 +256,41 @@ class NotebookService:
                 self._files.write_index(persona_id, writing.render_index(kept))
 
         await self._database.run_outside_transaction(update_index)
-        return await self._delete_lines(persona_id, lambda line: line.day == day)
 
-    async def _delete_lines(self, persona_id: str, is_unwanted: Callable[[NotebookLine], bool]) -> int:
+        def remove_lines(notebooks: Sequence[Notebook]) -> list[Notebook]:
+            remaining = [tuple(line for line in notebook.lines if line.day != day) for notebook in notebooks]
+            return [
+                replace(notebook, lines=lines)
+                for notebook, lines in zip(notebooks, remaining, strict=True)
+                if lines != notebook.lines
+            ]
+
+        return await self._revise(persona_id, remove_lines)
+
+    async def _revise(self, persona_id: str, revise: Callable[[Sequence[Notebook]], Sequence[Notebook]]) -> int:
+        """Store the notebooks that `revise` changes, and delete those that the user neither made nor edited and that have lost
+        their last line; return their number.
+        """
+
         def work() -> int:
-            removed_count = 0
-            for name, text in self._files.read_all(persona_id).texts.items():
-                notebook = self._parse(persona_id, name, text)
-                remaining = tuple(line for line in notebook.lines if not is_unwanted(line))
-                if len(remaining) < len(notebook.lines):
-                    removed_count += len(notebook.lines) - len(remaining)
-                    new_text = writing.render_notebook(replace(notebook, lines=remaining)).rstrip("\n") + "\n"
-                    self._files.write(persona_id, name, partial(_replacement_text, new_text))
-            return removed_count
+            notebooks = {notebook.name: notebook for notebook in self.read_all(persona_id)}
+            revised = revise(list(notebooks.values()))
+            removed_texts = {
+                line.text for notebook in revised for line in notebooks[notebook.name].lines if line not in notebook.lines
+            }
+            self._blank_summaries(persona_id, {notebook.name for notebook in revised}, removed_texts)
+            for notebook in revised:
+                if notebook.lines or has_users_text(notebooks[notebook.name]) or not self._is_automatic(persona_id, notebook):
+                    text = writing.render_notebook(notebook).rstrip("\n") + "\n"
+                    self._files.write(persona_id, notebook.name, partial(_replacement_text, text))
+                else:
+                    self._erase(persona_id, notebook.name)
+            return len(revised)
 
-        deleted_count = await self._database.run_outside_transaction(work)
-        if deleted_count:
+        revised_count = await self._database.run_outside_transaction(work)
+        if revised_count:
             await self._notify_removed(persona_id)
-        return deleted_count
+        return revised_count
 
     # Access to the files, in the storage thread
 
@@ -268,7 +301,31 @@ class NotebookService:
             known = self._parsed[persona_id, name] = (text, writing.parse_notebook(name, text))
         return known[1]
 
-    def _replace_files(self, persona_id: str, removed_names: Sequence[str], new_texts: dict[str, str], summary: str) -> None:
+    def _blank_summaries(self, persona_id: str, names: Collection[str], removed_texts: Collection[str]) -> None:
+        """Remove summaries that repeat a removed line from the index."""
+        repeated = {writing.to_single_line(text, writing.MAX_SUMMARY_LENGTH) for text in removed_texts}
+        entries = writing.parse_index(self._files.read_index(persona_id))
+        blanked = [replace(one, summary="") if one.name in names and one.summary in repeated else one for one in entries]
+        if blanked != entries:
+            self._files.write_index(persona_id, writing.render_index(blanked))
+
+    def _is_automatic(self, persona_id: str, notebook: Notebook) -> bool:
+        return notebook.name in self._files.read_automatic(persona_id)
+
+    def _erase(self, persona_id: str, name: str) -> None:
+        self._files.erase(persona_id, name)
+        self._files.write_automatic(persona_id, self._files.read_automatic(persona_id) - {name})
+        self._update_index(persona_id, [])
+
+    def _replace_files(
+        self,
+        persona_id: str,
+        removed_names: Sequence[str],
+        new_texts: dict[str, str],
+        summary: str,
+        *,
+        are_automatic: bool = False,
+    ) -> None:
         recents = writing.parse_index(self._files.read_index(persona_id))
         written_times = [recent.when for recent in recents if recent.name in removed_names]
         when = max(written_times) if written_times else now()
@@ -279,6 +336,8 @@ class NotebookService:
             new_texts,
             writing.render_index(writing.update_index(recents, new_recents, removed_names)),
         )
+        automatic = self._files.read_automatic(persona_id) - {*removed_names, *new_texts}
+        self._files.write_automatic(persona_id, automatic | (new_texts.keys() if are_automatic else set()))
 
     def _update_index(self, persona_id: str, new_recents: Sequence[NotebookIndexEntry]) -> None:
         recents = writing.parse_index(self._files.read_index(persona_id))

@@ -34,7 +34,7 @@ CHECK_INTERVAL = 600.0
 
 
 class NotebookWriter:
-    """Background service that writes notebooks. It follows archived sessions and forgotten facts."""
+    """Background service that writes notebooks. It follows archived sessions and changed facts."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class NotebookWriter:
 
     async def write_pending(self, persona_id: str) -> int:
         """Read all ended sessions of one persona; return the number of sessions read."""
-        await self._conclusion_writer.delete_forgotten(persona_id)
+        await self._conclusion_writer.revise_lines(persona_id)
         unread = await self._progress.list_unread(persona_id)
         ready = unread.ready
         if ready and not await self._activity_log.has_budget_left(persona_id):
@@ -89,6 +89,7 @@ class NotebookWriter:
             return 0
         owner = await self._conclusion_writer.owner_of(persona_id)
         await self._activity_log.run_action(NOTEBOOKS, owner, partial(self._read_sessions, unread, ready))
+        await self._conclusion_writer.revise_lines(persona_id)  # a model repeats what an older conversation stated
         return sum(unread.is_read(session) for session in ready)
 
     async def _read_sessions(self, unread: UnreadSessions, ready: Sequence[SessionSummary], entry: ActivityEntry) -> TaskResult:

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from uuid import UUID
 
-from lethe_app.domain.list_items import MemoryFiling, MemoryLine
+from lethe_app.domain.chat import SessionPart
+from lethe_app.domain.list_items import MeaningSearchGap, MemoryFiling, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import StorageError
@@ -14,6 +15,7 @@ from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.passage_sources import owner_of_waiting
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.memories import MemoryStore
@@ -37,7 +39,7 @@ class MemoryLists:
         memory_index: MemoryIndex,
         indexing: IndexingService,
     ) -> None:
-        self._listing = MemoryListRows(database)
+        self._listing, self._archive_jobs = MemoryListRows(database), ArchiveJobs(database)
         self._memory_store, self._memory_cache, self._session_store = memory_store, memory_cache, session_store
         self._memory_index, self._indexing = memory_index, indexing
 
@@ -67,6 +69,10 @@ class MemoryLists:
         """
         return memory.name or await self._session_store.title_of(memory.guid)
 
+    async def is_summarised(self, session_id: UUID) -> bool:
+        """Return whether a summary was made of a session, which is empty if nothing in it was worth remembering."""
+        return SessionPart.SUMMARY in await self._archive_jobs.parts_of(session_id)
+
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash and remove their passages from the index."""
         await self._memory_cache.delete(persona_id, guids)
@@ -85,8 +91,8 @@ class MemoryLists:
     async def measure_distances(self, persona_id: str, text: str) -> dict[str, float]:
         """Return the cosine distances of the memories and sessions nearest to a text, by guid, nearest first.
 
-        Empty without an embedding model. Disabled memories, images, files and memories that are only inserted at the user's
-        return have no embedding and are left out.
+        Empty without an embedding model, see `explain_no_distances`. Disabled memories, images, files and memories that are
+        only inserted at the user's return have no embedding and are left out.
         """
         if not text.strip():
             return {}
@@ -100,3 +106,9 @@ class MemoryLists:
             nearest = await self._memory_index.nearest_origins(owner, text, kind, MAX_DISTANCES)
             by_guid |= {str(guid): distance for guid, distance in nearest}
         return dict(sorted(by_guid.items(), key=lambda item: item[1])[:MAX_DISTANCES])
+
+    async def explain_no_distances(self) -> MeaningSearchGap:
+        """Return why `measure_distances` found nothing."""
+        if not self._memory_index.has_embedder:
+            return MeaningSearchGap.NO_EMBEDDER
+        return MeaningSearchGap.PENDING if await self._memory_index.count_pending() else MeaningSearchGap.NOT_INDEXED

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-from lethe_app.brain.facts.updates import FactReplacement, find_replacement, list_replacements
+from lethe_app.brain.facts.updates import FactReplacement, find_replacement, is_stated, list_replacements
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -82,9 +82,11 @@ class Timeline:
         successor = find_replacement(moment.content, moment.source_messages, self.replacements)
         return successor.first_seen.astimezone() if successor is not None else None
 
-    def ordered_moments(self, *, newest_first: bool = True) -> tuple[MemoryUnit, ...]:
-        """Return the key moments in order of time."""
-        return self.moments[::-1] if newest_first else self.moments
+    def listed_moments(self, *, include_others: bool, newest_first: bool = True) -> tuple[MemoryUnit, ...]:
+        """Return the key moments in order of time, without those that a listed fact states as well."""
+        listed = [item.fact for item in self.items if include_others or item.about_user or item.fact.made_by is MadeBy.USER]
+        moments = [moment for moment in self.moments if not is_stated(moment.content, moment.source_messages, listed)]
+        return tuple(reversed(moments) if newest_first else moments)
 
     def pinned_items(self, *, include_others: bool) -> tuple[TimelineItem, ...]:
         """Return the pinned facts; without `include_others`, only those about the user."""
@@ -107,7 +109,7 @@ class Timeline:
             unpinned.reverse()
         by_month = {month: tuple(items) for month, items in groupby(unpinned, key=lambda item: item.month)}
         moments: dict[tuple[int, int], list[MemoryUnit]] = {}
-        for moment in self.ordered_moments(newest_first=newest_first):
+        for moment in self.listed_moments(include_others=include_others, newest_first=newest_first):
             local = moment.added.astimezone()
             moments.setdefault((local.year, local.month), []).append(moment)
         return tuple(

@@ -1,4 +1,5 @@
-"""Notebook files: a folder per persona, a Markdown file per subject, and an index of the newest entries.
+"""Notebook files: a folder per persona, a Markdown file per subject, an index of the newest entries, and a list of those that
+the user neither made nor edited.
 
 The user may edit these files too. What they wrote since a file was read is never overwritten, an unreadable file is left
 unchanged, and a change of several files is applied completely or not at all, even if the program ends in the middle.
@@ -21,7 +22,7 @@ from lethe_app.storage.files.file_names import is_plain_name, unique_stem
 from lethe_app.storage.files.json_files import move_to_trash
 from lethe_app.storage.row_mapping import storable_text
 
-SUFFIX, INDEX = ".md", "index.txt"
+SUFFIX, INDEX, AUTOMATIC = ".md", "index.txt", "automatic.txt"
 MAX_BYTES = 2 * 1024 * 1024
 """Maximum size of a notebook in bytes."""
 TRASH_FOLDER = "notebooks"
@@ -76,16 +77,19 @@ class NotebookFiles:
 
     def read_index(self, persona: str) -> str:
         """Return the text of the index; empty if there is no readable one."""
-        try:
-            return self._read(self._recovered_folder(persona) / INDEX)
-        except FileError:
-            return ""
+        return self._read_list(persona, INDEX)
 
     def write_index(self, persona: str, text: str) -> None:
         """Write the index. Raise StorageError."""
-        path = self._recovered_folder(persona) / INDEX
-        if text != self.read_index(persona):
-            write_atomically(path, text.encode())
+        self._write_list(persona, INDEX, text)
+
+    def read_automatic(self, persona: str) -> set[str]:
+        """Return the names of the notebooks that the user neither made nor edited."""
+        return set(self._read_list(persona, AUTOMATIC).splitlines())
+
+    def write_automatic(self, persona: str, names: Collection[str]) -> None:
+        """Store the names of the notebooks that the user neither made nor edited. Raise StorageError."""
+        self._write_list(persona, AUTOMATIC, "".join(f"{name}\n" for name in sorted(names)))
 
     def free_name(self, persona: str, title: str) -> str:
         """Return an unused file name for a new notebook."""
@@ -131,6 +135,13 @@ class NotebookFiles:
             raise StorageError(f"The notebook “{name}” no longer exists.")
         return move_to_trash(path, self._trash / TRASH_FOLDER / persona)
 
+    def erase(self, persona: str, name: str) -> None:
+        """Delete a notebook for good. Raise StorageError."""
+        path = self._path(persona, name)
+        with translate_errors(path):
+            path.unlink(missing_ok=True)
+        self._cache.pop(path, None)
+
     def restore(self, trashed: Path) -> tuple[str, str]:
         """Move a notebook back from the trash; return persona and name, a new one if its own is taken. Raise StorageError."""
         persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without the extension and the time of deletion
@@ -152,6 +163,16 @@ class NotebookFiles:
         self._cache = {path: cached for path, cached in self._cache.items() if path.parent != self.folder(persona)}
 
     # One file
+
+    def _read_list(self, persona: str, file_name: str) -> str:
+        try:
+            return self._read(self._recovered_folder(persona) / file_name)
+        except FileError:
+            return ""
+
+    def _write_list(self, persona: str, file_name: str, text: str) -> None:
+        if text != self._read_list(persona, file_name):
+            write_atomically(self._recovered_folder(persona) / file_name, text.encode())
 
     def _path(self, persona: str, name: str) -> Path:
         if not is_plain_name(name):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 
 from lethe_app.ui.core.actions import SESSION_ONLY
 from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route, SettingsRoute
@@ -165,6 +166,10 @@ class PageController(QObject):
         }
         for name, slot in slots.items():
             window.window_actions.connect(**{name: partial(self._return_to_session, slot)})
+
+        # The message box has the focus after a click on a conversation; the sidebar and the pages have an F2 of their own.
+        rename = QShortcut(QKeySequence(Qt.Key.Key_F2), window.chat, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        rename.activated.connect(window.window_actions["rename"].trigger)
 
     def _rename_current_session(self) -> None:
         session = self._sessions.current_session

@@ -67,7 +67,7 @@ ACTION_SPECS = (
     ActionSpec("normal", str(QT_TRANSLATE_NOOP("Action", "Reset text size")), ("Ctrl+0",)),
     ActionSpec("hidden", str(QT_TRANSLATE_NOOP("Action", "Show hidden messages")), ("Ctrl+Shift+H",)),
     ActionSpec("find", str(QT_TRANSLATE_NOOP("Action", "Search everything")), ("Ctrl+F",)),
-    ActionSpec("conversations", str(QT_TRANSLATE_NOOP("Action", "All conversations")), ("Ctrl+Shift+O",)),
+    ActionSpec("conversations", str(QT_TRANSLATE_NOOP("Action", "Conversations")), ("Ctrl+Shift+O",)),
     ActionSpec("trash", str(QT_TRANSLATE_NOOP("Action", "Trash")), ("Ctrl+Shift+Del",)),
     ActionSpec(
         "erase_history", str(QT_TRANSLATE_NOOP("Action", "Delete conversations and memories…")), ("Ctrl+Alt+Shift+Del",)

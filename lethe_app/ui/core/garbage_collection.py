@@ -39,8 +39,8 @@ FROZEN_CHECK_INTERVAL_S = 60.0
 """Seconds between two checks of the frozen objects while the window is idle."""
 RELEASE_IDLE_S = 10.0
 """Seconds without input before unused memory is returned to the operating system, which takes some milliseconds."""
-RELEASE_INTERVAL_S = 60.0
-"""Seconds between two returns of memory while the window is idle."""
+RELEASE_INTERVAL_S = 20.0
+"""Seconds between two returns of memory while the window is idle: background work, such as an archive, frees some in between."""
 INPUT_EVENTS = {
     QEvent.Type.KeyPress,
     QEvent.Type.MouseButtonPress,

@@ -176,7 +176,12 @@ class SidebarModel(QAbstractListModel):
         row, title = self.row_at(index), str(value).strip()
         if not isinstance(row, SessionRow) or role != Qt.ItemDataRole.EditRole or not title or title == row.title:
             return False
-        self.rename_requested.emit(row.guid, title)  # the row is updated by the next `set_sessions`
+        # Until the next `set_sessions`, so that a deletion right afterwards names the new title.
+        sessions = self._sessions[row.persona_id]
+        self._sessions[row.persona_id] = [replace(one, title=title) if one.guid == row.guid else one for one in sessions]
+        self._rows[index.row()] = replace(row, title=title)
+        self.dataChanged.emit(index, index)
+        self.rename_requested.emit(row.guid, title)
         return True
 
     def _accessible_text(self, row: Row) -> str:

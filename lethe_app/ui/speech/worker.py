@@ -144,7 +144,7 @@ class SystemSpeech:
             chosen = self._engine_name or next(iter(names), "")
             engine = QTextToSpeech(chosen) if chosen else None
             if engine is None or engine.state() == QTextToSpeech.State.Error:
-                reason = engine.errorString() if engine is not None else ""
+                reason = engine.errorString().rstrip(". ") if engine is not None else ""
                 raise RuntimeError(f"The system has no voices{f': {reason}' if reason else ''}.", NO_SPEECH)
             engine.stateChanged.connect(self._on_state_changed)
             self._engine = engine

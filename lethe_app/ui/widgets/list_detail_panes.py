@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -21,7 +21,7 @@ MIN_WIDTH_FOR_BOTH = 700
 
 
 class ListDetailPanes(QSplitter):
-    """Splitter of a table and the detail of its current row.
+    """Splitter of a table, or of several by turns in a stack, and the detail of its current row.
 
     In a narrow window one of them is shown: a click or Enter on a row shows the detail, its back button or Esc the table.
     Index 0 of the detail is its placeholder, which never takes the place of the table, and is hidden beside an empty one.
@@ -30,9 +30,11 @@ class ListDetailPanes(QSplitter):
     detail_in_front = Signal(bool)
     """Emitted with True when the detail has taken the place of the table, and with False when it no longer does."""
 
-    def __init__(self, theme: Theme, table: Table[Any], detail: QStackedWidget) -> None:
+    def __init__(self, theme: Theme, lists: Table[Any] | QStackedWidget, detail: QStackedWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal)
-        self._theme, self._table, self._detail = theme, table, detail
+        self._theme, self._lists, self._detail = theme, lists, detail
+        self._stack = lists if isinstance(lists, QStackedWidget) else None
+        tables: list[Any] = [lists] if self._stack is None else [self._stack.widget(at) for at in range(self._stack.count())]
         self._is_detail_chosen = False
         self.back_button = QToolButton()
         self.back_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -54,17 +56,25 @@ class ListDetailPanes(QSplitter):
         column.addWidget(detail, 1)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(1)
-        self.addWidget(table)
+        self.addWidget(lists)
         self.addWidget(self._side)
         self.setStretchFactor(0, 1)
-        # Connected before any slot of the page, which may focus a field of the detail: a hidden one would not take the focus.
-        table.opened.connect(lambda _row: self.show_detail())
-        table.clicked.connect(self._on_clicked)
+        for table in tables:
+            # Connected before any slot of the page, which may focus a field of the detail: a hidden one would not take it.
+            table.opened.connect(lambda _row: self.show_detail())
+            table.clicked.connect(self._on_clicked)
+            for signal in (table.table_model.modelReset, table.table_model.rowsInserted, table.table_model.rowsRemoved):
+                signal.connect(self._update_layout)
         detail.currentChanged.connect(lambda _index: self._update_layout())
-        for signal in (table.table_model.modelReset, table.table_model.rowsInserted, table.table_model.rowsRemoved):
-            signal.connect(self._update_layout)
+        if self._stack is not None:
+            self._stack.currentChanged.connect(lambda _index: self.show_list(take_focus=False))
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
+
+    @property
+    def _table(self) -> Table[Any]:
+        """The table that is shown, or would be in place of the detail."""
+        return cast("Table[Any]", self._lists if self._stack is None else self._stack.currentWidget())
 
     @property
     def is_narrow(self) -> bool:
@@ -106,9 +116,12 @@ class ListDetailPanes(QSplitter):
     def _update_layout(self, *_changed: object) -> None:
         is_narrow, is_detail_in_front = self.is_narrow, self.is_detail_in_front
         had_focus = self._table.hasFocus()
-        has_content = bool(self._table.table_model.row_total) or self._detail.currentIndex() > 0
+        rows = self._table.table_model
+        # A stack of tables divides the rows by a filter, so the current one may be empty although there are rows.
+        has_rows = bool(rows.row_total if self._stack is None else rows.visible_rows)
+        has_content = has_rows or self._detail.currentIndex() > 0
         self._side.setVisible(is_detail_in_front or (has_content and not is_narrow))
-        self._table.setVisible(not is_detail_in_front)
+        self._lists.setVisible(not is_detail_in_front)
         if is_detail_in_front == self._bar.isHidden():
             self._bar.setVisible(is_detail_in_front)
             self.detail_in_front.emit(is_detail_in_front)

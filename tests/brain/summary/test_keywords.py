@@ -27,6 +27,19 @@ def test_where_there_is_no_news_a_title_names_the_main_topic():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Remind me to call my mum on Friday.", "Remind me to call my mum on Friday"),
+        ("Hello! Remember that my cat is called Plum.", "Remember that my cat is called Plum"),
+        ("*waves* My cat Plum is ill.", "My cat Plum is ill"),
+        ("灯台へ行く。", "灯台"),
+    ],
+)
+def test_a_short_statement_is_the_title_instead_of_its_only_topic(text: str, expected: str):
+    assert build_title(conversation(f"Tomas: {text}", "Mira: All right.")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("I lost my grandmother last night.", "Grandmother's death"),
         ("my sister ana is getting married in june", "Ana's wedding"),
         ("I quit my job! My boss was quite speechless.", "Quitting the job"),

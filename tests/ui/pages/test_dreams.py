@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.agent_runs import ChangeState, Feedback, ReplyRating
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.chats.feedback import FeedbackStore
-from lethe_app.ui.pages.dreams.page import FEEDBACK, HISTORY, PENDING, DreamPage
+from lethe_app.ui.pages.dreams.page import FEEDBACK, HISTORY, PENDING, STATUS, DreamPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -56,6 +56,8 @@ async def test_what_is_proposed_is_seen_accepted_and_taken_back(tmp_path: Path, 
         assert page.detail.reason.text() == "These 2 have the same meaning."
         words = page.detail.field.text
         assert page.chips[PENDING].text() == "Pending (2)"
+        assert page.table.isColumnHidden(STATUS), "all that is listed is pending"
+        assert page.detail.state.isHidden()
 
         click(page.detail.accept_button)
         await until(lambda: len(page.rows.visible_rows) == 1)

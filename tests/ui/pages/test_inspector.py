@@ -81,6 +81,7 @@ async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene:
     assert sum(shown.values()) == page.inspection.receipt.prompt_tokens
     assert shown[PromptPart.PERSONA] > 50
     assert " processed" in words_in(page)
+    assert not page.tabs.isTabVisible(CHANGES_TAB), "there is no earlier prompt to compare with"
 
 
 async def test_the_section_under_the_cursor_is_found_in_the_words_and_copied(scene: Scene):
@@ -102,6 +103,7 @@ async def test_what_changed_is_told_with_the_place_of_the_first_difference(scene
     await say(scene, "Is the pharos lit?")
     page = await inspector(scene)
 
+    assert page.tabs.isTabVisible(CHANGES_TAB)
     page.tabs.setCurrentIndex(CHANGES_TAB)
     await until(lambda: page.first_difference_label.isVisibleTo(page))
 

@@ -278,7 +278,51 @@ async def test_without_an_embedder_the_page_says_so(tmp_path: Path, script: Path
         pressed(page, "By meaning")
         QTest.keyClicks(page.search, "boat")
         await until(page.hint.isVisible)
+        assert "embedding model" in page.hint.text()
         assert names(page) == []
+
+
+async def test_where_no_memory_has_a_meaning_the_page_says_how_they_are_found(tmp_path: Path, script: Path):
+    reminder = BOAT.model_copy(update={"insertion": MemoryInsertion.USER_RETURN})
+    async with browsing(tmp_path / "home", script, reminder) as (scene, page):
+        scene.services.core.memory_index.set_embedder(embed, "words")
+        await scene.services.indexing.index_changes()
+        pressed(page, "By meaning")
+        QTest.keyClicks(page.search, "boat")
+        await until(page.hint.isVisible)
+        assert "reminders" in page.hint.text()
+        page.search.clear()
+        await until(page.hint.isHidden)
+
+
+async def test_a_message_for_a_recall_test_is_tested_by_enter(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        pressed(page, "Test recall")
+        first_hint = page.hint.text()
+        QTest.keyClicks(page.search, "How is your sister?")
+        assert page.hint.text() != first_hint
+        assert len(names(page)) == len(ALL), "a message to be tested is no search"
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(page.detail.recall_view.isVisible)
+        assert page.hint.isHidden()
+        labels = page.detail.recall_view.findChildren(type(page.hint))
+        assert not any("score" in label.text().lower() for label in labels)
+        assert any("Score" in label.toolTip() for label in labels)
+
+
+async def test_enter_tests_nothing_while_memories_are_searched(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        pressed(page, "Test recall")
+        QTest.keyClicks(page.search, "a")
+        page.search.clear()
+        assert page.hint.isHidden()
+        QTest.keyClicks(page.search, "boat")
+        assert names(page) == ["The boat"]
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        assert page.hint.isHidden()
+        assert not page.detail.recall_view.isVisible()
 
 
 async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path: Path, script: Path):

@@ -96,3 +96,26 @@ async def test_the_title_of_the_window_names_the_page(tmp_path: Path):
         await until(lambda: scene.page is None)
 
         assert scene.window.windowTitle() == name
+
+
+async def test_tabs_that_do_not_fit_are_in_a_menu(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.window_actions["mind"].trigger()
+        tabs = tabs_of(scene)
+        assert tabs.more_button.isHidden()
+
+        tabs.setFixedWidth(tabs.sizeHint().width() // 2)
+        tabs.resize(tabs.minimumWidth(), tabs.height())
+
+        assert tabs.more_button.isVisible()
+        assert tabs.isTabVisible(tabs.currentIndex()), "the page on display has its tab"
+        shown = [index for index in range(tabs.count()) if tabs.isTabVisible(index)]
+        assert all(tabs.tabRect(index).width() >= tabs.tabSizeHint(index).width() for index in shown), "none is cut"
+        assert max(tabs.tabRect(index).right() for index in shown) < tabs.more_button.x()
+        assert tabs.more_button.geometry().right() <= tabs.width()
+        menu = tabs.more_button.menu()
+        menu.aboutToShow.emit()
+        titles = [tabs.tabText(index) for index in range(tabs.count()) if index not in shown]
+        assert [action.text() for action in menu.actions()] == titles
+        menu.actions()[-1].trigger()
+        await until(lambda: tabs_of(scene) is not tabs and shown_tab(scene) == titles[-1])

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.sessions import commands, replay
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
@@ -55,8 +56,9 @@ async def shown(page: SessionPage, session: ChatSession) -> None:
 
 def author_of(page: SessionPage, part: SessionPart) -> str:
     """What stands beside the title of a part about who wrote it."""
-    (label,) = (label for label in labels_around(page.detail, FIELDS_BY_PART[part]) if isinstance(label, ElidedLabel))
-    return label.accessibleName()
+    labels = [label for label in labels_around(page.detail, FIELDS_BY_PART[part]) if isinstance(label, ElidedLabel)]
+    (name,) = [label.accessibleName() for label in labels if label.accessibleName()] or [""]  # a field's note is elided, too
+    return name
 
 
 async def transcript_of(page: SessionPage, count: int) -> None:
@@ -131,6 +133,27 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         assert field.toPlainText() == was
         assert (await scene.services.sessions.open(session.guid)).content == was
         assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+
+
+async def test_an_ended_conversation_of_which_nothing_is_kept_says_so_wherever_its_summary_is_shown(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "Small talk", "Hello!", "Hello.", "How are you?", "Fine.", archived=True)
+        await scene.services.archive_queue.update(session.guid)
+        assert not (await scene.services.sessions.open(session.guid)).content
+        page = await session_page(scene, session)
+        reason = page.detail.summary_text.text()
+        field = page.detail.form.field_widget("content")
+        assert isinstance(field, QPlainTextEdit)
+        assert reason.startswith("Nothing to summarise")
+        assert field.placeholderText() == reason
+
+        scene.window.window_actions["memories"].trigger()
+        await until(lambda: isinstance(scene.page, MemoryPage))
+        memories = scene.page
+        assert isinstance(memories, MemoryPage)
+        await until(lambda: memories.table.select_row(str(session.guid)))
+        await until(lambda: memories.detail.memory is not None and memories.detail.memory.guid == session.guid)
+        assert reason in [label.text() for label in memories.detail.currentWidget().findChildren(QLabel)]
 
 
 async def test_marks_are_kept_and_filtered_by(tmp_path: Path):

@@ -82,6 +82,26 @@ async def test_key_moments_stand_in_their_month_with_a_mark_and_lead_to_their_me
         await until(lambda: scene.page is None and scene.session is not None and str(scene.session.guid) == sources[0][1])
 
 
+async def test_a_key_moment_that_a_fact_states_is_not_repeated_and_not_contradicted(tmp_path: Path, script: Path):
+    async with asked(tmp_path, script) as (scene, page):
+        (fact,) = [fact for fact in await scene.services.facts.facts_of("mira") if "carpenter" in fact.fact]
+        source = [f"message:{fact.source_messages[0]}"]
+        values = {"category": MemoryType.EVENT, "added": MARCH, "sources": source, "made_by": KEY_MOMENTS}
+        same = MemoryUnit(content="Tomas is a carpenter.", **values)
+        other = MemoryUnit(content="Tomas moved to the island with his wife Nell.", **values)
+        await scene.services.core.memory_cache.save_memories("mira", same, other)
+        await until(lambda: shown_moments(page) == [other.content])
+        assert page.markdown.count(same.content) == 1
+        page.by_topic_chip.setChecked(True)
+        assert shown_moments(page) == [other.content]
+        page.by_topic_chip.setChecked(False)
+
+        await scene.services.facts.edit(fact.guid, "Tomas is a retired carpenter.")
+
+        await until(lambda: "Tomas is a retired carpenter." in texts(page, TimelineRowKind.LINE))
+        assert shown_moments(page) == [other.content]
+
+
 async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path):
     async with asked(tmp_path, script) as (scene, page):
         (fact,) = [fact for fact in await scene.services.facts.facts_of("mira") if "carpenter" in fact.fact]
@@ -93,7 +113,6 @@ async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path
             made_by=KEY_MOMENTS,
         )
         await scene.services.core.memory_cache.save_memories("mira", moment)
-        await until(lambda: [row.day for row in page.row_model.timeline_rows if row.moment is not None] == ["14 Mar"])
         newer = ExtractedFact(fact="Tomas is a baker.", first_seen=MAY, last_seen=MAY, kind=FactKind.WORK)
         replaced = fact.model_copy(update={"superseded": True, "superseded_by": newer.guid})
         await scene.services.core.fact_store.save_facts("mira", newer, replaced)
@@ -102,6 +121,10 @@ async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path
         await until(
             lambda: [row.day for row in page.row_model.timeline_rows if row.moment is not None] == ["14 Mar, until 2 May"]
         )
+
+
+def shown_moments(page: TimelinePage) -> list[str]:
+    return [row.text for row in page.row_model.timeline_rows if row.moment is not None]
 
 
 async def tell(scene: Scene) -> None:

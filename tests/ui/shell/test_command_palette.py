@@ -44,6 +44,14 @@ async def test_a_setting_is_found_by_another_word_and_opened(tmp_path):
         await until(lambda: theme.isVisibleTo(page) and theme.hasFocus())
 
 
+async def test_a_page_is_found_by_its_first_word_before_settings_of_its_subject(tmp_path):
+    async with opened(tmp_path) as scene:
+        palette = scene.controller.command_palette
+        palette.open_palette()
+        QTest.keyClicks(palette.search_field, "network")
+        assert rows(scene)[0] == "Network log"
+
+
 async def test_what_is_no_command_can_be_searched_for_in_everything(tmp_path):
     async with opened(tmp_path) as scene:
         palette = scene.controller.command_palette
@@ -130,7 +138,9 @@ async def test_the_conversation_is_renamed_and_deleted_by_command(tmp_path, echo
         assert field is not None
         field.setText("The lighthouse")
         QTest.keyClick(field, Qt.Key.Key_Return)
-        await until(lambda: "The lighthouse" in scene.titles)
+        renamed: list[object] = []
+        scene.services.sessions.changed.add(renamed.append)
+        await until(lambda: "The lighthouse" in scene.titles and renamed)
 
         run_command(scene, "delete chat")
         dialog = await scene.dialog()

@@ -116,6 +116,7 @@ def test_f2_renames_in_place(sidebar, qtbot):
         QTest.keyClick(field, Qt.Key.Key_Return)
 
     assert wanted.args == [NIGHT, "The second night"]
+    assert sidebar.model.find_session(NIGHT).title == "The second night", "a deletion right afterwards names it"
 
 
 def test_an_empty_or_unchanged_title_renames_nothing(sidebar, qtbot):

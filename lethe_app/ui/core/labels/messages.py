@@ -22,6 +22,15 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Message", text)
 
 
+def format_missing_summary(*, has_ended: bool, is_made: bool) -> str:
+    """Return why a session has no summary; `is_made` is true if one was tried and nothing was worth remembering."""
+    if not has_ended:
+        return _tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
+    if is_made:
+        return _tr("Nothing to summarise: too little was said that is worth remembering.")
+    return _tr("No summary yet. “Edit details” on the page Conversations shows what is missing and can generate it.")
+
+
 def format_language(code: str) -> str:
     """Return the English name of a language from its ISO 639-1 code, or the code if Qt does not know it."""
     language = QLocale.codeToLanguage(code)

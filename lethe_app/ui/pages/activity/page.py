@@ -30,9 +30,9 @@ from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.buttons import build_button, build_chip
-from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -98,9 +98,9 @@ class ActivityPage(PersonaListPage):
         self.run_now_button = build_button(
             self.tr("Run task now"), tooltip=self.tr("Run one task now, without waiting until you are away")
         )
-        tooltip = self.tr("List the tasks of all personas, not only this one")
-        self.all_personas_chip = build_chip(self.tr("All personas"), tooltip)
-        self.all_personas_chip.setChecked(True)
+        self.persona_chip = build_chip(
+            self.tr("Only this persona"), self.tr("List the tasks of this persona, not those of the others")
+        )
         self.upkeep_chip = build_chip(
             self.tr("Memory upkeep"), self.tr("List archiving, notebooks and moods too, which Lethe runs for every persona")
         )
@@ -129,12 +129,13 @@ class ActivityPage(PersonaListPage):
             self.agent_mode_check,
             self.run_now_button,
             self.planned_chip,
-            self.all_personas_chip,
+            self.persona_chip,
             self.upkeep_chip,
         ):
             flow.addWidget(widget)
-        self._add_head(line, self.hint, self.problem_list)
-        self.history = create_splitter(self.table, self.detail)
+        above = self._add_head(line, self.hint, self.problem_list)
+        self.history = ListDetailPanes(self.theme, self.table, self.detail)
+        self.history.detail_in_front.connect(above.setHidden)
         self.body.addWidget(self.history, 1)
         self.body.addWidget(self.planned_table, 1)
 
@@ -149,7 +150,7 @@ class ActivityPage(PersonaListPage):
             self._preferences.changed.add(self._reload_later),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
-        for chip in (self.all_personas_chip, self.upkeep_chip):
+        for chip in (self.persona_chip, self.upkeep_chip):
             chip.toggled.connect(lambda _on: self._filter())
         self.planned_chip.clicked.connect(self._choose_list)
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
@@ -197,7 +198,7 @@ class ActivityPage(PersonaListPage):
 
     def _filter(self) -> None:
         persona = self.persona_selector.persona_id
-        is_for_all, with_upkeep = self.all_personas_chip.isChecked(), self.upkeep_chip.isChecked()
+        is_for_all, with_upkeep = not self.persona_chip.isChecked(), self.upkeep_chip.isChecked()
 
         def is_listed(run: TaskRun) -> bool:
             return (is_for_all or run.persona_id == persona) and (with_upkeep or run.task not in UPKEEP)
@@ -217,7 +218,7 @@ class ActivityPage(PersonaListPage):
         is_planned = self.planned_chip.isChecked()
         self.history.setVisible(not is_planned)
         self.planned_table.setVisible(is_planned)
-        for chip in (self.all_personas_chip, self.upkeep_chip):
+        for chip in (self.persona_chip, self.upkeep_chip):
             chip.setVisible(not is_planned)
 
     def _update_status(self) -> None:

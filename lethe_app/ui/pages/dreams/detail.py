@@ -109,7 +109,7 @@ class DreamDetail(DetailPane):
         is_open = change.state is ChangeState.PROPOSED
         self.title.setText(format_change_kind(change.what))
         self.state.setText(format_state(change.state))
-        self.state.show()
+        self.state.setHidden(is_open)
         self.reason.setText(change_reason(change))
         self._message_guid = next(iter(source_messages(change)), "")
         for button, is_visible in (

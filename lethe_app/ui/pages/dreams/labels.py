@@ -30,9 +30,9 @@ def format_change_kind(kind: str) -> str:
 
 
 def format_state(state: ChangeState) -> str:
-    """Return the display text of a change's state."""
+    """Return the display text of a decided change's state; empty for a pending one, which is listed among such only."""
     return {
-        ChangeState.PROPOSED: tr("pending"),
+        ChangeState.PROPOSED: "",
         ChangeState.APPLIED: tr("applied"),
         ChangeState.REVERTED: tr("undone"),
         ChangeState.DECLINED: tr("declined"),

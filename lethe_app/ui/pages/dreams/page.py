@@ -26,14 +26,15 @@ from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.buttons import build_chip
-from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-WIDTHS = {0: 104, 2: 130, 3: 96}
-HIDEABLE_COLUMNS = (0, 3, 2)
+ACTION, STATUS, DATE = 0, 2, 3
+WIDTHS = {ACTION: 104, STATUS: 130, DATE: 96}
+HIDEABLE_COLUMNS = (ACTION, DATE, STATUS)
 FEEDBACK_WIDTHS = {1: 260, 2: 96}
 HIDEABLE_FEEDBACK_COLUMNS = (2, 1)
 MIN_TEXT_WIDTH = 180
@@ -70,10 +71,10 @@ class DreamPage(PersonaListPage):
             return self.theme.palette.muted if is_over else ""
 
         columns = [
-            Column[RecordedChange](tr("Action"), lambda one: format_change_kind(one.what), width=WIDTHS[0]),
+            Column[RecordedChange](tr("Action"), lambda one: format_change_kind(one.what), width=WIDTHS[ACTION]),
             Column[RecordedChange](tr("Memory"), change_title, width=0, colour=text_colour),
-            Column[RecordedChange](tr("Status"), lambda one: format_state(one.state), width=WIDTHS[2]),
-            Column[RecordedChange](tr("Date"), lambda one: format_relative_date(one.at), attrgetter("at"), WIDTHS[3]),
+            Column[RecordedChange](tr("Status"), lambda one: format_state(one.state), width=WIDTHS[STATUS]),
+            Column[RecordedChange](tr("Date"), lambda one: format_relative_date(one.at), attrgetter("at"), WIDTHS[DATE]),
         ]
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=change_title)
 
@@ -103,7 +104,7 @@ class DreamPage(PersonaListPage):
             "Example: “Anselm will be fifty on the second of May.” and “Anselm turns 50 on 2 May.” become one memory."
         )
         self.table: Table[RecordedChange] = Table(
-            self.rows, self.theme, tr("Dreams"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH)
+            self.rows, self.theme, tr("Dreams"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH, optional=(STATUS,))
         )
         empty_feedback = tr(
             "No feedback yet\n\nReply ratings and requests are collected here, and dreams learn from them.\n\n"
@@ -130,11 +131,13 @@ class DreamPage(PersonaListPage):
             self._group.addButton(chip, number)
             flow.addWidget(chip)
         self.chips[PENDING].setChecked(True)
-        self._add_head(line, self.hint)
+        above = self._add_head(line, self.hint)
         self._lists = QStackedWidget()
         self._lists.addWidget(self.table)
         self._lists.addWidget(self.feedback_table)
-        self.body.addWidget(create_splitter(self._lists, self.detail), 1)
+        self.panes = ListDetailPanes(self.theme, self._lists, self.detail)
+        self.panes.detail_in_front.connect(above.setHidden)
+        self.body.addWidget(self.panes, 1)
 
     def _connect(self) -> None:
         self._unsubscribers += [
@@ -196,9 +199,6 @@ class DreamPage(PersonaListPage):
             self.table.select_row(self.rows.visible_rows[0].id)
         pending_count = sum(one.state is ChangeState.PROPOSED for one in self._changes)
         self.accept_all_button.setVisible(pending_count > 0)
-        is_empty = not (self.feedback_rows if self.current_list == FEEDBACK else self.rows).visible_rows
-        if self.detail.isHidden() != is_empty:  # there is nothing to select, and the text needs the room
-            self.detail.setHidden(is_empty)
         self.chips[PENDING].setText(tr("Pending ({n})").format(n=pending_count) if pending_count else tr("Pending"))
         self._show_current()
         self._update_status()

@@ -197,8 +197,9 @@ class InspectorPage(Page):
         for part in (self.tabs, self.search, self.copy_prompt_button, self.copy_section_button):
             part.setVisible(has_text)
         self._select_section(None)
-        self.tabs.setTabEnabled(CHANGES_TAB, has_text and inspection is not None and bool(inspection.previous))
-        if not self.tabs.isTabEnabled(CHANGES_TAB):
+        has_previous = has_text and inspection is not None and bool(inspection.previous)
+        self.tabs.setTabVisible(CHANGES_TAB, has_previous)  # the first reply has no earlier prompt to compare with
+        if not has_previous:
             self.tabs.setCurrentIndex(PROMPT_TAB)
         for widget in (self.search, self.previous_match_button, self.next_match_button):
             widget.setEnabled(has_text)

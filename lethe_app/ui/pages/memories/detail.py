@@ -14,6 +14,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.core.formatting import format_session_title, insert_break_points
 from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.labels.messages import format_missing_summary
 from lethe_app.ui.core.palette import SPACE_2, SPACE_6
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
@@ -51,7 +52,7 @@ class MemoryDetail(QStackedWidget):
         self._memory_lists, self._preferences = memory_lists, preferences
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
-        self._session_title = ""
+        self._session_title = self._missing_summary = ""
         self._guid_to_show: UUID | None = None
         self.setMinimumWidth(MIN_WIDTH)
         self.empty_label = self._build_empty_label()
@@ -89,14 +90,16 @@ class MemoryDetail(QStackedWidget):
         try:
             memory = await self._memory_lists.load_memory(guid)
             title = await self._memory_lists.title_of(memory)
+            is_summarised = await self._memory_lists.is_summarised(guid)
         except StorageError:
-            memory, title = None, ""
+            memory, title, is_summarised = None, "", False
         if self._guid_to_show != guid:
             return
         is_same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
         if is_same and self._is_unsaved(guid):
             return  # somebody typed on while it was read
         self.memory, self._session_title = memory, format_session_title(title)
+        self._missing_summary = format_missing_summary(has_ended=True, is_made=is_summarised)
         if not (is_same and self.currentWidget() is self._recall_sheet):
             self.show_current()
         elif memory is not None:
@@ -149,7 +152,7 @@ class MemoryDetail(QStackedWidget):
             return
         self._title.setText(insert_break_points(self._session_title))
         self._date_label.setText(format_date_time(memory.added))
-        self._summary.setText(insert_break_points(memory.content[:MAX_SUMMARY_LENGTH] or self.tr("Not summarised yet.")))
+        self._summary.setText(insert_break_points(memory.content[:MAX_SUMMARY_LENGTH] or self._missing_summary))
         self._keywords.setText(insert_break_points(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))
 

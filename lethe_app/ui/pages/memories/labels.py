@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.list_items import MemoryLine
+from lethe_app.domain.list_items import MeaningSearchGap, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.ui.core.formatting import format_number
@@ -69,10 +69,37 @@ def format_recall_way(way: RecallWay) -> str:
 
 
 def format_reasons(recollection: RecalledMemory) -> str:
-    """Return why a memory was recalled, with the measured values; the strongest reason first."""
-    reasons = [(format_reason(why), why.value) for why in recollection.because]
-    reason_texts = [f"{words} ({format_number(value)})" if value else words for words, value in reasons]
-    return " · ".join([format_recall_way(recollection.way), *reason_texts])
+    """Return why a memory was recalled; the strongest reason first."""
+    return " · ".join([format_recall_way(recollection.way), *map(format_reason, recollection.because)])
+
+
+def format_measured_values(recollection: RecalledMemory) -> str:
+    """Return the measured values of the reasons and the score, one per line; empty if nothing was measured."""
+    lines = [f"{format_reason(why)}: {format_number(why.value)}" for why in recollection.because if why.value]
+    if recollection.score:
+        score = QCoreApplication.translate("Memory", "Score {score}, which decides the order")
+        lines.append(score.format(score=format_number(recollection.score)))
+    return "\n".join(lines)
+
+
+def format_search_gap(gap: MeaningSearchGap) -> str:
+    """Return why a search by meaning finds nothing, and what to do."""
+    tr = QCoreApplication.translate
+    return {
+        MeaningSearchGap.NO_EMBEDDER: tr(
+            "Memory",
+            "Search by meaning needs the embedding model, which is not loaded. Search by words, or check “Embedding model” "
+            "in the settings.",
+        ),
+        MeaningSearchGap.PENDING: tr(
+            "Memory", "The memories are still being prepared for search by meaning. Search again in a moment, or by words."
+        ),
+        MeaningSearchGap.NOT_INDEXED: tr(
+            "Memory",
+            "None of these can be found by meaning: reminders and conversations without a summary are found by their words "
+            "only.",
+        ),
+    }[gap]
 
 
 def format_last_recall(line: MemoryLine) -> str:

@@ -22,6 +22,7 @@ from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import PAGE_NAME, MemoryDetail
 from lethe_app.ui.pages.memories.filters import MemoryFilterChips
+from lethe_app.ui.pages.memories.labels import format_search_gap
 from lethe_app.ui.pages.memories.reader import MemoryReader
 from lethe_app.ui.pages.memories.table_model import (
     ADDED,
@@ -68,6 +69,8 @@ class MemoryPage(PersonaListPage):
         self._distances: dict[str, float] = {}
         self._memory_to_select: UUID | None = None
         self._new_memory_guid: UUID | None = None
+        self._awaits_test = False
+        """True while the text that is being entered is a message for a recall test, which does not filter the list."""
         self.rows = build_memory_rows(context.theme, self._distances)
         self.edits = MemoryEdits(self, context, memory_service, memory_lists, self._show_field, self._on_memories_edited)
         self.reader = MemoryReader(self.rows, context, memory_service, memory_lists, sessions, self)
@@ -84,7 +87,10 @@ class MemoryPage(PersonaListPage):
         self.rebuild_button.hide()
         self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
         self.search = SearchField(self.theme, self.tr("Search memories"))
-        tooltip = self.tr("Search for memories with a similar meaning instead of the same words")
+        tooltip = self.tr(
+            "Search for memories and summaries of conversations with a similar meaning instead of the same words; reminders "
+            "are found by their words only"
+        )
         self.by_meaning_chip = build_chip(self.tr("By meaning"), tooltip)
         self.recall_button = build_button(
             self.tr("Test recall"), tooltip=self.tr("Show which memories this message would recall")
@@ -127,8 +133,9 @@ class MemoryPage(PersonaListPage):
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
         self._search_timer.timeout.connect(lambda: spawn(self._load_distances(), key="memory distances"))
         self.search.textChanged.connect(lambda _text: self._start_search())
+        self.search.returnPressed.connect(self._start_awaited_test)
         self.by_meaning_chip.toggled.connect(self._set_search_by_meaning)
-        self.recall_button.clicked.connect(lambda: spawn(self._test_recall(), key="would recall"))
+        self.recall_button.clicked.connect(self._start_test)
         self.chips.changed.connect(self._filter)
         self._unsubscribers.append(self._preferences.changed.add(lambda _settings: self._update_rebuild_button()))
         self.persona_selector.chosen.connect(self._show_persona)
@@ -223,7 +230,15 @@ class MemoryPage(PersonaListPage):
 
     def _start_search(self) -> None:
         """Search for the text that was entered, by meaning after a pause in typing."""
-        if self.by_meaning_chip.isChecked():
+        if self._awaits_test and not self.search.text():
+            self._awaits_test = False
+            self._show_hint("")
+        if self._awaits_test and not self.search.text():
+            self._awaits_test = False
+            self._show_hint("")
+        if self._awaits_test:
+            self._show_hint(self.tr("Press Enter to test which memories this message recalls."))
+        elif self.by_meaning_chip.isChecked():
             self._search_timer.start()
         else:
             self._filter()
@@ -249,7 +264,8 @@ class MemoryPage(PersonaListPage):
         self.table.setColumnHidden(DISTANCE, not is_by_meaning)
         self.table.sortByColumn(DISTANCE if is_by_meaning else -1, Qt.SortOrder.AscendingOrder)
         self.table.fit_columns()
-        self.hint.hide()
+        self._awaits_test = False
+        self._show_hint("")
         self.search.setFocus()
         self._search_timer.start(0) if is_by_meaning else self._filter()
 
@@ -259,21 +275,33 @@ class MemoryPage(PersonaListPage):
         distances = await self._memory_lists.measure_distances(persona, text) if text else {}
         self._distances.clear()
         self._distances.update(distances)
-        is_unavailable = bool(text) and not distances
-        self.hint.setText(self.tr("Search by meaning is not available: no memories are indexed yet."))
-        self.hint.setVisible(is_unavailable)
+        has_gap = bool(text) and not distances
+        self._show_hint(format_search_gap(await self._memory_lists.explain_no_distances()) if has_gap else "")
         self.rows.sort_appended_rows()
         self._filter()
 
-    async def _test_recall(self) -> None:
-        """Show which memories the entered message would recall now."""
-        text, session = self.search.text().strip(), self._context.current_session()
-        if not text:
-            self.hint.setText(self.tr("Enter a message to test first."))
-            self.hint.show()
-            self.search.setFocus()
+    def _show_hint(self, text: str) -> None:
+        self.hint.setText(text)
+        self.hint.setVisible(bool(text))
+
+    def _start_test(self) -> None:
+        """Test the recall of the entered message; without one, wait for it until Enter is pressed."""
+        if text := self.search.text().strip():
+            self._awaits_test = False
+            self._show_hint("")
+            self._context.tasks.start_task(self._test_recall(text), key="would recall")
             return
-        self.hint.hide()
+        self._awaits_test = True
+        self._show_hint(self.tr("Enter a message to test first."))
+        self.search.setFocus()
+
+    def _start_awaited_test(self) -> None:
+        if self._awaits_test:
+            self._start_test()
+
+    async def _test_recall(self, text: str) -> None:
+        """Show which memories a message would recall now."""
+        session = self._context.current_session()
         is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
         turn_memory = await self._lookup.preview_recall(
             self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
-from lethe_app.ui.core.formatting import format_number, insert_break_points
+from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
-from lethe_app.ui.pages.memories.labels import format_reasons
+from lethe_app.ui.pages.memories.labels import format_measured_values, format_reasons
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
@@ -69,6 +69,7 @@ class RecallPreview(QWidget):
         title.setProperty("memory", True)
         text_label = QLabel(insert_break_points(_shorten(recollection.text, 400)))
         reasons_label = build_small_label(insert_break_points(format_reasons(recollection)))
+        reasons_label.setToolTip(format_measured_values(recollection))
         for label in (title, text_label):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -78,8 +79,6 @@ class RecallPreview(QWidget):
         details = [self.tr("from the world {world}").format(world=recollection.world)] if recollection.world else []
         if recollection.likelihood < 1:
             details.append(self.tr("{percent} % likely to be relevant").format(percent=round(100 * recollection.likelihood)))
-        if recollection.score:
-            details.append(self.tr("score {score}").format(score=format_number(recollection.score)))
         if details:
             column.addWidget(build_small_label(" · ".join(details)))
         if is_listed(str(recollection.memory)):

@@ -16,7 +16,7 @@ from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.service import NotebookListItem, NotebookService
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_age, format_count
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import NotebooksRoute, Route
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -24,8 +24,9 @@ from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import create_placeholder, create_splitter
+from lethe_app.ui.widgets.card_column import create_placeholder
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -141,7 +142,10 @@ class NotebookPage(PersonaListPage):
             columns, key=lambda item: item.name, search_text=lambda item: item.notebook.title
         )
         empty_text = self.tr(
-            "No notebooks yet. Recurring subjects get one automatically, or you can create one with “New notebook”."
+            "No notebooks yet\n\n"
+            "A notebook collects, line by line, what is known about one subject: a person, a place, a project."
+            " Recurring subjects get one automatically, or you can create one with “New notebook”.\n\n"
+            "Example: “Garden” · The well runs dry in July. · Quinces are ripe in October."
         )
         self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), empty_text)
         self.table.setMinimumWidth(220)
@@ -155,26 +159,36 @@ class NotebookPage(PersonaListPage):
         self.text_stack = QStackedWidget()
         self.text_stack.addWidget(self.reader)
         self.text_stack.addWidget(self.editor)
-        self.empty_hint = create_placeholder(self.tr("Select a notebook to read and edit it."))
         self.length_label, self.problem_label = build_small_label(""), build_small_label("")
         self.problem_label.setVisible(False)
-        side = QWidget()
-        column = QVBoxLayout(side)
+        self.detail = QStackedWidget()
+        self.detail.addWidget(create_placeholder(self.tr("Select a notebook to read and edit it.")))
+        self.detail.addWidget(self._build_text_pane())
+        self._build_layout()
+
+    def _build_text_pane(self) -> QWidget:
+        pane = QWidget()
+        column = QVBoxLayout(pane)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
-        for widget in (self.empty_hint, self.text_stack, self.length_label, self.problem_label):
-            column.addWidget(widget)
-        split = create_splitter(self.table, side, stretch_index=1)
-        split.setSizes([360, 640])
-        above = QHBoxLayout()
-        above.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        above.addWidget(self.persona_selector, 1, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.text_stack)
+        column.addWidget(self.length_label)
+        return pane
+
+    def _build_layout(self) -> None:
+        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
+        self.panes.setStretchFactor(0, 0)
+        self.panes.setStretchFactor(1, 1)
+        self.panes.setSizes([360, 640])
+        row = QHBoxLayout()
+        row.addWidget(self.persona_selector, 1, Qt.AlignmentFlag.AlignLeft)
         self.folder_button = QPushButton(self.tr("Open folder"))
         self.folder_button.setProperty("link", True)
         self.folder_button.clicked.connect(lambda _checked=False: self._open_folder())
-        above.addWidget(self.folder_button)
-        self.body.addLayout(above)
-        self.body.addWidget(split, 1)
+        row.addWidget(self.folder_button)
+        above = self._add_head(row, self.problem_label)
+        self.panes.detail_in_front.connect(above.setHidden)
+        self.body.addWidget(self.panes, 1)
 
     def first_focus_widget(self) -> QWidget:
         return self.table
@@ -186,6 +200,7 @@ class NotebookPage(PersonaListPage):
     def show_notebook(self, persona_id: str, name: str) -> None:
         """Select a notebook of the given persona as soon as its list is loaded."""
         self._notebook_to_select = name
+        self.panes.show_detail()
         self.persona_selector.choose_persona(persona_id)
         self._schedule_reload()
 
@@ -266,6 +281,7 @@ class NotebookPage(PersonaListPage):
         shown = self.editor if is_editing else self.reader
         self.text_stack.setCurrentWidget(shown)
         self.edit_button.setText(self.tr("Done") if is_editing else self.tr("Edit"))
+        self.panes.show_detail()
         shown.setFocus()
 
     def _toggle_editor(self) -> None:
@@ -274,9 +290,8 @@ class NotebookPage(PersonaListPage):
     def _update_buttons(self) -> None:
         """Enable the buttons that apply to the selection."""
         item, selected = self.table.current_row, self.table.selected_rows
-        self.text_stack.setVisible(item is not None)
+        self.detail.setCurrentIndex(0 if item is None else 1)
         self.edit_button.setEnabled(item is not None)
-        self.empty_hint.setVisible(item is None)
         self.rename_button.setEnabled(item is not None)
         self.delete_button.setEnabled(item is not None)
         self._update_merge_and_split(len(selected), len(item.notebook.lines) if item is not None else 0)
@@ -305,12 +320,6 @@ class NotebookPage(PersonaListPage):
         self.split_button.setToolTip(
             self.tr("Split this notebook into several by subject") if lines >= MIN_SPLIT_LINES else needed
         )
-        text = (
-            self.tr("Select a notebook to read and edit it.")
-            if count
-            else self.tr("A notebook collects, line by line, what is known about one subject: a person, a place, a project.")
-        )
-        self.empty_hint.setText(text)
 
     def _format_updated(self, item: NotebookListItem) -> str:
         return format_age(item.when, now()) if item.when is not None else ""

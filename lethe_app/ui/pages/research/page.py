@@ -26,9 +26,9 @@ from lethe_app.ui.pages.research.detail import ResearchDetail
 from lethe_app.ui.pages.research.labels import format_state
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -104,10 +104,13 @@ class ResearchPage(PersonaListPage):
         hint_row.addWidget(self.hint, 1)
         hint_row.addWidget(self.allow_button)
         self.examples = self._build_examples()
-        self._add_head(question_row, hint_row, self.examples)
-        split = create_splitter(self.table, self.detail, stretch_index=1)
-        split.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
-        self.body.addWidget(split, 1)
+        above = self._add_head(question_row, hint_row, self.examples)
+        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
+        self.panes.detail_in_front.connect(above.setHidden)
+        self.panes.setStretchFactor(0, 0)
+        self.panes.setStretchFactor(1, 1)
+        self.panes.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
+        self.body.addWidget(self.panes, 1)
 
     def _build_examples(self) -> QWidget:
         """Create the example questions, which are offered until there is a first report."""
@@ -175,6 +178,8 @@ class ResearchPage(PersonaListPage):
         inquiry_to_select, self._inquiry_to_select = self._inquiry_to_select, None
         if inquiries and not (inquiry_to_select is not None and self.table.select_row(inquiry_to_select)) and was_empty:
             self.table.select_row(inquiries[0].id)
+        if inquiry_to_select is not None:
+            self.panes.show_detail()
         self.detail.show_inquiry(self.table.current_row)
         self._update_status()
 
@@ -221,6 +226,7 @@ class ResearchPage(PersonaListPage):
         self.topic_field.clear()
         self.rows.set_rows(await self._research.list_inquiries())
         self.table.select_row(inquiry.id)
+        self.panes.show_detail()
         self.detail.show_inquiry(self._research.running or self.table.current_row)
 
     def toggle_memory(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -15,7 +16,7 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.labels.dates import format_date_time
-from lethe_app.ui.core.labels.messages import format_switch
+from lethe_app.ui.core.labels.messages import format_missing_summary, format_switch
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
@@ -30,6 +31,9 @@ from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import ElidedLabel, build_heading, build_small_label, create_text_label
+
+if TYPE_CHECKING:
+    from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH, WIDTH = 330, 480
 FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}
@@ -57,6 +61,7 @@ class SessionDetail(QStackedWidget):
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
         self.setMinimumWidth(MIN_WIDTH)
         self.form = Form(_form_specs(self), context.theme)
+        self._summary_field = cast("TextAreaField", self.form.field_widget("content"))
         self.notes = SessionNotes(context, lookup, page.undo_stack)
         self.transcript = Transcript(context.theme)
         self.replay = TranscriptReplay(self.transcript)
@@ -124,11 +129,9 @@ class SessionDetail(QStackedWidget):
     def _show_summary(self, session: ChatSession) -> None:
         """Show title, summary and keywords as a text to read."""
         self.summary_title.setText(session.name or self._title)
-        open_text = self.tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
-        ended_text = self.tr("No summary yet. “Edit details” shows what is missing and can generate it.")
-        if SessionPart.SUMMARY in self._records:
-            ended_text = self.tr("Nothing to summarise: too little was said that is worth remembering.")
-        self.summary_text.setText(strip_headings(session.content) or (ended_text if session.archived else open_text))
+        missing_text = format_missing_summary(has_ended=session.archived, is_made=SessionPart.SUMMARY in self._records)
+        self.summary_text.setText(strip_headings(session.content) or missing_text)
+        self._summary_field.setPlaceholderText(missing_text)
         keywords = ", ".join(session.keywords_main)
         self.summary_keywords.setText(self.tr("Keywords: {words}").format(words=keywords) if keywords else "")
         self.summary_keywords.setVisible(bool(keywords))
@@ -281,9 +284,7 @@ def _form_specs(parent: QWidget) -> list[FieldSpec]:
     tr = parent.tr
     return [
         FieldSpec("name", format_part(SessionPart.TITLE), placeholder=tr("No title yet")),
-        FieldSpec(
-            "content", format_part(SessionPart.SUMMARY), FieldKind.TEXT_AREA, lines=4, placeholder=tr("Not summarised yet")
-        ),
+        FieldSpec("content", format_part(SessionPart.SUMMARY), FieldKind.TEXT_AREA, lines=4),
         FieldSpec(
             "keywords_main",
             format_part(SessionPart.KEYWORDS),

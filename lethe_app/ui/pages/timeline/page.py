@@ -132,9 +132,9 @@ class TimelinePage(PersonaListPage):
             yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
         newest_first = not self.oldest_first_chip.isChecked()
         if self.by_topic_chip.isChecked():
-            if self._timeline.moments:
+            if moments := self._timeline.listed_moments(include_others=includes_others, newest_first=newest_first):
                 yield TimelineRow(TimelineRowKind.MONTH, self.tr("Key moments"))
-                for moment in self._timeline.ordered_moments(newest_first=newest_first):
+                for moment in moments:
                     yield self._build_moment_row(moment, "d MMM yyyy")
             topics = self._timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
             for kind, items in topics.items():

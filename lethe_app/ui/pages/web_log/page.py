@@ -83,7 +83,7 @@ class WebLogPage(ListPage):
             "No requests yet\n\n"
             "Nothing leaves this computer unless you allow it. Once you do, every search and every page that is requested is"
             " listed here, with what was sent, to whom and why.\n\nExample: “weather in Porto” · Search · duckduckgo.com ·"
-            " Mira, for a reply · 14:05 · 12\N{NO-BREAK SPACE}kB"
+            " Mira, for a reply · 14:05"
         )
         self.table: Table[OutgoingRequest] = Table(
             self.rows, self.theme, self.tr("Network log"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
