@@ -16,6 +16,7 @@ from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page_tabs import GROUPS as PAGE_GROUPS
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
+from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.window_scene import opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -372,3 +373,31 @@ async def test_the_mouse_alone_leads_from_the_gear_to_every_page_and_to_the_list
         elsewhere = {"new_persona", "persona_editor", "inspector"}  # buttons beside the conversation lead there
         assert {*ACTION_ROUTES, "persona_editor"} - elsewhere <= names | tabs
         assert "palette" in names
+
+
+async def test_a_notification_lies_where_a_conversation_is_empty(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 900)) as scene:
+        view = scene.window.chat.view
+        await until(lambda: scene.words and view.visible_rows)
+        scene.window.notifier.notify("Imported: 1 chat.")
+        (toast,) = scene.toasts
+        assert toast.geometry().top() > view.visible_rows[-1].top + view.visible_rows[-1].height
+
+        scene.controller.replies.send_message("Tell me everything.")
+        await until(lambda: not scene.is_replying and view.verticalScrollBar().maximum() > 0)
+        await until(lambda: toast.geometry().bottom() < scene.window.height() // 2)
+
+
+async def test_a_tagline_that_does_not_fit_is_left_out(qtbot):
+    label = ElidedLabel(min_share=0.6)
+    qtbot.addWidget(label)
+    label.set_full_text("quiet keeper of the lighthouse")
+    label.resize(label.sizeHint().width(), 20)
+    label.show()
+    assert label.text() == "quiet keeper of the lighthouse"
+
+    label.resize(label.sizeHint().width() * 4 // 5, 20)
+    assert label.text().startswith("quiet keeper of")
+    label.resize(label.sizeHint().width() // 3, 20)
+    assert label.text() == ""
+    assert label.toolTip() == label.accessibleName() == "quiet keeper of the lighthouse"

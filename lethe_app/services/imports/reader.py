@@ -30,6 +30,8 @@ TIME_AS_NAME = re.compile(r"\d{8}-\d\d-\d\d-\d\d")
 """File name of a chat of text-generation-webui."""
 MAX_EXCERPT_LENGTH, MAX_ENTRY_NAMES, MAX_NAME_LENGTH = 240, 6, 40
 """Letters of an excerpt; entries of a world that are named in one, and letters of each name."""
+USER_MACRO = "{{user}}"
+"""Macro for the user's name as excerpts contain it."""
 MAX_DECORATORS = 20
 """Maximum number of notes about decorators."""
 
@@ -158,14 +160,14 @@ def _list_entries(world: World) -> Iterator[Excerpt]:
 
 @dataclass(frozen=True)
 class MacroNames:
-    """Names that stand for {{char}} and {{user}} in an excerpt."""
+    """Name that stands for {{char}} in an excerpt. {{user}} remains until it is known who imports the file."""
 
     character: str
 
     def shorten(self, text: str) -> str:
         """Return the beginning of a text on one line."""
         text = re.sub(r"(?i)\{\{char\}\}|<bot>", lambda _found: self.character, text[: 4 * MAX_EXCERPT_LENGTH])
-        text = " ".join(re.sub(r"(?i)\{\{user\}\}|<user>", "you", text).split())
+        text = " ".join(re.sub(r"(?i)\{\{user\}\}|<user>", USER_MACRO, text).split())
         return text if len(text) <= MAX_EXCERPT_LENGTH else f"{text[: MAX_EXCERPT_LENGTH - 1].rsplit(' ', 1)[0]}…"
 
 

@@ -23,9 +23,10 @@ from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
-from lethe_app.services.imports.reader import Content, ContentReader, read_plan
+from lethe_app.services.imports.reader import USER_MACRO, Content, ContentReader, read_plan
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.participants import DEFAULT_USER
 from lethe_app.services.personas.bundle_files import free_name
 from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.presets import PresetService
@@ -74,8 +75,15 @@ class ImportService:
             raise asyncio.CancelledError
         earlier = await self._app_state.values_of(EARLIER)
         present = {persona.unique_name for persona in await self._library.personas()} | (await self._library.worlds()).keys()
-        items = [self._mark_earlier(item, earlier, present) for item in plan.items]
+        user_name = await self._find_user_name()
+        items = [self._mark_earlier(name_user(item, user_name), earlier, present) for item in plan.items]
         return replace(plan, items=items)
+
+    async def _find_user_name(self) -> str:
+        """Return the name by which new conversations call the user."""
+        user_id = self._preferences.current.user_persona
+        users = await self._library.user_personas()
+        return next((user.spoken_name for user in users if user.unique_name == user_id), DEFAULT_USER.spoken_name)
 
     async def read_portrait(self, item: ImportItem) -> bytes:
         """Return the picture of a card; empty if it has none, or one whose type or size is not shown."""
@@ -329,3 +337,9 @@ def _raise_if_cancelled() -> None:
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
+
+
+def name_user(item: ImportItem, user_name: str) -> ImportItem:
+    """Return an item whose excerpts contain the user's name, as a conversation with it would."""
+    excerpts = [replace(excerpt, text=excerpt.text.replace(USER_MACRO, user_name)) for excerpt in item.excerpts]
+    return replace(item, excerpts=tuple(excerpts))

@@ -156,10 +156,14 @@ class Passages:
             SELECT source FROM passages WHERE owner IN (SELECT value FROM json_each(?))
                 AND NOT EXISTS (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?)
         """
-        rows = await self._database.run(
-            lambda connection: connection.execute(query, (json.dumps(list(owners)), embedder)).fetchall()
-        )
-        return [UUID(source) for (source,) in rows]
+
+        def work(connection: sqlite3.Connection) -> list[UUID]:
+            if not _count_without_vectors(connection, embedder):  # nearly always, and far quicker than looking at each
+                return []
+            rows = connection.execute(query, (json.dumps(list(owners)), embedder))
+            return [UUID(source) for (source,) in rows]
+
+        return await self._database.run(work)
 
     async def passages_without_vectors(self, embedder: str, limit: int) -> list[Passage]:
         """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""

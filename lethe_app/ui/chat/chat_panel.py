@@ -16,6 +16,9 @@ from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.labels import ElidedLabel, build_badge
 
+MIN_TAGLINE_SHARE = 0.6
+"""Share of the tagline below which nothing of it is shown in the header, because the rest says nothing."""
+
 
 class ChatPanel(QFrame):
     """Column of header, transcript and composer. `view` is an empty placeholder until the services are open."""
@@ -46,6 +49,12 @@ class ChatPanel(QFrame):
         self._column.replaceWidget(self.view, view)
         self.view.deleteLater()
         self.view = view
+
+    @property
+    def free_height(self) -> int:
+        """Return the height in pixels that the messages leave empty at the end; 0 while there are none."""
+        rows = getattr(self.view, "visible_rows", None)
+        return self.view.height() - rows[-1].top - rows[-1].height if rows else 0
 
     @property
     def is_covered(self) -> bool:
@@ -102,7 +111,7 @@ class ChatHeader(QFrame):
         self.group_button.setIconSize(QSize(ICON - 2, ICON - 2))
         set_button_tooltip(self.group_button, action_tooltip("group"))
         self.group_button.hide()
-        self.tagline_label = ElidedLabel()
+        self.tagline_label = ElidedLabel(min_share=MIN_TAGLINE_SHARE)
         self.tagline_label.setProperty("quiet", True)
         self.tagline_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.incognito_label = build_badge(self.tr("Incognito"))

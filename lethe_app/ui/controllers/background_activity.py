@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.activity_list import ActivityButton
     from lethe_app.ui.shell.notifier import Notifier
 
-MIN_SHOWN_QUEUE = 40
-"""Texts waiting for the index below which indexing is not shown, because fewer take less than a second."""
+MIN_SHOWN_QUEUE = 100
+"""Texts waiting for the index below which indexing is not shown: fewer take seconds, as do the worlds of a first start."""
 
 Source = Callable[[], list[ActivityItem]]
 """Callable that returns rows for the activity list."""
@@ -178,14 +178,14 @@ class BackgroundActivityController(QObject):
     def _list_indexing(self) -> list[ActivityItem]:
         progress = self._indexing.progress
         if self._indexing.background.is_paused:
-            return [self._create_paused_activity("index", self.tr("Indexing memories"), self._indexing.background)]
+            return [self._create_paused_activity("index", self.tr("Preparing search"), self._indexing.background)]
         waiting = progress.changes + progress.without_meaning
         # Progress is measured against the longest queue since it was last empty, because new texts may arrive meanwhile.
         self._longest_queue = max(self._longest_queue, waiting) if waiting else 0
         if waiting < MIN_SHOWN_QUEUE:
             return []
         detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
-        title, done = self.tr("Indexing memories"), 1 - waiting / self._longest_queue
+        title, done = self.tr("Preparing search"), 1 - waiting / self._longest_queue
         return [
             ActivityItem("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing.background))
         ]
@@ -220,7 +220,7 @@ class BackgroundActivityController(QObject):
         waiting = progress.changes + progress.without_meaning
         if waiting < MIN_SHOWN_QUEUE:
             return ""
-        return self.tr("indexing memories, {count} remaining").format(count=QLocale().toString(waiting))
+        return self.tr("preparing search, {count} texts left").format(count=QLocale().toString(waiting))
 
 
 def _show_notice(notifier: Notifier, text: str) -> None:

@@ -179,6 +179,8 @@ class ImportItemRow(QWidget):
         count, tr = item.greetings, self.tr
         greetings = format_count(count, tr("{n} greeting"), tr("{n} greetings")) if count else ""
         lines = [" · ".join(filter(None, (item.file.name, greetings, describe_size(item), earlier)))]
+        if item.kind is ItemKind.CONVERSATION:
+            lines.append(self.tr("Becomes a conversation with {name}").format(name=shorten_text(item.name, 60)))
         lines += [translate_note(note) for note in item.notes[:MAX_NOTES]]
         if len(item.notes) > MAX_NOTES:
             rest = len(item.notes) - MAX_NOTES

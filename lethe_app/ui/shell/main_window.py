@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QStackedWidget, QWidget
 
 from lethe_app.ui.core.palette import choose_palette
 from lethe_app.ui.shell.skeleton import Skeleton
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FRAME_SIZE = QSize(16, 48)
 """Assumed size of the window frame and title bar in pixels, which is unknown before the window is shown."""
 MIN_SIZE = QSize(420, 320)
+MIN_FREE_HEIGHT = 150
+"""Height in pixels that a short conversation leaves empty at its end, from which on notifications lie there."""
 """Minimum size in pixels: a screen of 1280 × 800 has 640 × 400 at twice the usual scale, less the frame and a task bar."""
 
 
@@ -130,8 +132,9 @@ class MainWindow(QMainWindow):
         self.chat.apply_theme()
 
     def _find_toast_area(self) -> tuple[QRect, Qt.Edge]:
-        """Return where toasts hide least: in a conversation the beginning, because the newest words are at the end; on a page
-        the end, because its head and search field are at the beginning; on the welcome page the empty corner.
+        """Return where toasts hide least: in a conversation the beginning, because the newest words are at the end, or the end
+        if it is empty there; on a page the end, because its head and search field are at the beginning; on the welcome page
+        the empty corner.
         """
         page = self.pages.currentWidget()
         if page is not self.panes:
@@ -140,11 +143,13 @@ class MainWindow(QMainWindow):
         top_left = header.mapTo(self.pages, QPoint(0, header.height()))
         bottom_right = self.chat.mapTo(self.pages, QPoint(self.chat.width() - 1, self.chat.composer.y() - 1))
         is_head_covered = self.panes.is_panel_over and self.panes.is_panel_open
-        return QRect(top_left, bottom_right), Qt.Edge.BottomEdge if is_head_covered else Qt.Edge.TopEdge
+        is_end_free = self.chat.free_height >= MIN_FREE_HEIGHT
+        return QRect(top_left, bottom_right), Qt.Edge.BottomEdge if is_head_covered or is_end_free else Qt.Edge.TopEdge
 
-    def set_transcript(self, transcript: QWidget) -> None:
+    def set_transcript(self, transcript: QAbstractScrollArea) -> None:
         """Show `transcript` as the messages of the session on display."""
         self.chat.set_view(transcript)
+        transcript.verticalScrollBar().rangeChanged.connect(lambda *_range: self.notifier.arrange_toasts())
         self._set_tab_order()
 
     def store_window_value(self, key: str, value: object) -> None:

@@ -12,13 +12,13 @@ MAX_HIDDEN_LENGTH = 3
 
 class ElidedLabel(QLabel):
     """Label of one line that is elided at its right end; the tooltip then shows the whole text. `min_width` is its minimum
-    width in pixels.
+    width in pixels, `min_share` the share of the text, from 0 to 1, below which nothing of it is shown.
     """
 
-    def __init__(self, parent: QWidget | None = None, min_width: int = 48) -> None:
+    def __init__(self, parent: QWidget | None = None, min_width: int = 48, min_share: float = 0.0) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self._full_text, self._min_width = "", min_width
+        self._full_text, self._min_width, self._min_share = "", min_width, min_share
 
     def set_full_text(self, text: str) -> None:
         """Set the text; it is elided to the current width."""
@@ -28,7 +28,8 @@ class ElidedLabel(QLabel):
 
     def _elide_text(self) -> None:
         shown = self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, self.width())
-        self.setText(shown if len(shown) > MAX_HIDDEN_LENGTH or shown == self._full_text else "")
+        min_length = max(MAX_HIDDEN_LENGTH + 1, self._min_share * len(self._full_text))
+        self.setText(shown if len(shown) >= min_length or shown == self._full_text else "")
         self.setToolTip(self._full_text if shown != self._full_text else "")
         self.setAccessibleName(self._full_text)
 

@@ -41,7 +41,7 @@ async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(
         assert scene.draft.toPlainText() == "", "the file's address is not written into the field"
         headings = [label.text() for label in dialog.findChildren(QLabel)]
         assert {"1 persona", "vera.png · 1 greeting · with a world of 1 entry"} <= set(headings)
-        assert "Greeting: Come in, you." in headings
+        assert "Greeting: Come in, Guest." in headings, "as the conversation will begin"
         assert any(heading.startswith("Description: ") for heading in headings)
         assert isinstance(dialog, ImportPreviewDialog)
         await until(lambda: dialog.rows[0].portrait.isVisible() and not dialog.rows[0].portrait.pixmap().isNull())

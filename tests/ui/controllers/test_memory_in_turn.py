@@ -85,10 +85,13 @@ async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
         archive_queue.progress = ArchiveProgress()
         indexing.progress = IndexingProgress(changes=500, without_meaning=1)
         indexing.changed.notify(indexing.progress)
-        assert "501" in status.full_text
+        assert "preparing search, 501 texts left" in status.full_text
+        indexing.progress = IndexingProgress(without_meaning=45)  # the worlds of a first start
+        indexing.changed.notify(indexing.progress)
+        assert "left" not in status.full_text
         indexing.progress = IndexingProgress()
         indexing.changed.notify(indexing.progress)
-        assert "memories" not in status.full_text
+        assert "search" not in status.full_text
 
 
 def now_id(scene: Scene):

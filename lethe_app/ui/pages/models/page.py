@@ -33,7 +33,7 @@ from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 NAME, SIZE, SPEED, QUANT, CONTEXT, MEMORY, SOURCE = range(7)
-WIDTHS = {SIZE: 76, SPEED: 104, QUANT: 104, CONTEXT: 80, MEMORY: 108, SOURCE: 116}
+WIDTHS = {SIZE: 76, SPEED: 118, QUANT: 104, CONTEXT: 80, MEMORY: 104, SOURCE: 116}
 HIDEABLE_COLUMNS = (MEMORY, SPEED, SIZE, SOURCE, QUANT, CONTEXT)
 """Columns that a narrow table hides, the last one first."""
 MIN_NAME_WIDTH = 200

@@ -23,6 +23,8 @@ from lethe_app.ui.widgets.table import SearchField, Table
 HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, TOKENS, POSITION, KEYS)
 """Columns that a narrow table hides, the first one first."""
 MIN_NAME_WIDTH = 200
+MIN_SEARCH_WIDTH = 122
+"""Minimum width of the search field in pixels: in a small window, the list of worlds beside the table needs the rest."""
 
 
 class EntryTableView(Table[WorldEntry]):
@@ -102,6 +104,8 @@ class EntryTable(QWidget):
         self._theme, self._book, self.rows = theme, book, rows
         self.search = SearchField(theme, self.tr("Search entries"))
         self.table = EntryTableView(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
+        self.search.setPlaceholderText(self.tr("Search"))
+        self.search.setMinimumWidth(MIN_SEARCH_WIDTH)
         self.search.down_pressed.connect(self.table.setFocus)
         self.search.textChanged.connect(self._filter)
         self.count_label = QLabel()

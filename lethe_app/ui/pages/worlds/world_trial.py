@@ -93,7 +93,7 @@ class WorldTrialPanel(QFrame):
             Column(
                 self.tr("Entry"),
                 lambda one: one.entry.name or one.entry.content[:60],
-                width=scale_width(148),
+                width=scale_width(212),
                 icon=self._result_icon,
             ),
             Column(self.tr("Reason"), explain_result, width=0, colour=self._text_colour),
