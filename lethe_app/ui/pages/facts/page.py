@@ -37,7 +37,7 @@ from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
-WIDTHS = {SUBJECT: 128, KIND: 88, LAST_SEEN: 112, MENTIONS: 84}
+WIDTHS = {SUBJECT: 128, KIND: 128, LAST_SEEN: 112, MENTIONS: 84}
 HIDEABLE_COLUMNS = (SUBJECT, LAST_SEEN, KIND, MENTIONS)
 MIN_FACT_WIDTH = 480
 """Width in pixels of the fact column that the other columns give way to: many facts are long quotations."""
