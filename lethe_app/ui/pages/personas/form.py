@@ -150,7 +150,9 @@ class PersonaForm(QWidget):
 
     def _position_of(self, field: QWidget) -> int:
         """Return the distance of a field from the top of the first card, in pixels."""
-        return field.mapTo(self.sheet.widget(), QPoint()).y()
+        cards = self.sheet.widget()
+        assert cards is not None
+        return field.mapTo(cards, QPoint()).y()
 
     def _keep_in_view(self, section: int, field: QWidget, offset: int) -> None:
         self.sheet.verticalScrollBar().setValue(self._position_of(field) - offset)
