@@ -149,6 +149,7 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
         await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
         assert page.card.test_button.isHidden()
         page.advanced_chip.click()
+        await until(lambda: page.card.test_button.isVisible() and page.card.test_button.isEnabled())
 
         QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
         await until(lambda: "Good evening to you." in page.card.format_label.text())
