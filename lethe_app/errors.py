@@ -67,6 +67,10 @@ class StorageError(LetheError):
     """The user's data could not be read or written."""
 
 
+class RecordMissing(StorageError):
+    """A record does not exist or is in the trash."""
+
+
 class DiskFull(StorageError):
     """The disk is full."""
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from lethe_app.errors import StorageError
+from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage.atomic import sync_folder
 from lethe_app.storage.backup import back_up_before_migration, backup_folder, list_backups
 from lethe_app.storage.chats import incognito
@@ -230,7 +230,7 @@ async def _wait_for(submitted: Future[T]) -> T:
 
 
 def _log_error(future: asyncio.Future[T]) -> None:
-    """Log the error of work whose caller was cancelled; it would otherwise be lost."""
+    """Log the error of work whose caller was cancelled; it would otherwise be lost. Nothing is lost if a record is missing."""
     error = None if future.cancelled() else future.exception()
-    if error is not None:
+    if error is not None and not isinstance(error, RecordMissing):
         log.error("Work in the storage thread failed after its caller was cancelled: %s", error, exc_info=error)

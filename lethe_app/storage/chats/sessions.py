@@ -12,7 +12,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
 from lethe_app.domain.clock import now
-from lethe_app.errors import StorageError
+from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage import key_value, trash
 from lethe_app.storage.chats import branches, incognito, messages, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
@@ -331,9 +331,9 @@ def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[Cha
 
 
 def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
-    """Return one session. Raise StorageError if it does not exist or is in the trash."""
+    """Return one session. Raise RecordMissing if it does not exist or is in the trash."""
     row = connection.execute(SELECT_SESSION, (guid,)).fetchone()
     if row is None:
-        raise StorageError("This conversation no longer exists.", "It may be in the Trash.")
+        raise RecordMissing("This conversation no longer exists.", "It may be in the Trash.")
     values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
     return parse_record(ChatSession, {**values, "leaf_id": branches.nearest_undeleted(connection, row[-1])})

@@ -113,7 +113,7 @@ class PageTabs(QTabBar):
         self.more_button.setVisible(is_full)
         self.more_button.adjustSize()
         size = self.more_button.sizeHint()
-        end = sum(widths[index] for index in shown)
+        end = max(self.tabRect(index).right() + 1 for index in shown)  # which also arranges the tabs that are left
         self.more_button.setGeometry(end + SPACE_2, (self.height() - size.height()) // 2, size.width(), size.height())
 
     def _tab_width(self, index: int) -> int:

@@ -87,7 +87,12 @@ def press(key: str) -> None:
 
 def converse(window: object, listener: Listener) -> dict[str, object]:
     """Send a message and listen to the reply."""
-    assert until(lambda: has_focused_text(window)), "the composer has no focus"
+    for _ in range(10):
+        if until(lambda: has_focused_text(window), PATIENCE / 10):
+            break
+        # On a busy machine the window may be shown before the window manager gives out the focus.
+        subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "Lethe", "windowactivate"], check=False)
+    assert has_focused_text(window), "the composer has no focus"
     subprocess.run(["xdotool", "type", MESSAGE], check=True)
     press("Return")
     until(lambda: any(text.endswith("THE END.") for text in listener.announced))

@@ -67,8 +67,7 @@ class EarlierSessionsLine(QObject):
     def _refresh(self) -> None:
         session = self._session_controller.current_session
         if session is not None:
-            # Without a key: a cancelled read of a session that is being deleted would be logged as lost work.
-            self._tasks.start_task(self._show_sessions(session.guid))
+            self._tasks.start_task(self._show_sessions(session.guid), key="earlier sessions")
 
     async def _show_sessions(self, session_id: UUID) -> None:
         services, state = self._services, self._services.models.state
