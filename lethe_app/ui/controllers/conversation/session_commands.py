@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.sidebar import Sidebar
+    from lethe_app.ui.shell.sidebar_model import SessionRow
 
 
 MAX_TITLE_LENGTH = 24
@@ -69,12 +70,17 @@ class SessionCommands(QObject):
         elif row is not None:
             self._sidebar.export_session_requested.emit(row.guid, row.title)
 
-    async def _delete_session(self, guid: UUID) -> None:
+    async def _find_stored(self, guid: UUID) -> SessionRow | None:
+        """Return the row of a session. An incognito one, which is not stored, is closed after a question instead."""
         row = self._sidebar.model.find_session(str(guid))
-        if row is None:
-            return
-        if row.is_incognito:
+        if row is not None and row.is_incognito:
             await self._close_incognito(guid, row.persona_id)
+            return None
+        return row
+
+    async def _delete_session(self, guid: UUID) -> None:
+        row = await self._find_stored(guid)
+        if row is None:
             return
         question = ConfirmDialog(
             self._sidebar.window(),
@@ -100,11 +106,8 @@ class SessionCommands(QObject):
 
     async def _end_session(self, guid: UUID) -> None:
         """Archive a session now, which makes its title, summary and facts, and offer a new one; close an incognito one."""
-        row = self._sidebar.model.find_session(str(guid))
+        row = await self._find_stored(guid)
         if row is None:
-            return
-        if row.is_incognito:
-            await self._close_incognito(guid, row.persona_id)
             return
         await self._replies.stop_session_reply(guid)
         if not await self._sessions.end(guid):
