@@ -108,7 +108,8 @@ class PageTabs(QTabBar):
                 room -= 0 if is_full else width
                 shown |= set() if is_full else {index}
         with QSignalBlocker(self):
-            for index in range(self.count()):
+            # Qt forgets to arrange the tabs again if the last call changes nothing.
+            for index in (index for index in range(self.count()) if self.isTabVisible(index) != (index in shown)):
                 self.setTabVisible(index, index in shown)
         self.more_button.setVisible(is_full)
         self.more_button.adjustSize()

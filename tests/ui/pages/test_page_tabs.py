@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,17 @@ async def test_tabs_that_do_not_fit_are_in_a_menu(tmp_path: Path):
         assert [action.text() for action in menu.actions()] == titles
         menu.actions()[-1].trigger()
         await until(lambda: tabs_of(scene) is not tabs and shown_tab(scene) == titles[-1])
+
+
+async def test_no_gap_is_left_where_a_tab_has_no_room(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.resize(640, 480)
+        scene.window.window_actions["documents"].trigger()
+        tabs = tabs_of(scene)
+        await until(tabs.more_button.isVisible)
+
+        places = [tabs.tabRect(index) for index in range(tabs.count()) if tabs.isTabVisible(index)]
+        gaps = [after.left() - before.right() - 1 for before, after in pairwise(places)]
+
+        assert not any(gaps)
+        assert tabs.more_button.x() > places[-1].right()
