@@ -41,6 +41,7 @@ async def model_page(scene: Scene) -> ModelPage:
     page = scene.page
     assert isinstance(page, ModelPage)
     await until(lambda: page.rows.visible_rows and page.findChildren(DownloadOffer))
+    await until(lambda: any(row.speed for row in page.rows.visible_rows))  # fills the list anew, too
     return page
 
 
@@ -149,7 +150,9 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
         await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
         assert page.card.test_button.isHidden()
         page.advanced_chip.click()
-        await until(lambda: page.card.test_button.isVisible() and page.card.test_button.isEnabled())
+        await until(lambda: "models" in scene.services.preferences.current.advanced_pages)  # the list is filled anew
+        show_loaded(scene, page)
+        await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
 
         QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
         await until(lambda: "Good evening to you." in page.card.format_label.text())

@@ -121,16 +121,16 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
 
 async def test_whole_words_come_before_words_that_only_begin_alike(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        here, _said = await add_conversation(scene, "mira", "Here", "Teague swears.", "The tea is cold.", days=90)
-        await add_conversation(scene, "edmund", "Newest", "Teamwork.", days=1)
-        await add_conversation(scene, "edmund", "Older", "Two teas, please.", days=2)
+        here, _said = await add_conversation(scene, "mira", "Here", "Yakima swears.", "The yak is cold.", days=90)
+        await add_conversation(scene, "edmund", "Newest", "Yakutsk.", days=1)
+        await add_conversation(scene, "edmund", "Older", "Two yaks, please.", days=2)
         await scene.controller.sessions.go_to_session(here.guid)
         page = search_page(scene)
 
-        QTest.keyClicks(page.search, "tea")
+        QTest.keyClicks(page.search, "yak")
         await until(lambda: len(texts(page)) >= 4 and "Newest" in headings(page))
 
-        assert texts(page)[:4] == ["The tea is cold.", "Teague swears.", "Two teas, please.", "Teamwork."]
+        assert texts(page)[:4] == ["The yak is cold.", "Yakima swears.", "Two yaks, please.", "Yakutsk."]
         assert headings(page)[:3] == ["Here", "Older", "Newest"]
 
 
