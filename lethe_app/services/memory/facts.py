@@ -166,7 +166,8 @@ class FactService:
 
     async def close(self) -> None:
         """Wait for the changes of the user's name that have begun."""
-        await asyncio.gather(*self._renamings, return_exceptions=True)
+        if self._renamings:
+            await asyncio.wait(self._renamings)
 
     async def rename_user(self, old: str, new: str) -> None:
         """Change the user's name in the facts, which are about the same person as before."""
