@@ -305,7 +305,11 @@ def _opening_words(line: Utterance) -> str:
     """Return the first words of a message, without actions: its first sentence or clause if that is short, else as many words
     as fit, with an ellipsis.
     """
-    words = _spoken_text(line).split()
+    text = _spoken_text(line)
+    words = text.split()
+    first_sentence = SENTENCE_END.split(text.strip(), maxsplit=1)[0].split()
+    if len(first_sentence) >= MIN_OPENING_WORDS and len(" ".join(first_sentence)) <= MAX_OPENING_LENGTH:
+        return _format_opening(first_sentence)
     kept = words[:MAX_OPENING_WORDS]
     while len(kept) > 1 and len(" ".join(kept)) >= MAX_OPENING_LENGTH:
         kept.pop()

@@ -60,7 +60,8 @@ def test_what_somebody_is_not_gives_no_title():
 
 
 def test_where_nothing_stands_out_the_title_is_how_the_user_began():
-    assert build_title(conversation("Mira: Yes?", "Tomas: so what do you think about it all then?")) == "So what do you think…"
+    lines = conversation("Mira: Yes?", "Tomas: so what do you think about it all then?")
+    assert build_title(lines) == "So what do you think about it all then"
 
 
 @pytest.mark.parametrize("lines", [PORTO, KEEPER])
@@ -136,7 +137,8 @@ def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
     [
         ("“Is it really?”", "Is it really"),
         ("“Good evening”, I say.", "“Good evening”, I say"),
-        ("“And so it is as it was before you came here.”", "And so it is as it…"),
+        ("“And so it is as it was before you came here.”", "And so it is as it was before you came here"),
+        ("“And so it is as it was before you came to all of this.”", "And so it is as it…"),
         ("'tis nothing", "'tis nothing"),
     ],
 )
@@ -162,7 +164,8 @@ def test_a_title_of_a_model_loses_only_the_quotation_marks_around_all_of_it(answ
     [
         ("What is my sister's job, and where does she live?", "What is my sister's job…"),
         ("Do you remember me? What do you remember?", "Do you remember me"),
-        ("Well, what do you make of the weather?", "Well, what do you make…"),
+        ("What does she do for a living? I forgot what it was.", "What does she do for a living"),
+        ("Well, what do you make of it, when all of it is as it was?", "Well, what do you make…"),
     ],
 )
 def test_the_beginning_of_a_message_ends_with_a_sentence_a_clause_or_a_whole_word(text: str, expected: str):
