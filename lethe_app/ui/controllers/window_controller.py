@@ -181,6 +181,9 @@ class WindowController(QObject):
         self.long_conversation_hint = LongConversationHint(window.notifier, window.window_actions["new"])
         self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
+        self.replies.replying_sessions_changed.connect(
+            lambda ids: window.sidebar.model.set_replying_sessions(frozenset(map(str, ids)))
+        )
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
         dictation_services = (services.dictation, services.preferences)
         self.dictation = DictationController(window, *dictation_services, self.replies, self.tasks, self._open_route)

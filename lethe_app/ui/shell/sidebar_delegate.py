@@ -17,7 +17,7 @@ AVATAR_SIZE = 32
 ENDED_ICON_SIZE = 12
 """Size of the symbol of an ended session, in pixels."""
 INCOGNITO_ICON_SIZE = 16
-"""Size of the symbol of an incognito session, in pixels."""
+"""Size of the symbol of an incognito session, and of that of a reply in progress, in pixels."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -74,6 +74,11 @@ class SidebarDelegate(QStyledItemDelegate):
         )
         left = area.left() + SPACE_2 + AVATAR_SIZE + SPACE_3
         width = area.right() - left - SPACE_2
+        if row.is_replying:
+            width -= INCOGNITO_ICON_SIZE + SPACE_1
+            mark = QRect(left + width + SPACE_1, 0, INCOGNITO_ICON_SIZE, INCOGNITO_ICON_SIZE)
+            mark.moveTop(area.center().y() - INCOGNITO_ICON_SIZE // 2)
+            load_icon("dots", palette.water).paint(painter, mark)
         name_font = QFont(option.font)
         name_font.setWeight(QFont.Weight.DemiBold if row.is_open else QFont.Weight.Medium)
         metrics, small = QFontMetrics(name_font), self._small_font(option.font)
@@ -94,8 +99,8 @@ class SidebarDelegate(QStyledItemDelegate):
         palette = self._theme.palette
         small = self._small_font(option.font)
         age_width = QFontMetrics(small).horizontalAdvance(age)
-        mark_name = "incognito" if row.is_incognito else "moon" if row.is_ended else ""
-        mark_size = INCOGNITO_ICON_SIZE if row.is_incognito else ENDED_ICON_SIZE
+        mark_name = "dots" if row.is_replying else "incognito" if row.is_incognito else "moon" if row.is_ended else ""
+        mark_size = ENDED_ICON_SIZE if mark_name == "moon" else INCOGNITO_ICON_SIZE
         mark_width = mark_size + SPACE_1 if mark_name else 0
         title_font = QFont(option.font)
         title_font.setWeight(QFont.Weight.Medium if row.is_open else QFont.Weight.Normal)
@@ -111,7 +116,7 @@ class SidebarDelegate(QStyledItemDelegate):
         painter.drawText(age_rect, Qt.AlignmentFlag.AlignVCenter, age)
         if mark_name:
             left, top = age_rect.left() - mark_size - SPACE_1, area.center().y() - mark_size // 2
-            colour = palette.water if row.is_incognito else palette.muted
+            colour = palette.muted if mark_name == "moon" else palette.water
             load_icon(mark_name, colour).paint(painter, QRect(left, top, mark_size, mark_size))
 
     def _small_font(self, font: QFont) -> QFont:

@@ -24,6 +24,8 @@ class PersonaRow:
     tagline: str = ""
     avatar_path: Path | None = None
     is_open: bool = False
+    is_replying: bool = False
+    """True if it is folded and a reply is in progress in one of its sessions."""
 
     @property
     def key(self) -> str:
@@ -47,6 +49,8 @@ class SessionRow:
     is_incognito: bool = False
     can_end: bool = False
     """True if it can be archived now."""
+    is_replying: bool = False
+    """True if a reply is in progress in it."""
 
     @property
     def key(self) -> str:
@@ -78,6 +82,7 @@ class SidebarModel(QAbstractListModel):
         self._search_text = ""
         self._open_persona = ""
         self._open_session = ""
+        self._replying_sessions: frozenset[str] = frozenset()
 
     def set_personas(self, personas: list[PersonaRow]) -> None:
         self._personas = personas
@@ -90,6 +95,11 @@ class SidebarModel(QAbstractListModel):
     def set_open_session(self, persona_id: str, guid: str) -> None:
         """Mark the session that the chat shows."""
         self._open_persona, self._open_session = persona_id, guid
+        self._rebuild_rows()
+
+    def set_replying_sessions(self, guids: frozenset[str]) -> None:
+        """Mark the sessions in which a reply is in progress."""
+        self._replying_sessions = guids
         self._rebuild_rows()
 
     def set_search_text(self, text: str) -> None:
@@ -128,9 +138,11 @@ class SidebarModel(QAbstractListModel):
         rows: list[Row] = []
         for persona in self._personas:
             is_open = persona.persona_id == self._open_persona
-            rows.append(replace(persona, is_open=is_open))
+            sessions = self._sessions.get(persona.persona_id, [])
+            is_replying = not is_open and any(row.guid in self._replying_sessions for row in sessions)
+            rows.append(replace(persona, is_open=is_open, is_replying=is_replying))
             if is_open:
-                rows.extend(self._mark_open(row) for row in self._sessions.get(persona.persona_id, []))
+                rows.extend(map(self._mark_session, sessions))
         return rows
 
     def _matching_rows(self) -> list[Row]:
@@ -141,11 +153,12 @@ class SidebarModel(QAbstractListModel):
             ]
             if sessions or self._search_text in f"{persona.name}\n{persona.tagline}".casefold():
                 rows.append(replace(persona, is_open=persona.persona_id == self._open_persona))
-                rows.extend(self._mark_open(row) for row in sessions)
+                rows.extend(map(self._mark_session, sessions))
         return rows
 
-    def _mark_open(self, row: SessionRow) -> SessionRow:
-        return replace(row, is_open=True) if row.guid == self._open_session else row
+    def _mark_session(self, row: SessionRow) -> SessionRow:
+        is_open, is_replying = row.guid == self._open_session, row.guid in self._replying_sessions
+        return replace(row, is_open=is_open, is_replying=is_replying) if is_open or is_replying else row
 
     # Model interface
 
@@ -164,7 +177,8 @@ class SidebarModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return row.name if isinstance(row, PersonaRow) else row.title
             case Qt.ItemDataRole.ToolTipRole:
-                return row.tagline if isinstance(row, PersonaRow) else "\n".join(describe_session(row))
+                lines = [row.tagline] if isinstance(row, PersonaRow) else describe_session(row)
+                return "\n".join(filter(None, [*lines, format_replying(row)]))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._accessible_text(row)
             case _ if role == AGE_ROLE and isinstance(row, SessionRow):
@@ -193,9 +207,15 @@ class SidebarModel(QAbstractListModel):
                 format_age(row.last_active_at, self._clock()),
                 format_message_count(row.message_count),
             ]
+        words.append(format_replying(row))
         if row.is_open:
             words.append(QCoreApplication.translate("Sidebar", "open"))
         return ", ".join(word for word in words if word)
+
+
+def format_replying(row: Row) -> str:
+    """Return the note that a reply is in progress; empty if none is."""
+    return QCoreApplication.translate("Sidebar", "A reply is being written") if row.is_replying else ""
 
 
 def format_guests(row: SessionRow) -> str:

@@ -170,6 +170,11 @@ async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, e
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
 
         await until(lambda: scene.window.chat.status.full_text == "Waiting for the reply in another conversation…")
+        sidebar = scene.window.sidebar.model
+        mira, edmund = (sidebar.row_at(sidebar.index_of(f"persona {name}")) for name in ("mira", "edmund"))
+        assert (mira.is_replying, edmund.is_replying) == (True, False)  # Edmund's are listed below him
+        await scene.controller.replies.stop_all_replies()
+        await until(lambda: not sidebar.row_at(sidebar.index_of("persona mira")).is_replying)
 
 
 async def test_a_reply_at_its_maximum_length_says_so_and_is_continued_with_a_click(tmp_path, echo_model):

@@ -151,6 +151,28 @@ def test_rows_are_read_out_in_words(sidebar):
     ]
 
 
+def test_a_reply_in_progress_is_marked_on_its_conversation_or_its_folded_persona(sidebar):
+    def spoken() -> list[str]:
+        model = sidebar.model
+        return [model.data(model.index(row), Qt.ItemDataRole.AccessibleTextRole) for row in range(model.rowCount())]
+
+    sidebar.model.set_replying_sessions(frozenset({NIGHT}))
+    assert spoken()[1:] == [
+        "Mira, ship navigator, open",
+        "The storm, today, 3 messages, open",
+        "First night, yesterday, 212 messages, A reply is being written",
+    ]
+    marked = sidebar.grab().toImage()
+
+    sidebar.set_open_session("aiko", "guid-piano")
+    assert spoken()[-1] == "Mira, ship navigator, A reply is being written"
+
+    sidebar.set_open_session("mira", STORM)
+    sidebar.model.set_replying_sessions(frozenset())
+    assert not any("being written" in words for words in spoken())
+    assert sidebar.grab().toImage() != marked
+
+
 def test_news_of_a_conversation_keeps_the_place_in_the_list(sidebar):
     sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
 

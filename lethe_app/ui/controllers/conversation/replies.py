@@ -68,6 +68,8 @@ class ReplyController(QObject):
     """Emitted with `ReplyState` and event of the session on display."""
     turn_ended = Signal(object)
     """Emitted with the `ReplyState` of a turn that is over, however it ended."""
+    replying_sessions_changed = Signal(object)
+    """Emitted with the ids of the sessions in which a reply is in progress, on display or not, as a frozenset."""
 
     def __init__(
         self,
@@ -233,6 +235,10 @@ class ReplyController(QObject):
             task.add_done_callback(lambda _task: self._on_turn_ended(turn))
             self._update_reply_controls()
             self._show_preparing(turn)
+            self._emit_replying_sessions()
+
+    def _emit_replying_sessions(self) -> None:
+        self.replying_sessions_changed.emit(frozenset(self._reply_states))
 
     def _show_preparing(self, turn: ReplyState) -> None:
         """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
@@ -279,6 +285,7 @@ class ReplyController(QObject):
                 self._messages.remove_placeholder()
                 self._status.clear_activity()
             self._update_reply_controls()
+        self._emit_replying_sessions()
         self.turn_ended.emit(turn)
 
     def _handle_event(self, turn: ReplyState, event: TurnEvent) -> None:
@@ -317,6 +324,7 @@ class ReplyController(QObject):
             self._reply_tasks.pop(old_session_id),
         )
         turn.record_event(SessionReplaced(session))
+        self._emit_replying_sessions()
         if was_shown and self._persona is not None:
             self.show_session(session, self._persona, [])
             self.session_started.emit(session)
