@@ -229,7 +229,14 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
         )
         page = await session_page(scene, early)
 
-        assert page.detail.merge_button.isEnabled()
+        assert not page.detail.merge_button.isHidden()
+        assert page.merge_button.isHidden()
+        page.table.selectAll()
+        assert not page.merge_button.isHidden()
+        page.table.select_row(max(page.rows.all_rows, key=lambda line: line.began).guid)
+        await until(page.detail.merge_button.isHidden)  # there is no later one
+        page.table.select_row(str(early.guid))
+        await until(lambda: not page.detail.merge_button.isHidden())
         QTest.mouseClick(page.detail.merge_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 2)
         assert await said(scene, early) == ["One.", "Two.", "Three.", "Four."]

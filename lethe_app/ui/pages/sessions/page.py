@@ -61,7 +61,8 @@ class SessionPage(PersonaListPage):
 
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge_selected)
-        self.merge_button.setToolTip(self.tr("Select two or more conversations to merge them in chronological order"))
+        self.merge_button.setToolTip(self.tr("Merge the selected conversations in chronological order"))
+        self.merge_button.hide()
         self.delete_day_button = self.add_button(
             self.tr("Delete a day…"), lambda: self._context.run_action("erase_day"), "trash"
         )
@@ -158,7 +159,6 @@ class SessionPage(PersonaListPage):
         self.rows.set_rows(await self._services.session_editing.list_sessions(persona_id))
         self._is_fully_loaded = True
         self.chips.show_applicable(self.rows.all_rows)
-        self.merge_button.setVisible(self.rows.row_total > 1)
         self._update_count()
         current = self._context.current_session() if is_first and self.table.current_row is None else None
         current_id = current.guid if current is not None and self.detail.session is None else None
@@ -189,7 +189,7 @@ class SessionPage(PersonaListPage):
         self._update_merge_button()
 
     def _update_merge_button(self) -> None:
-        self.merge_button.setEnabled(len(self.table.selected_rows) > 1)
+        self.merge_button.setVisible(len(self.table.selected_rows) > 1)
 
     # The selected session.
 
@@ -210,7 +210,7 @@ class SessionPage(PersonaListPage):
         line = self.table.current_row
         if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
             self.detail.show_session(session, records, line.messages, session_title(line))
-            self.detail.merge_button.setEnabled(self._next_session(line) is not None)
+            self.detail.merge_button.setVisible(self._next_session(line) is not None)
             self._load_transcript()
 
     def _load_transcript(self) -> None:
@@ -312,12 +312,13 @@ class SessionPage(PersonaListPage):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        merge_title = self.tr("Merge conversations") if len(lines) > 1 else self.tr("Merge conversations: select two or more")
         entries: list[tuple[str, Callable[[], object], bool]] = [
             (self.tr("Continue conversation"), self.continue_session, len(lines) == 1),
             (self.tr("Save as text…"), self.save_text, len(lines) == 1),
             (self.tr("Extract facts again"), lambda: self.extract_again(lines), True),
             (self.tr("Merge with next"), self.merge_with_next, len(lines) == 1 and self._next_session(lines[0]) is not None),
-            (self.tr("Merge conversations"), self.merge_selected, len(lines) > 1),
+            (merge_title, self.merge_selected, len(lines) > 1),
             (self.tr("Delete…"), lambda: self.delete_sessions(lines), True),
         ]
         for title, slot, is_enabled in entries:
