@@ -70,9 +70,28 @@ def paint_empty_text(view: QAbstractScrollArea, theme: Theme, text: str) -> None
         font.setWeight(QFont.Weight.DemiBold)
         painter.setFont(font)
         painter.setPen(QColor(theme.palette.text))
-        painter.drawText(area, flags, title)
+        painter.drawText(balance_lines(painter, area, flags, title), flags, title)
         area.setTop(area.top() + painter.boundingRect(area, flags, title).height() + SPACE_3)
         painter.setFont(view.font())
     painter.setPen(QColor(theme.palette.muted))
-    painter.drawText(area, flags, explanation or title)
+    for paragraph in (explanation or title).split("\n"):
+        painter.drawText(balance_lines(painter, area, flags, paragraph), flags, paragraph)
+        height = painter.boundingRect(area, flags, paragraph).height()
+        area.setTop(area.top() + max(height, painter.fontMetrics().lineSpacing()))
     painter.end()
+
+
+def balance_lines(painter: QPainter, area: QRect, flags: int, text: str) -> QRect:
+    """Return the narrowest part of `area`, centred, in which the text has no more lines, so that its lines are about equally
+    long and none holds a single word.
+    """
+    height = painter.boundingRect(area, flags, text).height()
+    too_narrow, width = 0, area.width()
+    while width - too_narrow > 1:
+        middle = (too_narrow + width) // 2
+        needed = painter.boundingRect(QRect(0, 0, middle, area.height()), flags, text)
+        if needed.height() > height or needed.width() > middle:
+            too_narrow = middle
+        else:
+            width = middle
+    return QRect(area.left() + (area.width() - width) // 2, area.top(), width, area.height())
