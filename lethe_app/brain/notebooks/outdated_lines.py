@@ -28,6 +28,14 @@ class FactHistory:
     """Facts reworded lately, by the digests of their former texts."""
 
 
+@dataclass(frozen=True)
+class RemovedLine:
+    """Line that was removed because its fact no longer holds, with its notebook as it was."""
+
+    notebook: Notebook
+    line: NotebookLine
+
+
 class LineRevision:
     """Decides what becomes of each line. A line that states a fact that holds stays, as does one that states none."""
 
@@ -40,6 +48,8 @@ class LineRevision:
         self._former_wordings = history.former_wordings
         self._tombstones = {tombstone.digest: tombstone for tombstone in history.tombstones}
         self._forgotten_digests = {fingerprint_digest(fact.fact) for fact in history.forgotten} & self._tombstones.keys()
+        self.removed_lines: list[RemovedLine] = []
+        """Lines that `revise` has removed."""
 
     def revise(self, notebooks: Sequence[Notebook]) -> list[Notebook]:
         """Return the notebooks that change. A fact that any notebook states already is not written a second time."""
@@ -54,6 +64,7 @@ class LineRevision:
                     continue
                 successor = self._find_successor(line, digest)
                 if successor is None:
+                    self.removed_lines.append(RemovedLine(notebook, line))
                     continue
                 successor_digest = fingerprint_digest(successor.fact)
                 if successor_digest not in stated:
@@ -62,6 +73,24 @@ class LineRevision:
             if lines != list(notebook.lines):
                 revised.append(replace(notebook, lines=tuple(lines)))
         return revised
+
+    def holds_again(self, removed: RemovedLine) -> bool:
+        """Return whether the fact of a removed line holds, because what replaced or forgot it was undone."""
+        return fingerprint_digest(removed.line.text) in self._current_digests
+
+    def restore(self, notebooks: Sequence[Notebook], removed: Sequence[RemovedLine]) -> list[Notebook]:
+        """Return the notebooks that change, or are created again, because removed lines hold again."""
+        current = {notebook.name: notebook for notebook in notebooks}
+        restored = dict[str, Notebook]()
+        for one in filter(self.holds_again, removed):
+            name, before = one.notebook.name, one.notebook.lines
+            notebook = restored.get(name) or current.get(name) or replace(one.notebook, lines=())
+            if one.line in notebook.lines:
+                continue
+            above = [notebook.lines.index(line) for line in before[: before.index(one.line)] if line in notebook.lines]
+            place = max(above, default=-1) + 1
+            restored[name] = replace(notebook, lines=(*notebook.lines[:place], one.line, *notebook.lines[place:]))
+        return list(restored.values())
 
     def _is_outdated(self, line: NotebookLine, digest: str) -> bool:
         if digest in self._current_digests:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks import splitting as parting
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry
-from lethe_app.brain.notebooks.outdated_lines import FactHistory, LineRevision, has_users_text
+from lethe_app.brain.notebooks.outdated_lines import FactHistory, LineRevision, RemovedLine, has_users_text
 from lethe_app.brain.notebooks.splitting import NotebookPiece
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, LetheError
@@ -55,6 +55,8 @@ class NotebookService:
         self._database = database
         self._on_lines_removed = on_lines_removed
         self._parsed: dict[tuple[str, str], tuple[str, Notebook]] = {}
+        self._removed_lines: dict[str, list[RemovedLine]] = {}
+        """Lines removed since the start because their fact was forgotten, by persona, in case that is undone."""
 
     # Reading
 
@@ -184,6 +186,7 @@ class NotebookService:
 
     async def erase_all(self, persona_id: str) -> None:
         """Delete all notebooks of a persona that was permanently deleted."""
+        self._removed_lines.pop(persona_id, None)
         await self._database.run_outside_transaction(lambda: self._files.erase_all(persona_id))
 
     async def merge(self, persona_id: str, names: Sequence[str], title: str = "") -> str:
@@ -250,11 +253,22 @@ class NotebookService:
 
     async def revise_lines(self, persona_id: str, history: FactHistory) -> int:
         """Remove the lines whose fact was forgotten, and replace those of superseded and reworded facts by what holds now;
-        return the number of changed notebooks.
+        return the number of changed notebooks. A line comes back if its fact was forgotten since the start and is known again.
         """
-        if not history.tombstones and not history.former_wordings and not any(fact.superseded for fact in history.facts):
+        removed_lines = self._removed_lines.setdefault(persona_id, [])
+        is_outdated = history.tombstones or history.former_wordings or any(fact.superseded for fact in history.facts)
+        if not is_outdated and not removed_lines:
             return 0
-        return await self._revise(persona_id, lambda notebooks: LineRevision(history).revise(notebooks))
+
+        def revise(notebooks: Sequence[Notebook]) -> list[Notebook]:
+            revision = LineRevision(history)
+            restored = revision.restore(notebooks, removed_lines)
+            current = {notebook.name: notebook for notebook in (*notebooks, *restored)}
+            revised = revision.revise(list(current.values()))
+            removed_lines[:] = [one for one in removed_lines if not revision.holds_again(one)] + revision.removed_lines
+            return list({notebook.name: notebook for notebook in (*restored, *revised)}.values())
+
+        return await self._revise(persona_id, revise)
 
     async def delete_day(self, persona_id: str, day: date) -> int:
         """Remove the lines of a day, and the summaries of notebooks that were written then or on the day after; return the
@@ -280,20 +294,25 @@ class NotebookService:
         return await self._revise(persona_id, remove_lines)
 
     async def _revise(self, persona_id: str, revise: Callable[[Sequence[Notebook]], Sequence[Notebook]]) -> int:
-        """Store the notebooks that `revise` changes, and delete those that the user neither made nor edited and that have lost
-        their last line; return their number.
+        """Store the notebooks that `revise` changes or creates again, and delete those that the user neither made nor edited
+        and that have lost their last line; return their number.
         """
 
         def work() -> int:
             notebooks = {notebook.name: notebook for notebook in self.read_all(persona_id)}
             revised = revise(list(notebooks.values()))
             removed_texts = {
-                line.text for notebook in revised for line in notebooks[notebook.name].lines if line not in notebook.lines
+                line.text
+                for notebook in revised
+                for line in notebooks.get(notebook.name, notebook).lines
+                if line not in notebook.lines
             }
             self._blank_summaries(persona_id, {notebook.name for notebook in revised}, removed_texts)
             for notebook in revised:
-                if notebook.lines or has_users_text(notebooks[notebook.name]) or not self._is_automatic(persona_id, notebook):
-                    text = writing.render_notebook(notebook).rstrip("\n") + "\n"
+                text = writing.render_notebook(notebook).rstrip("\n") + "\n"
+                if notebook.name not in notebooks:
+                    self._replace_files(persona_id, [], {notebook.name: text}, "", are_automatic=True)
+                elif notebook.lines or has_users_text(notebooks[notebook.name]) or not self._is_automatic(persona_id, notebook):
                     self._files.write(persona_id, notebook.name, partial(_replacement_text, text))
                 else:
                     self._erase(persona_id, notebook.name)

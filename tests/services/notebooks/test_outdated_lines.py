@@ -165,6 +165,38 @@ async def test_a_notebook_written_automatically_goes_with_its_last_line(services
     assert all(work not in path.read_text(encoding="utf-8") for path in (services.paths.notebooks / MIRA).glob("*.txt"))
 
 
+async def test_undoing_that_a_fact_was_forgotten_brings_its_line_back_once(services: AppServices, work: str):
+    before = await texts(services)
+    baker = await current(services, "baker")
+    await services.facts.forget_fact(baker.guid)
+    assert baker.fact not in await write(services)
+
+    await services.facts.restore_facts([baker])
+    assert await write(services) == before
+
+    path = services.paths.notebooks / MIRA / f"{work}.md"
+    rows = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(row for row in rows if "baker" not in row), encoding="utf-8")
+    assert baker.fact not in await write(services), "what the user takes out stays out"
+
+
+async def test_undoing_that_all_facts_were_forgotten_brings_the_notebook_back(services: AppServices, work: str):
+    before = await texts(services)
+    facts = await services.facts.facts_of(MIRA)
+    for fact in facts:
+        await services.facts.forget_fact(fact.guid)
+    assert await write(services) == []
+
+    await services.facts.restore_facts(facts)
+    assert sorted(await write(services)) == sorted(before)
+    (restored,) = await services.mind.notebooks.notebooks_of(MIRA)
+    assert restored.name == work
+    for fact in facts:
+        await services.facts.forget_fact(fact.guid)
+    assert await write(services) == []
+    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+
+
 async def test_a_notebook_goes_with_the_only_day_it_was_about(services: AppServices, work: str):
     await services.privacy.days.erase((now() - timedelta(days=3)).astimezone().date(), MIRA)
 
