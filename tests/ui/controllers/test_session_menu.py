@@ -39,7 +39,7 @@ async def test_a_conversation_is_ended_from_its_menu_and_the_next_one_offered(tm
 
         guid = scene.session.guid
         menu_of(scene)["End now"].trigger()
-        await until(lambda: any("has ended and is remembered" in toast.text for toast in scene.toasts))
+        await until(lambda: any("has ended; what is worth remembering is kept" in toast.text for toast in scene.toasts))
 
         assert (await scene.services.sessions.open(guid)).archived
         assert scene.session.guid == guid
@@ -90,5 +90,5 @@ async def test_a_conversation_is_ended_and_exported_by_command(tmp_path: Path, e
         assert isinstance(dialog, QFileDialog)
         dialog.reject()
         scene.window.window_actions["end_session"].trigger()
-        await until(lambda: any("has ended and is remembered" in toast.text for toast in scene.toasts))
+        await until(lambda: any("has ended; what is worth remembering is kept" in toast.text for toast in scene.toasts))
         assert (await scene.services.sessions.open(scene.session.guid)).archived

@@ -113,7 +113,7 @@ class SessionCommands(QObject):
         if not await self._sessions.end(guid):
             self._notifier.notify(self.tr("There is nothing to remember in this conversation yet."))
             return
-        text = self.tr("“{title}” has ended and is remembered. Writing in it continues it.")
+        text = self.tr("“{title}” has ended; what is worth remembering is kept. Writing in it continues it.")
         self._notifier.notify(
             text.format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
             button=self.tr("New conversation"),
