@@ -101,7 +101,7 @@ class MemoryLists:
         for owner, kind in (
             (persona_id, PassageKind.MEMORY),
             (owner_of_waiting(persona_id), PassageKind.MEMORY),
-            (persona_id, PassageKind.SUMMARY),
+            (persona_id, PassageKind.SENTENCE),
         ):
             nearest = await self._memory_index.nearest_origins(owner, text, kind, MAX_DISTANCES)
             by_guid |= {str(guid): distance for guid, distance in nearest}

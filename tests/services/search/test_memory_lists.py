@@ -107,6 +107,22 @@ async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones
     assert 0 <= found[str(boat.guid)] < found[str(waiting.guid)] < 1
 
 
+async def test_a_conversation_is_near_in_meaning_to_each_sentence_of_its_summary(services: AppServices):
+    services.core.memory_index.set_embedder(embed, "words")
+    session = await hold(services, *NUTS)
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+    await services.indexing.index_changes(100)
+    summary = (await services.sessions.open(session.guid)).content
+    sentences = summary.splitlines()
+    assert sentences
+
+    for sentence in sentences:
+        found = await services.memory_lists.measure_distances(HER, sentence)
+        assert list(found) == [str(session.guid)]
+        assert found[str(session.guid)] < 0.2
+
+
 async def test_without_an_embedder_nothing_has_a_distance(services: AppServices):
     await keep(services, MemoryUnit(content="A white boat"))
     assert await services.memory_lists.measure_distances(HER, "boat") == {}

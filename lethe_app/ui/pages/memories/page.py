@@ -233,9 +233,6 @@ class MemoryPage(PersonaListPage):
         if self._awaits_test and not self.search.text():
             self._awaits_test = False
             self._show_hint("")
-        if self._awaits_test and not self.search.text():
-            self._awaits_test = False
-            self._show_hint("")
         if self._awaits_test:
             self._show_hint(self.tr("Press Enter to test which memories this message recalls."))
         elif self.by_meaning_chip.isChecked():
