@@ -21,7 +21,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
 from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.pages.memories.table_model import DISTANCE, USES, MemoryState, memory_title
+from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
@@ -251,7 +251,7 @@ async def test_undoing_on_the_page_closes_the_note_and_leaves_nothing_to_undo(tm
         assert not scene.window.notifier.undo_last()
 
 
-async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Path, script: Path):
+async def test_by_meaning_the_nearest_comes_first_with_its_similarity(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         scene.services.core.memory_index.set_embedder(embed, "words")
         await scene.services.indexing.index_changes()
@@ -259,18 +259,22 @@ async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Pa
         QTest.keyClicks(page.search, "white vessel in the harbour")
         await until(lambda: names(page) and names(page)[0] == "The boat")
 
-        reported = page.rows.index(0, DISTANCE).data()
-        assert 0 <= float(reported) < 1
+        def similarity() -> int:
+            return int(page.rows.index(page.rows.find_visible_row(str(BOAT.guid)), SIMILARITY).data().rstrip("%"))
+
+        shown = [page.rows.index(row, SIMILARITY).data() for row in range(page.rows.rowCount())]
+        percentages = [int(text.rstrip("%")) for text in shown]
+        assert percentages == sorted(percentages, reverse=True)
+        reported = similarity()
+        assert 50 < reported <= 100
         boat = await scene.services.memory_lists.load_memory(BOAT.guid)
         await scene.services.memory.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
-        await until(
-            lambda: float(page.rows.index(page.rows.find_visible_row(str(BOAT.guid)), DISTANCE).data()) > float(reported)
-        )
-        assert not page.table.isColumnHidden(DISTANCE)
+        await until(lambda: similarity() < reported)
+        assert not page.table.isColumnHidden(SIMILARITY)
         pressed(page, "By meaning")
         page.search.clear()
         assert len(names(page)) == 4
-        assert page.table.isColumnHidden(DISTANCE)
+        assert page.table.isColumnHidden(SIMILARITY)
 
 
 async def test_without_an_embedder_the_page_says_so(tmp_path: Path, script: Path):

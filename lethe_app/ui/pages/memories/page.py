@@ -26,11 +26,11 @@ from lethe_app.ui.pages.memories.labels import format_search_gap
 from lethe_app.ui.pages.memories.reader import MemoryReader
 from lethe_app.ui.pages.memories.table_model import (
     ADDED,
-    DISTANCE,
     EXPIRES,
     LAST_RECALLED,
     PRIORITY,
     RECALL_MODE,
+    SIMILARITY,
     USES,
     build_memory_rows,
     filter_predicate,
@@ -44,7 +44,7 @@ from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
-WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 140, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
+WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 140, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, SIMILARITY: 96}
 HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, EXPIRES, USES, PRIORITY)
 """Columns that a narrow table hides, the last one first."""
 OPTIONAL_COLUMNS = (LAST_RECALLED, USES, EXPIRES)
@@ -105,7 +105,7 @@ class MemoryPage(PersonaListPage):
             "",
             ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH, OPTIONAL_COLUMNS),
         )
-        self.table.setColumnHidden(DISTANCE, True)
+        self.table.setColumnHidden(SIMILARITY, True)
         self.detail = MemoryDetail(self._context, self._memory_lists, self._preferences, self.edits.is_unsaved, self)
         self.search.down_pressed.connect(self.table.setFocus)
         self._build_layout()
@@ -256,10 +256,10 @@ class MemoryPage(PersonaListPage):
         self._update_count()
 
     def _set_search_by_meaning(self, is_by_meaning: bool) -> None:
-        """Switch between search by meaning, sorted by distance, and search by word in the default order."""
+        """Switch between search by meaning, sorted by similarity, and search by word in the default order."""
         self.search.setPlaceholderText(self.tr("Enter a sentence") if is_by_meaning else self.tr("Search memories"))
-        self.table.setColumnHidden(DISTANCE, not is_by_meaning)
-        self.table.sortByColumn(DISTANCE if is_by_meaning else -1, Qt.SortOrder.AscendingOrder)
+        self.table.setColumnHidden(SIMILARITY, not is_by_meaning)
+        self.table.sortByColumn(SIMILARITY if is_by_meaning else -1, Qt.SortOrder.DescendingOrder)
         self.table.fit_columns()
         self._awaits_test = False
         self._show_hint("")

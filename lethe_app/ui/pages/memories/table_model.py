@@ -10,9 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.list_items import NEVER, MemoryLine
+from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.ui.core.formatting import format_number, format_session_title
+from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.memories import ICON_NAMES, format_kind
@@ -20,7 +20,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import format_insertion, format_last_recall
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-NAME, RECALL_MODE, PRIORITY, ADDED, LAST_RECALLED, USES, EXPIRES, DISTANCE = range(8)
+NAME, RECALL_MODE, PRIORITY, ADDED, LAST_RECALLED, USES, EXPIRES, SIMILARITY = range(8)
 
 
 class MemoryState(StrEnum):
@@ -71,8 +71,8 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
     def text_colour(line: MemoryLine) -> str:
         return "" if line.is_session or (line.enabled and not line.has_ended(time.time())) else theme.palette.muted
 
-    def distance_text(line: MemoryLine) -> str:
-        return format_number(distances[line.guid]) if line.guid in distances else ""
+    def similarity_of(line: MemoryLine) -> float:
+        return max(0.0, 1.0 - distances.get(line.guid, 1.0))
 
     columns = [
         Column[MemoryLine](
@@ -99,9 +99,9 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
             tr("Memory", "Expires"), lambda line: format_date(line.until), sort_key=attrgetter("until"), width=100
         ),
         Column[MemoryLine](
-            tr("Memory", "Distance"),
-            distance_text,
-            sort_key=lambda line: distances.get(line.guid, NEVER),
+            tr("Memory", "Similarity"),
+            lambda line: f"{similarity_of(line):.0%}" if line.guid in distances else "",
+            sort_key=similarity_of,
             width=84,
             is_right_aligned=True,
         ),
