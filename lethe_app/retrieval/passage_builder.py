@@ -96,9 +96,12 @@ def split_text(text: str) -> list[str]:
     if len(text) <= MAX_LENGTH:
         return [text] if text else []
     found: list[str] = []
-    for sentence in filter(None, (part.strip() for part in SENTENCE_END.split(text))):
-        if found and len(found[-1]) + len(sentence) < MAX_LENGTH:
-            found[-1] = f"{found[-1]} {sentence}"
-        else:
-            found += [sentence[start : start + MAX_LENGTH] for start in range(0, len(sentence), MAX_LENGTH)]
+    for line in text.split("\n"):
+        separator = "\n"  # a heading or an item of a list is no part of the sentence after it
+        for sentence in filter(None, (part.strip() for part in SENTENCE_END.split(line))):
+            if found and len(found[-1]) + len(sentence) < MAX_LENGTH:
+                found[-1] = f"{found[-1]}{separator}{sentence}"
+            else:
+                found += [sentence[start : start + MAX_LENGTH] for start in range(0, len(sentence), MAX_LENGTH)]
+            separator = " "
     return found

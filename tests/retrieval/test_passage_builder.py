@@ -47,3 +47,13 @@ def test_pieces_are_short_and_lose_no_word(text: str):
 
     assert all(0 < len(piece) <= passage_builder.MAX_LENGTH for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+def test_a_piece_of_several_lines_keeps_them_apart():
+    line = "The oven is lit at three, and the salt is weighed on a brass scale."
+    text = "\n\n".join(["Handbook", *[line] * 20])
+
+    pieces = passage_builder.split_text(text)
+
+    assert len(pieces) > 1
+    assert "\n".join(pieces).split("\n") == ["Handbook", *[line] * 20]
