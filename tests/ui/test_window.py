@@ -44,6 +44,23 @@ async def test_a_message_is_answered_word_by_word(tmp_path, echo_model):
         assert scene.toasts == []
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+async def test_a_button_outside_a_dialog_is_pressed_once_by_enter_and_space(tmp_path, echo_model, key: Qt.Key):
+    async with opened(tmp_path, echo_model("Good evening.")) as scene:
+        scene.window.window_actions["memories"].trigger()
+        await until(lambda: scene.page is not None)
+        chip = next(button for button in scene.page.findChildren(QPushButton) if button.text() == "By meaning")
+        pressed: list[bool] = []
+        chip.toggled.connect(pressed.append)
+        chip.setFocus()
+
+        QTest.keyClick(chip, key)
+
+        assert pressed == [True]
+        assert chip.isChecked()
+        assert scene.draft.toPlainText() == ""
+
+
 async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
         QTest.keyClicks(scene.draft, "Speak.")

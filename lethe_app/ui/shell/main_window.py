@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QStackedWidget, QWidget
 
 from lethe_app.ui.core.palette import choose_palette
 from lethe_app.ui.shell.skeleton import Skeleton
@@ -261,6 +261,15 @@ class MainWindow(QMainWindow):
             self.memory_panel.first_focus_widget().setFocus()
         else:
             self.go_to_sidebar()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button with Enter too, which Qt does in dialogs only."""
+        button = QApplication.focusWidget()
+        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.isAutoRepeat()
+        if is_enter and isinstance(button, QAbstractButton):
+            button.click()
+        else:
+            super().keyPressEvent(event)
 
     # Window state
 
