@@ -41,7 +41,10 @@ async def test_a_conversation_is_ended_from_its_menu_and_the_next_one_offered(tm
         menu_of(scene)["End now"].trigger()
         await until(lambda: any("has ended; what is worth remembering is kept" in toast.text for toast in scene.toasts))
 
-        assert (await scene.services.sessions.open(guid)).archived
+        ended = await scene.services.sessions.open(guid)
+        assert ended.archived
+        assert ended.name != "I am allergic to peanuts."
+        assert any(f"“{ended.name}”" in toast.text for toast in scene.toasts), "the title that it has got"
         assert scene.session.guid == guid
         await until(lambda: not menu_of(scene)["End now"].isEnabled())
 

@@ -114,8 +114,9 @@ class SessionCommands(QObject):
             self._notifier.notify(self.tr("There is nothing to remember in this conversation yet."))
             return
         text = self.tr("“{title}” has ended; what is worth remembering is kept. Writing in it continues it.")
+        title = (await self._sessions.open(guid)).name or row.title  # archiving gives it a title
         self._notifier.notify(
-            text.format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
+            text.format(title=truncate_text(title, MAX_TITLE_LENGTH)),
             button=self.tr("New conversation"),
             action=lambda: self._session_controller.start_session(row.persona_id),
         )

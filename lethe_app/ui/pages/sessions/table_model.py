@@ -26,6 +26,8 @@ HIDEABLE_COLUMNS = (LAST_ACTIVE, MESSAGES, MARKS, AUTHOR, RELEVANCE)
 """Columns that a narrow table hides, the last one first."""
 OPTIONAL_COLUMNS = (RELEVANCE, MARKS, AUTHOR)
 MIN_TITLE_WIDTH = 300
+MIN_SHOWN_RELEVANCE, MAX_RELEVANCE = 3, 5
+"""Lowest relevance that the list shows, and the highest there is."""
 
 
 class SessionMark(StrEnum):
@@ -125,7 +127,8 @@ def _message_count(line: SessionLine) -> str:
 
 
 def _relevance(line: SessionLine) -> str:
-    return str(line.relevance) if line.relevance > 1 else ""  # 1 is the value of most, and of one not rated yet
+    """Return the importance if it is above that of most sessions; empty otherwise, so that the column says something."""
+    return f"{line.relevance} / {MAX_RELEVANCE}" if line.relevance >= MIN_SHOWN_RELEVANCE else ""
 
 
 def _author(line: SessionLine) -> str:
