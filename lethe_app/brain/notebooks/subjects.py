@@ -74,8 +74,9 @@ class SubjectStems:
             texts_with_word == len(texts) > 1 or (texts_with_word >= min_count and texts_with_word > texts_with_subject)
         ):
             return word
-        if subject and texts_with_subject >= min_count:
-            return subject
+        found = [self.subjects_in(text) for text in texts]
+        if subject and texts_with_subject >= min_count and not any(one and subject not in one for one in found):
+            return subject  # none of the texts is about another subject only, which the title would deny
         return word if texts_with_word >= min_count else self._two_subject_title(texts) or _person_title(texts, names)
 
     def _two_subject_title(self, texts: Sequence[str]) -> str:

@@ -40,6 +40,13 @@ def test_a_notebook_is_called_by_its_matter(title: str, lines: list[str]):
     assert MATTERS.build_title(lines, NAMES) == title
 
 
+def test_a_title_does_not_deny_what_one_of_the_lines_is_about():
+    lines = ["Tomas is a baker in Porto.", "Tomas's sister is a teacher.", "Tomas turned forty."]
+    assert MATTERS.build_title(lines, NAMES) == "Work"
+
+    assert MATTERS.build_title([*lines[:2], "Tomas's cat is called Plum."], NAMES) == "About Tomas"
+
+
 def test_words_in_which_every_fact_is_told_are_no_title():
     lines = ["Tomas loves the rain.", "Mira loves silence.", "Otto loves her."]
 

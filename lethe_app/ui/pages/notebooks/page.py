@@ -144,7 +144,7 @@ class NotebookPage(PersonaListPage):
         empty_text = self.tr(
             "No notebooks yet\n\n"
             "A notebook collects, line by line, what is known about one subject: a person, a place, a project."
-            " Recurring subjects get one automatically, or you can create one with “New notebook”.\n\n"
+            " Recurring subjects get one when a conversation ends, or you can create one with “New notebook”.\n\n"
             "Example: “Garden” · The well runs dry in July. · Quinces are ripe in October."
         )
         self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), empty_text)
