@@ -249,6 +249,8 @@ class DocumentsPage(PersonaListPage):
             text = self.tr("“{title}” was added.").format(title=title)
             text = text if len(added) == 1 else self.tr("{n} documents were added.").format(n=len(added))
             self._context.notifier.notify(text)
+            await self._reload()
+            self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again
         elif not errors and not files:
             self._context.notifier.notify(self.tr("The folder contains no documents that can be read."))
 
