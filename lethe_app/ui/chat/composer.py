@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from lethe_app.ui.chat.dictated_text import DictatedText
 from lethe_app.ui.chat.microphone_button import MicrophoneButton
 from lethe_app.ui.core.accessibility import set_button_tooltip
-from lethe_app.ui.core.actions import action_tooltip
+from lethe_app.ui.core.actions import action_tooltip, is_idle_undo
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -339,13 +339,8 @@ class DraftField(QPlainTextEdit):
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         elif event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.Show}:
             self.adjust_height()
-        elif event.type() == QEvent.Type.ShortcutOverride and self._is_idle_undo_or_redo(event):
+        document = self.document()
+        if is_idle_undo(event, has_undo=document.isUndoAvailable(), has_redo=document.isRedoAvailable()):
             event.ignore()
             return True
         return super().event(event)
-
-    def _is_idle_undo_or_redo(self, event: QEvent) -> bool:
-        if not isinstance(event, QKeyEvent):
-            return False
-        is_undo, is_redo = event.matches(QKeySequence.StandardKey.Undo), event.matches(QKeySequence.StandardKey.Redo)
-        return (is_undo and not self.document().isUndoAvailable()) or (is_redo and not self.document().isRedoAvailable())

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QEvent
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 
@@ -236,6 +236,16 @@ def action_shortcut(name: str) -> str:
 def action_tooltip(name: str) -> str:
     """Return a tooltip with title and shortcut."""
     return f"{action_title(name)}  {action_shortcut(name)}".rstrip()
+
+
+def is_idle_undo(event: QEvent, *, has_undo: bool, has_redo: bool) -> bool:
+    """Return whether a text field would take the keys of undo or redo though it has nothing to undo or redo. It ignores the
+    event then, so that the window's shortcut is activated.
+    """
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    is_undo, is_redo = event.matches(QKeySequence.StandardKey.Undo), event.matches(QKeySequence.StandardKey.Redo)
+    return (is_undo and not has_undo) or (is_redo and not has_redo)
 
 
 class Actions:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QLineEdit, QTableView, QWidget
 
 from lethe_app.ui.core.accessibility import announce, name_field_buttons
+from lethe_app.ui.core.actions import is_idle_undo
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
@@ -238,6 +239,13 @@ class SearchField(QLineEdit):
 
     def _apply_theme(self) -> None:
         self._search_icon_action.setIcon(load_icon("search", self._theme.palette.muted))
+
+    def event(self, event: QEvent) -> bool:
+        """Leave undo and redo to the page while there is nothing to undo or redo here."""
+        if is_idle_undo(event, has_undo=self.isUndoAvailable(), has_redo=self.isRedoAvailable()):
+            event.ignore()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.text():

@@ -238,6 +238,23 @@ async def test_what_was_forgotten_is_undone_by_key_on_another_page_and_in_the_co
         await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
 
 
+async def test_the_keys_of_undo_and_redo_in_the_empty_search_field_are_the_pages(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        page.table.selectAll()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: len(names(page)) == 0)
+        page.search.setFocus()
+
+        QTest.keyClick(page.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: len(names(page)) == 4)
+
+        QTest.keyClicks(page.search, "boat")
+        QTest.keyClick(page.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        assert page.search.text() == ""
+        QTest.keyClick(page.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+        assert page.search.text() == "boat"
+
+
 async def test_undoing_on_the_page_closes_the_note_and_leaves_nothing_to_undo(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         page.table.selectAll()
