@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -91,6 +91,7 @@ class Page(QFrame):
         self._head.setObjectName("header")
         self._head.setMinimumHeight(HEAD_HEIGHT)
         self._head_buttons = QWidget()
+        self._head_buttons.installEventFilter(self)
         self._buttons = WrappingRow(self._head_buttons, spacing=SPACE_2)
         self._head_column = QVBoxLayout(self._head)
         self._head_column.setContentsMargins(SPACE_2, SPACE_2, SPACE_4, SPACE_2)
@@ -113,6 +114,11 @@ class Page(QFrame):
         if event.type() == QEvent.Type.LayoutRequest:
             self._place_buttons()  # a text of the head has changed
         return super().event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._head_buttons and event.type() == QEvent.Type.LayoutRequest:
+            self._place_buttons()  # a button was shown, hidden or renamed; a widget of fixed size does not tell its parent
+        return super().eventFilter(watched, event)
 
     def _place_buttons(self) -> None:
         """Move the page's buttons below the title in a narrow window, in several lines where one is too short, so that none

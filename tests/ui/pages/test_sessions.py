@@ -24,7 +24,7 @@ from lethe_app.ui.pages.sessions.page import SessionPage
 from lethe_app.ui.pages.sessions.table_model import AUTHOR, RELEVANCE, SessionMark
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 NEVER_MS = 10**8
@@ -227,12 +227,17 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
             await add_conversation(scene, "Late", "Three.", "Four."),
             await add_conversation(scene, "Early", "One.", "Two.", days=5),
         )
+        scene.window.resize(1280, 800)
         page = await session_page(scene, early)
 
         assert not page.detail.merge_button.isHidden()
         assert page.merge_button.isHidden()
+        await settled(scene, page)
         page.table.selectAll()
         assert not page.merge_button.isHidden()
+        box = page.merge_button.parentWidget()
+        shown = [button for button in box.findChildren(QPushButton) if not button.isHidden()]
+        await until(lambda: all(box.rect().contains(button.geometry()) for button in shown))
         page.table.select_row(max(page.rows.all_rows, key=lambda line: line.began).guid)
         await until(page.detail.merge_button.isHidden)  # there is no later one
         page.table.select_row(str(early.guid))
