@@ -196,10 +196,9 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
 
 
 def _author(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:
-    """Return who wrote the archive parts: the user if they wrote any, else the model if it wrote the summary."""
+    """Return who wrote the summary; NOBODY for a session without archive parts."""
     makers = {part: made_by for part, _state, made_by in parts}
     if not makers:
         return DescriptionAuthor.NOBODY
-    if MadeBy.USER in makers.values():
-        return DescriptionAuthor.USER
-    return DescriptionAuthor.MODEL if makers.get(SessionPart.SUMMARY) == MadeBy.MODEL else DescriptionAuthor.RULES
+    authors = {MadeBy.USER: DescriptionAuthor.USER, MadeBy.MODEL: DescriptionAuthor.MODEL}
+    return authors.get(MadeBy(makers.get(SessionPart.SUMMARY, MadeBy.RULES)), DescriptionAuthor.RULES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,12 @@ Step = Callable[[], Awaitable[object]]
 """Coroutine function that runs or reverts a command."""
 NO_MERGE = -1
 """Qt merges no command with this id."""
+MAX_TYPING_PAUSE = 2.0
+"""Seconds between two changes of a text from which they are undone one by one."""
 
 
 class FieldChange(QUndoCommand):
-    """Change of one field of a form. Text typed into the same field without interruption is one command."""
+    """Change of one field of a form. Text typed into the same field without a pause is one command."""
 
     def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
         """Create the command; `apply_value(name, value)` shows and stores the value. It is called for undo and redo, and when
@@ -30,6 +33,7 @@ class FieldChange(QUndoCommand):
         super().__init__(title)
         self.name, self.new = name, new
         self._old, self._apply_value = old, apply_value
+        self.changed_at = time.monotonic()
 
     def id(self) -> int:
         """Return one id for all text changes of the same field, so that Qt merges them."""
@@ -40,7 +44,9 @@ class FieldChange(QUndoCommand):
         """Merge a later change of the same field; a text that is the original one again removes the command."""
         if not isinstance(other, FieldChange) or other.name != self.name:
             return False
-        self.new = other.new
+        if other.changed_at - self.changed_at > MAX_TYPING_PAUSE:
+            return False
+        self.new, self.changed_at = other.new, other.changed_at
         self.setObsolete(self.new == self._old)
         return True
 

@@ -19,6 +19,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
+from lethe_app.ui.pages import undo_commands
 from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryState, memory_title
@@ -131,6 +132,25 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
         assert await scene.controller.pages.navigator.leave_all_pages()
         kept = await scene.services.memory_lists.load_memory(INES.guid)
         assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
+
+
+async def test_what_is_typed_after_a_pause_is_undone_by_itself(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        await chosen(page, INES)
+        field = page.detail.form.field("name")
+        assert isinstance(field, QLineEdit)
+        moment = 100.0
+        monkeypatch.setattr(undo_commands.time, "monotonic", lambda: moment)
+        QTest.keyClick(field, Qt.Key.Key_End)
+        QTest.keyClicks(field, " of Porto")
+        moment += undo_commands.MAX_TYPING_PAUSE + 1
+        QTest.keyClicks(field, ", a nurse")
+        monkeypatch.undo()
+
+        page.undo_stack.undo()
+        assert field.text() == "Ines of Porto"
+        page.undo_stack.undo()
+        assert field.text() == "Ines"
 
 
 async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):

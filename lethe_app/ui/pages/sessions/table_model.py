@@ -71,7 +71,7 @@ def _explain_mark(mark: SessionMark) -> str:
         SessionMark.STICKY: tr("Session", "Show only conversations that are in every prompt"),
         SessionMark.PROTECTED: tr("Session", "Show only conversations that nothing but you changes or removes"),
         SessionMark.OPEN: tr("Session", "Show only conversations that have not ended yet"),
-        SessionMark.MINE: tr("Session", "Show only conversations whose title or summary you have changed"),
+        SessionMark.MINE: tr("Session", "Show only conversations whose summary you have changed"),
         SessionMark.FAILED: tr("Session", "Show only conversations of which a part could not be written"),
     }[mark]
 
