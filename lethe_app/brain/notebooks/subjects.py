@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -22,6 +22,8 @@ UNSUITABLE_TITLE_WORDS = frozenset(
 """Words that occur in nearly every fact and are therefore not used as titles."""
 MIN_TITLE_SHARE = 2 / 3
 """Minimum share of texts for a title made of two subjects or a person."""
+MAX_DENIED_SHARE = 1 / 6
+"""Maximum share of texts that are about something else than the title says."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,19 @@ class SubjectStems:
         word, texts_with_word = _most_shared_word(texts, names)
         subject, texts_with_subject = self.most_common_subject(texts)
         min_count = max(2, ceil(len(texts) / 2))
-        if word and (
-            texts_with_word == len(texts) > 1 or (texts_with_word >= min_count and texts_with_word > texts_with_subject)
-        ):
+        is_word_fit = texts_with_word >= min_count and self._suits(
+            texts, lambda text: content_words(word) & content_words(text)
+        )
+        if is_word_fit and (texts_with_word == len(texts) or texts_with_word > texts_with_subject):
             return word
-        found = [self.subjects_in(text) for text in texts]
-        if subject and texts_with_subject >= min_count and not any(one and subject not in one for one in found):
-            return subject  # none of the texts is about another subject only, which the title would deny
-        return word if texts_with_word >= min_count else self._two_subject_title(texts) or _person_title(texts, names)
+        if texts_with_subject >= min_count and self._suits(texts, lambda text: subject in self.subjects_in(text)):
+            return subject
+        return word if is_word_fit else self._two_subject_title(texts) or _person_title(texts, names)
+
+    def _suits(self, texts: Sequence[str], is_covered: Callable[[str], object]) -> bool:
+        """Return whether nearly all texts are covered by a title or have no subject that the title would deny."""
+        denied_count = sum(bool(self.subjects_in(text)) and not is_covered(text) for text in texts)
+        return denied_count <= MAX_DENIED_SHARE * len(texts)
 
     def _two_subject_title(self, texts: Sequence[str]) -> str:
         """Return a title of two subjects, such as “Family and work”, if they cover nearly all texts."""
@@ -85,7 +92,8 @@ class SubjectStems:
         counts = self.count_subjects(map(self.subjects_in, texts))
         best = [title for title, count in counts.most_common(2) if count >= min_count]
         covered = sum(bool(self.subjects_in(text) & set(best)) for text in texts)
-        return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and covered >= MIN_TITLE_SHARE * len(texts) else ""
+        is_fit = covered >= MIN_TITLE_SHARE * len(texts) and self._suits(texts, lambda text: self.subjects_in(text) & set(best))
+        return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and is_fit else ""
 
 
 def parse_subjects(texts: Iterable[str]) -> SubjectStems:

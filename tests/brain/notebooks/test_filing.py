@@ -45,6 +45,9 @@ def test_a_title_does_not_deny_what_one_of_the_lines_is_about():
     assert MATTERS.build_title(lines, NAMES) == "Work"
 
     assert MATTERS.build_title([*lines[:2], "Tomas's cat is called Plum."], NAMES) == "About Tomas"
+    of_ines = ["Tomas's sister Ines is a teacher.", "Tomas misses his sister.", "Tomas is a baker in Porto."]
+    assert MATTERS.build_title(of_ines[:2], NAMES) == "Sister"
+    assert MATTERS.build_title([*of_ines, "Tomas's cat is called Plum."], NAMES) == "About Tomas"
 
 
 def test_words_in_which_every_fact_is_told_are_no_title():
