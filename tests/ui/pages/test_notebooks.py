@@ -90,6 +90,9 @@ async def test_without_notebooks_there_are_no_buttons_for_them(tmp_path: Path):
         await scene.services.mind.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
         await until(lambda: page.rows.visible_rows and page.edit_button.isVisible())
         assert page.merge_button.isHidden()
+        await until(page.delete_button.isEnabled)
+        page.table.clearSelection()
+        assert not page.delete_button.isEnabled()
         assert page.split_button.toolTip() == "Notebooks of 6 lines or more can be split by subject"
 
 

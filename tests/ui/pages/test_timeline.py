@@ -100,6 +100,9 @@ async def test_a_key_moment_that_a_fact_states_is_not_repeated_and_not_contradic
 
         await until(lambda: "Tomas is a retired carpenter." in texts(page, TimelineRowKind.LINE))
         assert shown_moments(page) == [other.content]
+        await scene.services.facts.edit(fact.guid, "Tomas built boats for thirty years.")
+        await until(lambda: "Tomas built boats for thirty years." in texts(page, TimelineRowKind.LINE))
+        assert shown_moments(page) == [other.content]
 
 
 async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path):
@@ -170,6 +173,7 @@ async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversati
 
         QTest.keyClicks(page.search, "bees")
         assert texts(page) == ["May 2026", "From “The bell”", "Tomas keeps bees."]
+        assert page.subtitle.accessibleName() == "1 fact found"
 
 
 async def test_it_is_told_by_topic_on_request(tmp_path: Path, script: Path):

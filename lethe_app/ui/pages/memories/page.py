@@ -190,7 +190,7 @@ class MemoryPage(PersonaListPage):
         self.chips.show_counts(self.reader.counts, self.rows.row_total)
         self._context.tasks.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
         self._update_count()
-        if self._distances:
+        if self.by_meaning_chip.isChecked() and self.search.text():
             self._search_timer.start()  # another content lies elsewhere
         memory_to_select, self._memory_to_select = self._memory_to_select, None
         if memory_to_select is not None and not self.table.select_row(str(memory_to_select)):

@@ -293,7 +293,7 @@ class NotebookPage(PersonaListPage):
         self.detail.setCurrentIndex(0 if item is None else 1)
         self.edit_button.setEnabled(item is not None)
         self.rename_button.setEnabled(item is not None)
-        self.delete_button.setEnabled(item is not None)
+        self.delete_button.setEnabled(bool(selected))
         self._update_merge_and_split(len(selected), len(item.notebook.lines) if item is not None else 0)
         if item is None:
             self.length_label.setText("")

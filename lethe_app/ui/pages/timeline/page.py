@@ -112,8 +112,12 @@ class TimelinePage(PersonaListPage):
         name = self._timeline.persona
         self.row_model.fill(list(filter_rows(list(self._build_rows()), self.search.text())))
         count = sum(row.item is not None for row in self.row_model.timeline_rows)
-        fact_count = format_count(count, self.tr("{n} fact"), self.tr("{n} facts"))
-        self.subtitle.set_full_text(self.tr("{name} remembers {things}").format(name=name, things=fact_count) if count else "")
+        if self.search.text().strip():
+            text = format_count(count, self.tr("{n} fact found"), self.tr("{n} facts found"))
+        else:
+            things = format_count(count, self.tr("{n} fact"), self.tr("{n} facts"))
+            text = self.tr("{name} remembers {things}").format(name=name, things=things) if count else ""
+        self.subtitle.set_full_text(text)
         self.include_others_chip.setEnabled(any(one.about_user for one in self._timeline.items))
         has_rows = bool(self._timeline.items or self._timeline.moments)
         for widget in (self.copy_button, self.save_button, self._chips):
