@@ -59,6 +59,7 @@ class PageController(QObject):
             self.open_session,
             self.run_action,
             file_transfers,
+            view.render_avatar,
             speech_output,
         )
         self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.pages.navigator import PageNavigator
     from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.transcript.avatars import AvatarSource
 
 
 @dataclass(frozen=True)
@@ -37,5 +38,6 @@ class PageContext:
     """Run an action of the window by name; the pages are left first for one that needs the conversation."""
     file_transfers: FileTransfers
     """Reading and writing of files in progress, for the activity list."""
+    render_avatar: AvatarSource
     speech_output: SpeechOutput
     """Voices, and the speaking of samples."""

@@ -165,7 +165,7 @@ class Notifier(QObject):
             button.click()
         elif change is not None:
             change.undo()
-            self.notify(self.tr("Undone"), change.text)
+            self.notify(self.tr("Undone"), self.tr("Taken back: {change}").format(change=change.text))
         return button is not None or change is not None
 
     def drop_undoable(self) -> None:

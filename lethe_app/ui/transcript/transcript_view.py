@@ -102,6 +102,10 @@ class TranscriptView(ScrollView):
         self._painter = MessagePainter(self.layout_cache.style, avatars)
         self.viewport().update()
 
+    def render_avatar(self, speaker: str) -> QPixmap | None:
+        """Return the picture of a speaker; None if there is none."""
+        return self._avatars(speaker)
+
     def set_empty_texts(self, title: str, text: str) -> None:
         """Set the text shown in a session without messages."""
         self._empty_texts = (title, text)

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
@@ -348,6 +348,11 @@ async def test_a_message_for_a_recall_test_is_tested_by_enter(tmp_path: Path, sc
 
         await until(page.detail.recall_view.isVisible)
         assert page.hint.isHidden()
+
+        page.search.selectAll()
+        QTest.keyClicks(page.search, "Where is the boat?")
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        await until(lambda: any("Where is the boat?" in label.text() for label in page.detail.recall_view.findChildren(QLabel)))
         labels = page.detail.recall_view.findChildren(type(page.hint))
         assert not any("score" in label.text().lower() for label in labels)
         assert any("Score" in label.toolTip() for label in labels)

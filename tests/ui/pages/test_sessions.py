@@ -214,8 +214,10 @@ async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
         page = await session_page(scene, session)
         await transcript_of(page, 6)
 
+        assert page.detail._selection_hint.text().startswith("Select a message first")
         page.detail.transcript.focus_row(0)
 
+        assert page.detail._selection_hint.text() == "One message selected."
         assert not page.detail.split_button.isEnabled()
         menu = page.detail.transcript.build_menu(0)
         assert [action.isEnabled() for action in menu.actions() if "Split" in action.text()] == [False]

@@ -133,6 +133,11 @@ class MemoryDetail(QStackedWidget):
         self._recall_sheet.verticalScrollBar().setValue(0)
         self.recall_view.close_button.setFocus()
 
+    @property
+    def is_recall_shown(self) -> bool:
+        """Return whether the result of a recall test is on display."""
+        return self.currentWidget() is self._recall_sheet
+
     def set_field(self, name: str, value: object) -> None:
         """Update one field of the memory on display."""
         assert self.memory is not None

@@ -293,7 +293,7 @@ class MemoryPage(PersonaListPage):
         self.search.setFocus()
 
     def _start_awaited_test(self) -> None:
-        if self._awaits_test:
+        if self._awaits_test or self.detail.is_recall_shown:
             self._start_test()
 
     async def _test_recall(self, text: str) -> None:

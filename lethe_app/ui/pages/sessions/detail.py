@@ -64,6 +64,8 @@ class SessionDetail(QStackedWidget):
         self._summary_field = cast("TextAreaField", self.form.field_widget("content"))
         self.notes = SessionNotes(context, lookup, page.undo_stack)
         self.transcript = Transcript(context.theme)
+        self.transcript.set_avatars(context.render_avatar)
+        self._selection_hint = build_small_label("")
         self.replay = TranscriptReplay(self.transcript)
         self.replay_button = build_button(self.tr("Replay"))
         self.replay_button.setToolTip(self.tr("Show the messages one after another at reading speed"))
@@ -185,6 +187,11 @@ class SessionDetail(QStackedWidget):
         self.split_button.setEnabled(bool(row))
         for button in (self.edit_message_button, self.delete_message_button):
             button.setEnabled(row is not None)
+        self._selection_hint.setText(
+            self.tr("Select a message first, with a click or the arrow keys.")
+            if row is None
+            else self.tr("One message selected.")
+        )
         self.insert_button.setEnabled(self.session is not None)
         self.insert_button.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
 
@@ -262,7 +269,7 @@ class SessionDetail(QStackedWidget):
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
         line.setSpacing(SPACE_1)
         head = QHBoxLayout()
-        head.addWidget(build_small_label(self.tr("Select a message first, with a click or the arrow keys.")), 1)
+        head.addWidget(self._selection_hint, 1)
         head.addWidget(self.replay_button)
         line.addLayout(head)
         buttons = FlowLayout(spacing=SPACE_2)
