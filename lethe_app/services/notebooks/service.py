@@ -40,6 +40,11 @@ class NotebookListItem:
     def name(self) -> str:
         return self.notebook.name
 
+    @property
+    def has_text_only(self) -> bool:
+        """Return whether the user wrote text in it of which nothing is a line, so that none of it is used."""
+        return not self.notebook.lines and has_users_text(self.notebook)
+
 
 class NotebookService:
     """Read and write notebooks. `changed` emits the persona. File access runs in the storage thread, so that it never blocks

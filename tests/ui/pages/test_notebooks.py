@@ -123,6 +123,13 @@ async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
         await until(lambda: page.notebook_name == "boats")
         assert titles(page) == ["Boats", "Cooking", "Garden"]
         await until(lambda: page.editor.text == "# Boats\n\n")
+        assert page.length_label.text().startswith("0 lines. Split")
+
+        path = scene.services.paths.notebooks / "mira" / "boats.md"
+        path.write_text("# Boats\n\nThe Heron leaks.\n", encoding="utf-8")
+        await until(lambda: "Begin each line with “- ”" in page.length_label.text())
+        path.write_text("# Boats\n\n- The Heron leaks.\n", encoding="utf-8")
+        await until(lambda: page.length_label.text().startswith("1 line. Split"))
 
 
 async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_path: Path):

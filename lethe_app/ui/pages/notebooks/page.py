@@ -301,6 +301,8 @@ class NotebookPage(PersonaListPage):
         lines = format_count(len(item.notebook.lines), self.tr("{n} line"), self.tr("{n} lines"))
         max_lines = self._preferences.current.notebook_lines
         text = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=max_lines)
+        if item.has_text_only:
+            text = self.tr("0 lines. Begin each line with “- ”: only such lines are remembered.")
         self.length_label.setText(text)
 
     def _update_merge_and_split(self, selected_count: int, lines: int) -> None:
