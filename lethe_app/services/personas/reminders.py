@@ -76,8 +76,9 @@ class Reminders:
         return memory
 
     async def set_requested(self, persona_id: str, message: Message, *, is_edited: bool) -> None:
-        """Set the reminders that a message of the user asks for, and notify `requested` of each new one. Those that the same
-        message asked for before it was edited are replaced. With memory switched off nothing is set.
+        """Set the reminders that a message of the user asks for, and notify `requested` of each new one; what is waiting already
+        is not set twice. Those that the same message asked for before it was edited are replaced. With memory switched off
+        nothing is set.
 
         An error does not prevent the reply: no reminder is set, and a warning is logged.
         """
@@ -99,7 +100,8 @@ class Reminders:
         if not requests and not is_edited:
             return
         for earlier in await self.reminders_of(persona_id):
-            if source in earlier.sources and requests.pop((earlier.content, earlier.added), None) is None:
+            is_requested = requests.pop((earlier.content, earlier.added), None) is not None  # by this or another message
+            if source in earlier.sources and not is_requested:
                 await self._memory.forget_memory(earlier.guid)
         for reminder in requests.values():
             stored = reminder.model_copy(update={"sources": [source]})

@@ -238,6 +238,14 @@ async def test_a_message_that_asks_for_a_reminder_sets_it_and_an_edit_replaces_i
     assert [memory.added - waiting[0].added for memory in replaced] == [DAY]
 
 
+async def test_what_is_asked_for_twice_is_set_once(services: AppServices, session: ChatSession):
+    for request in ("Remind me to call the vet in 2 days, please.", "Remind me to call the vet in 2 days!"):
+        await say(services, session, request)
+    await say(services, session, "Remind me to call the vet in 3 days.")
+
+    assert [memory.content for memory in await services.mind.reminders.reminders_of(MIRA)] == ["Call the vet"] * 2
+
+
 async def test_no_reminder_is_set_while_memory_is_off(services: AppServices, session: ChatSession):
     await services.preferences.set(memory_enabled=False)
     await say(services, session, "Remind me to call the vet in 2 days, please.")
