@@ -76,9 +76,9 @@ class Reminders:
         return memory
 
     async def set_requested(self, persona_id: str, message: Message, *, is_edited: bool) -> None:
-        """Set the reminders that a message of the user asks for, and notify `requested` of each new one; what is waiting already
-        is not set twice. Those that the same message asked for before it was edited are replaced. With memory switched off
-        nothing is set.
+        """Set the reminders that a message of the user asks for, and notify `requested` of each new one. What is waiting
+        already is not set twice, and what the same message asked for before it was edited is replaced. With memory switched
+        off nothing is set.
 
         An error does not prevent the reply: no reminder is set, and a warning is logged.
         """
