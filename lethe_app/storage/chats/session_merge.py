@@ -6,16 +6,20 @@ import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from uuid import UUID
 
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
+from lethe_app.storage.key_value import session_values, set_session_value
 from lethe_app.storage.row_mapping import ColumnValue, storable_text, update
 
 MERGED_FIELDS = """
 SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,
     s.archived FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?
 """
+NOTES, WORLDS = "scratch", "worlds"
+"""Keys of the session state that are merged."""
 PARTS = ("title", "summary", "keywords", "goals", "relevance", "roleplay")
 """Parts of a session that the user may have written."""
 COPY_USER_MARKS = """
@@ -52,6 +56,7 @@ def merge_into_first(connection: sqlite3.Connection, guids: Sequence[str]) -> No
     """Merge all sessions into the first; the others are deleted."""
     target, *sources = guids
     fields = _merged_fields(connection, guids)
+    _merge_state(connection, guids)
     for source in sources:
         _append_messages(connection, target, source)
         connection.execute(COPY_USER_MARKS, (target, source))
@@ -102,6 +107,19 @@ def _merged_fields(connection: sqlite3.Connection, guids: Sequence[str]) -> dict
             "archived": min(archived),
         },
     }
+
+
+def _merge_state(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
+    """Store the notes and the worlds of all sessions with the first; of notes with the same key the newest is kept."""
+    states = [session_values(connection, UUID(guid)) for guid in guids]
+    notes: dict[str, object] = {}
+    worlds: dict[object, None] = {}
+    for state in states:
+        stored_notes, stored_worlds = state.get(NOTES), state.get(WORLDS)
+        notes |= stored_notes if isinstance(stored_notes, dict) else {}
+        worlds |= dict.fromkeys(stored_worlds) if isinstance(stored_worlds, list) else {}
+    set_session_value(connection, UUID(guids[0]), NOTES, notes or None)
+    set_session_value(connection, UUID(guids[0]), WORLDS, list(worlds) or None)
 
 
 def _sessions_written_by_user(connection: sqlite3.Connection, guids: Sequence[str], part: str) -> set[str]:

@@ -25,7 +25,7 @@ WITH RECURSIVE down (id) AS (
     SELECT ? UNION ALL SELECT m.id FROM down JOIN messages m ON m.parent_id = down.id)
 SELECT id FROM down
 """
-COPIED_STATE = ("worlds", "scratch")
+COPIED_STATE = (session_merge.WORLDS, session_merge.NOTES)
 """Keys of the session state that are copied to the new session of a split."""
 
 

@@ -154,6 +154,23 @@ async def test_a_merge_keeps_what_the_user_wrote(
     assert (await parts.parts_of(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
+async def test_a_merge_keeps_the_notes_and_worlds_of_all_with_the_newest_value(
+    chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
+):
+    later = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
+    newest = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=2)))
+    state = SessionState(database)
+    await state.set(session.guid, "scratch", {"job": "baker", "cat": "Plum"})
+    await state.set(later.guid, "scratch", {"job": "nurse"})
+    await state.set(later.guid, "worlds", ["sea", "quarry"])
+    await state.set(newest.guid, "worlds", ["sea"])
+
+    await reshaping.merge([newest.guid, later.guid, session.guid])
+
+    assert await state.get(session.guid, "scratch") == {"job": "nurse", "cat": "Plum"}
+    assert await state.get(session.guid, "worlds") == ["sea", "quarry"]
+
+
 async def test_only_sessions_of_one_persona_can_be_merged(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
