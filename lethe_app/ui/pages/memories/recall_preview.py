@@ -100,5 +100,5 @@ class RecallPreview(QWidget):
 
 
 def _shorten(text: str, max_length: int = 60) -> str:
-    words = " ".join(text.split())
+    words = " ".join(" ".join(line.removeprefix("> ").split()) for line in text.splitlines())  # passages are quoted
     return words if len(words) <= max_length else f"{words[: max_length - 1]}…"
