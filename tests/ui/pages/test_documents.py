@@ -63,6 +63,7 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         await until(lambda: titles(page) == ["Crew", "Manual"])
         await until(lambda: [toast.text for toast in scene.toasts] == ["2 documents were added."])
         await until(lambda: scene.window.focusWidget() is page.question)
+        assert page.table.current_row is not None
 
         QTest.keyClicks(page.question, "How is the pump primed?")
         await until(lambda: "The bilge pump is primed with seawater." in texts(page))
@@ -73,9 +74,15 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         page.table.select_row(page.rows.visible_rows[1].guid)
         await until(lambda: str(manual / "Manual.md") in texts(page))
         await until(lambda: "The bilge pump is primed with seawater." in texts(page))
+        QTest.keyClicks(page.question, "Who fears geese?")
+        await until(lambda: "recalled" in texts(page))
+        place = page.table.visualRect(page.rows.index(1, 0)).center()
+        QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        await until(lambda: str(manual / "Manual.md") in texts(page))
         page.remove_selected()
         (await scene.dialog()).accept()
         await until(lambda: titles(page) == ["Crew"])
+        await until(lambda: "The cook fears geese." in texts(page) and "recalled" in texts(page))
 
 
 async def test_an_answer_is_completed_when_the_passages_are_embedded(tmp_path: Path, manual: Path):

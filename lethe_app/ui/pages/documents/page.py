@@ -137,11 +137,13 @@ class DocumentsPage(PersonaListPage):
     async def _reload(self) -> None:
         owner = self.persona_selector.persona_id
         documents = await self._documents.documents_of([owner]) if owner else []
+        asked = bool(self.question.text().strip())
         is_answer = self._is_answer_shown
         self.rows.set_rows(documents)
         self._show_count(self.rows, format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents")))
         self._update_buttons()
-        self._ask() if is_answer else self._show_document(self.table.current_row)
+        current = self.table.current_row
+        self._ask() if is_answer or (asked and current is None) else self._show_document(current)
 
     def _update_buttons(self) -> None:
         has_documents = bool(self.rows.row_total)
@@ -250,6 +252,8 @@ class DocumentsPage(PersonaListPage):
             text = text if len(added) == 1 else self.tr("{n} documents were added.").format(n=len(added))
             self._context.notifier.notify(text)
             await self._reload()
+            if not self.question.text().strip():
+                self.table.select_row(added[0].guid)
             self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again
         elif not errors and not files:
             self._context.notifier.notify(self.tr("The folder contains no documents that can be read."))
