@@ -110,6 +110,7 @@ async def test_a_click_shows_the_document_and_keeps_the_question(tmp_path: Path,
         page = await page_of(scene)
         drop(page, manual)
         await until(lambda: titles(page) == ["Crew", "Manual"])
+        await until(lambda: scene.toasts)  # the dialog of the progress is closed
         QTest.keyClicks(page.question, "How is the pump primed?")
         await until(lambda: "Manual, Pump" in texts(page))
 
