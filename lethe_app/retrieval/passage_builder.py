@@ -13,6 +13,8 @@ from lethe_app.retrieval.query_terms import format_day, to_searchable
 
 MAX_LENGTH = 700
 """Maximum characters of a passage; the starter embedder reads 256 tokens."""
+PARAGRAPH_END = re.compile(r"\n\s*\n|(?<=[.!?…:。！？\"”’)])\n")
+"""End of a paragraph: an empty line, or a line that ends with a sentence. Other lines were only wrapped, as in a PDF."""
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”’)]*\s+(?=[^\s.!?…a-z])|(?<=[。！？])|\n+")
 
 
@@ -96,9 +98,9 @@ def split_text(text: str) -> list[str]:
     if len(text) <= MAX_LENGTH:
         return [text] if text else []
     found: list[str] = []
-    for line in text.split("\n"):
-        separator = "\n"  # a heading or an item of a list is no part of the sentence after it
-        for sentence in filter(None, (part.strip() for part in SENTENCE_END.split(line))):
+    for paragraph in PARAGRAPH_END.split(text):
+        separator = "\n"  # a heading is no part of the sentence after it
+        for sentence in filter(None, (part.strip() for part in SENTENCE_END.split(paragraph))):
             if found and len(found[-1]) + len(sentence) < MAX_LENGTH:
                 found[-1] = f"{found[-1]}{separator}{sentence}"
             else:

@@ -57,3 +57,5 @@ def test_a_piece_of_several_lines_keeps_them_apart():
 
     assert len(pieces) > 1
     assert "\n".join(pieces).split("\n") == ["Handbook", *[line] * 20]
+    wrapped = passage_builder.split_text("\n".join(["Handbook\n", *[line.replace(" the salt", "\nthe salt")] * 20]))
+    assert wrapped == pieces, "lines that were only wrapped flow on"

@@ -51,10 +51,17 @@ class NotebookFiler:
         for name, conclusions in filing.by_notebook.items():
             await self._notebooks.add_conclusions(session.persona_id, name, conclusions, session.name or conclusions[0].text)
             names.append(name)
+        name_by_title = {book.title.casefold(): book.name for book in books}
         for conclusions in filing.new_groups:
             subject = extraction.subject if len(conclusions) == len(all_conclusions) else ""
             title, summary = self._choose_title(conversation, conclusions, subject), session.name or conclusions[0].text
-            names.append(await self._notebooks.create(session.persona_id, title, conclusions, summary, is_automatic=True))
+            name = name_by_title.get(title.casefold(), "")
+            if name:  # not a second “About Tomas”
+                await self._notebooks.add_conclusions(session.persona_id, name, conclusions, summary)
+            else:
+                name = await self._notebooks.create(session.persona_id, title, conclusions, summary, is_automatic=True)
+                name_by_title[title.casefold()] = name
+            names.append(name)
         for name in names:
             await self.split_if_long(session.persona_id, name)
         return names

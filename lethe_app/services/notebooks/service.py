@@ -62,6 +62,8 @@ class NotebookService:
         self._parsed: dict[tuple[str, str], tuple[str, Notebook]] = {}
         self._removed_lines: dict[str, list[RemovedLine]] = {}
         """Lines removed since the start because their fact was forgotten, by persona, in case that is undone."""
+        self._erased_names: set[tuple[str, str]] = set()
+        """Personas and names of the notebooks that were deleted since the start with their last line."""
 
     # Reading
 
@@ -267,7 +269,14 @@ class NotebookService:
 
         def revise(notebooks: Sequence[Notebook]) -> list[Notebook]:
             revision = LineRevision(history)
-            restored = revision.restore(notebooks, removed_lines)
+            # A notebook that the user has deleted or renamed since does not come back.
+            names = {notebook.name for notebook in notebooks}
+            restorable = [
+                one
+                for one in removed_lines
+                if one.notebook.name in names or (persona_id, one.notebook.name) in self._erased_names
+            ]
+            restored = revision.restore(notebooks, restorable)
             current = {notebook.name: notebook for notebook in (*notebooks, *restored)}
             revised = revision.revise(list(current.values()))
             removed_lines[:] = [one for one in removed_lines if not revision.holds_again(one)] + revision.removed_lines
@@ -350,6 +359,7 @@ class NotebookService:
 
     def _erase(self, persona_id: str, name: str) -> None:
         self._files.erase(persona_id, name)
+        self._erased_names.add((persona_id, name))
         self._files.write_automatic(persona_id, self._files.read_automatic(persona_id) - {name})
         self._update_index(persona_id, [])
 

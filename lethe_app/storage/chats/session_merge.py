@@ -113,11 +113,11 @@ def _merge_state(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
     """Store the notes and the worlds of all sessions with the first; of notes with the same key the newest is kept."""
     states = [session_values(connection, UUID(guid)) for guid in guids]
     notes: dict[str, object] = {}
-    worlds: dict[object, None] = {}
+    worlds: dict[str, None] = {}
     for state in states:
         stored_notes, stored_worlds = state.get(NOTES), state.get(WORLDS)
         notes |= stored_notes if isinstance(stored_notes, dict) else {}
-        worlds |= dict.fromkeys(stored_worlds) if isinstance(stored_worlds, list) else {}
+        worlds |= dict.fromkeys(map(str, stored_worlds)) if isinstance(stored_worlds, list) else {}
     set_session_value(connection, UUID(guids[0]), NOTES, notes or None)
     set_session_value(connection, UUID(guids[0]), WORLDS, list(worlds) or None)
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 FRAME_SIZE = QSize(16, 48)
 """Assumed size of the window frame and title bar in pixels, which is unknown before the window is shown."""
 MIN_SIZE = QSize(420, 320)
+"""Minimum size in pixels: a screen of 1280 × 800 has 640 × 400 at twice the usual scale, less the frame and a task bar."""
 MIN_FREE_HEIGHT = 150
 """Height in pixels that a short conversation leaves empty at its end, from which on notifications lie there."""
-"""Minimum size in pixels: a screen of 1280 × 800 has 640 × 400 at twice the usual scale, less the frame and a task bar."""
 
 
 class MainWindow(QMainWindow):

@@ -16,8 +16,8 @@ AVATAR_SIZE = 32
 """Diameter of the avatar, in pixels."""
 ENDED_ICON_SIZE = 12
 """Size of the symbol of an ended session, in pixels."""
-INCOGNITO_ICON_SIZE = 16
-"""Size of the symbol of an incognito session, and of that of a reply in progress, in pixels."""
+MARK_ICON_SIZE = 16
+"""Size of the symbols of an incognito session and of a reply in progress, in pixels."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -75,9 +75,9 @@ class SidebarDelegate(QStyledItemDelegate):
         left = area.left() + SPACE_2 + AVATAR_SIZE + SPACE_3
         width = area.right() - left - SPACE_2
         if row.is_replying:
-            width -= INCOGNITO_ICON_SIZE + SPACE_1
-            mark = QRect(left + width + SPACE_1, 0, INCOGNITO_ICON_SIZE, INCOGNITO_ICON_SIZE)
-            mark.moveTop(area.center().y() - INCOGNITO_ICON_SIZE // 2)
+            width -= MARK_ICON_SIZE + SPACE_1
+            mark = QRect(left + width + SPACE_1, 0, MARK_ICON_SIZE, MARK_ICON_SIZE)
+            mark.moveTop(area.center().y() - MARK_ICON_SIZE // 2)
             load_icon("dots", palette.water).paint(painter, mark)
         name_font = QFont(option.font)
         name_font.setWeight(QFont.Weight.DemiBold if row.is_open else QFont.Weight.Medium)
@@ -100,7 +100,7 @@ class SidebarDelegate(QStyledItemDelegate):
         small = self._small_font(option.font)
         age_width = QFontMetrics(small).horizontalAdvance(age)
         mark_name = "dots" if row.is_replying else "incognito" if row.is_incognito else "moon" if row.is_ended else ""
-        mark_size = ENDED_ICON_SIZE if mark_name == "moon" else INCOGNITO_ICON_SIZE
+        mark_size = ENDED_ICON_SIZE if mark_name == "moon" else MARK_ICON_SIZE
         mark_width = mark_size + SPACE_1 if mark_name else 0
         title_font = QFont(option.font)
         title_font.setWeight(QFont.Weight.Medium if row.is_open else QFont.Weight.Normal)

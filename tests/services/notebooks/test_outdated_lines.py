@@ -197,6 +197,25 @@ async def test_undoing_that_all_facts_were_forgotten_brings_the_notebook_back(se
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
 
 
+@pytest.mark.parametrize("change", ["rename", "delete"])
+async def test_undoing_that_a_fact_was_forgotten_creates_no_notebook_that_the_user_has_put_away(
+    services: AppServices, work: str, change: str
+):
+    baker = await current(services, "baker")
+    await services.facts.forget_fact(baker.guid)
+    await write(services)
+    if change == "rename":
+        await services.mind.notebooks.rename(MIRA, work, "My days")
+    else:
+        await services.mind.notebooks.delete(MIRA, work)
+
+    await services.facts.restore_facts([baker])
+    await write(services)
+
+    titles = [item.notebook.title for item in await services.mind.notebooks.notebooks_of(MIRA)]
+    assert titles == (["My days"] if change == "rename" else [])
+
+
 async def test_a_notebook_goes_with_the_only_day_it_was_about(services: AppServices, work: str):
     await services.privacy.days.erase((now() - timedelta(days=3)).astimezone().date(), MIRA)
 
@@ -236,3 +255,14 @@ async def test_an_emptied_notebook_that_the_user_made_or_wrote_in_stays(services
 
     (kept,) = await notebooks.notebooks_of(MIRA)
     assert kept.notebook.lines == ()
+
+
+async def test_a_second_conversation_of_many_subjects_creates_no_second_notebook_of_the_same_title(services: AppServices):
+    await over(
+        services, "I am a baker in Porto.", "Aha.", "My cat is called Plum.", "Nice.", "My sister Ana is a teacher.", "I see."
+    )
+    await over(services, "I am allergic to nuts.", "Oh.", "I live in Braga.", "Yes?", "I play the violin.", "Fine.")
+
+    kept = await services.mind.notebooks.notebooks_of(MIRA)
+    assert [item.notebook.title for item in kept].count("About Tomas") == 1
+    assert len(kept) == len({item.notebook.title for item in kept})
