@@ -17,6 +17,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
 from lethe_app.paths import Paths
+from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.timeline.list import TimelineRowKind
 from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.window_scene import Scene, opened, until
@@ -191,6 +192,23 @@ async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Pa
         page.fact_list.setCurrentIndex(page.row_model.index(place))
         QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
         await until(lambda: scene.page is None and "I keep bees." in scene.words)
+
+
+async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (scene, page):
+        rows = {row.text: row for row in page.row_model.timeline_rows}
+
+        assert not rows["May 2026"].has_source
+        assert [action.text() for action in page.build_menu(rows["From “The bell”"]).actions()] == ["Open in the conversation"]
+        said, known = page.build_menu(rows["Tomas keeps bees."]).actions()
+        said.trigger()
+        await until(lambda: scene.page is None and "I keep bees." in scene.words)
+        scene.window.window_actions["timeline"].trigger()
+        known.trigger()
+        await until(lambda: isinstance(scene.page, FactPage) and scene.page.detail.fact is not None)
+        assert isinstance(scene.page, FactPage)
+        assert scene.page.detail.fact is not None
+        assert scene.page.detail.fact.fact == "Tomas keeps bees."
 
 
 async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.facts import FactKind
+from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
 from lethe_app.ui.core.formatting import format_count, format_minutes
+
+_ATTRIBUTES_OF_OTHERS = frozenset(("age", "home", "job", "name"))
+"""Attributes that facts about relatives and animals have."""
+_OWN_ATTRIBUTES = frozenset(("dream job", "middle name"))
 
 
 def format_kind(kind: FactKind) -> str:
@@ -23,6 +29,21 @@ def format_kind(kind: FactKind) -> str:
         FactKind.PLAN: tr("FactKind", "Plans"),
         FactKind.OTHER: tr("FactKind", "Other"),
     }[kind]
+
+
+def format_attribute(fact: ExtractedFact) -> str:
+    """Return the attribute key of a fact in words: “job of Ana” for “ana job”, “name of the cat” for “cat name”."""
+    tr = QCoreApplication.translate
+    names = {word.casefold(): word for word in re.findall(r"[^\W\d_]+", fact.fact) if word[0].isupper()}
+    first_word, _space, rest = fact.key.partition(" ")
+    if first_word == "plan" and rest:
+        return tr("FactAttribute", "plan: {plan}").format(plan=" ".join(names.get(word, word) for word in rest.split()))
+    if rest and first_word in names:
+        return tr("FactAttribute", "{attribute} of {name}").format(attribute=rest, name=names[first_word])
+    relation, _space, attribute = fact.key.rpartition(" ")
+    if relation and attribute in _ATTRIBUTES_OF_OTHERS and fact.key not in _OWN_ATTRIBUTES:
+        return tr("FactAttribute", "{attribute} of the {relation}").format(attribute=attribute, relation=relation)
+    return fact.key
 
 
 def format_absence(absence: FactAbsence) -> str:

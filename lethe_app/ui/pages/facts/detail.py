@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
@@ -13,7 +12,7 @@ from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.services.search.fact_lists import FactSource
 from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.labels.facts import format_kind
+from lethe_app.ui.core.labels.facts import format_attribute, format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.facts.table_model import format_maker, format_weight
 from lethe_app.ui.widgets.buttons import build_button
@@ -158,19 +157,12 @@ class FactDetail(DetailPane):
         lines = [when.format(times=mentions, day=first, first=first, last=last)]
         lines.append(" · ".join(filter(None, (kind, format_maker(fact.made_by)))))
         if fact.key and not fact.pinned and not fact.superseded:
-            lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=self._name_attribute(fact)))
+            lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=format_attribute(fact)))
         if fact.in_story:
             lines.append(self.tr("Said in character, used in that conversation only."))
         if is_core:
             lines.append(self.tr("Always included in the prompt."))
         return "\n".join(lines)
-
-    def _name_attribute(self, fact: ExtractedFact) -> str:
-        """Return the attribute key in words: “job of Ana” for “ana job”."""
-        owner, _space, attribute = fact.key.partition(" ")
-        names = (name for name in re.findall(r"[^\W\d_]+", fact.fact) if name[0].isupper() and name.casefold() == owner)
-        name = next(names, "") if attribute else ""
-        return self.tr("{attribute} of {name}").format(attribute=attribute, name=name) if name else fact.key
 
     def _rank_of(self, fact: ExtractedFact) -> str:
         """Return what decides whether the fact is always included; empty if it cannot be."""

@@ -45,6 +45,11 @@ class TimelineRow:
     session: UUID | None = None
     moment: MemoryUnit | None = None
 
+    @property
+    def has_source(self) -> bool:
+        """True unless the row is a heading without a conversation."""
+        return self.item is not None or self.session is not None or self.moment is not None
+
 
 class TimelineModel(QAbstractListModel):
     """List model of all rows in display order."""

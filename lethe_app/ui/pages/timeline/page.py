@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from PySide6.QtCore import QCoreApplication, QDate, QLocale
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QCoreApplication, QDate, QLocale, QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
@@ -26,11 +26,19 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.core.palette import SPACE_1
+from lethe_app.ui.core.routes import FactsRoute
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows
+from lethe_app.ui.pages.timeline.list import (
+    ROW_ROLE,
+    TimelineList,
+    TimelineModel,
+    TimelineRow,
+    TimelineRowKind,
+    filter_rows,
+)
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import SearchField
@@ -80,6 +88,8 @@ class TimelinePage(PersonaListPage):
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
+        self.fact_list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.fact_list.customContextMenuRequested.connect(self._show_menu)
         self.search.down_pressed.connect(self.fact_list.setFocus)
         self.search.textChanged.connect(lambda _text: self._update_rows())
         self._chips = QWidget()
@@ -172,6 +182,22 @@ class TimelinePage(PersonaListPage):
         )
 
     # Opening sources and saving.
+
+    def _show_menu(self, point: QPoint) -> None:
+        row = self.fact_list.indexAt(point).data(ROW_ROLE)
+        if isinstance(row, TimelineRow) and row.has_source:
+            menu = self.build_menu(row)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.fact_list.viewport().mapToGlobal(point))
+
+    def build_menu(self, row: TimelineRow) -> QMenu:
+        """Return the context menu of a row that has a source."""
+        menu = QMenu(self)
+        menu.addAction(self.tr("Open in the conversation"), lambda: self._open_row(row))
+        if row.item is not None:
+            route = FactsRoute(self.persona_selector.persona_id, row.item.fact.guid)
+            menu.addAction(self.tr("Edit, pin or forget in Facts…"), lambda: self._context.navigator.open(route))
+        return menu
 
     def _open_row(self, row: TimelineRow) -> None:
         self._context.tasks.start_task(self._open_source(row), key="timeline source")
