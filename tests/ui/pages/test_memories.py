@@ -72,6 +72,12 @@ def pressed(page: Page, words: str) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
+async def delete_all(page: MemoryPage) -> None:
+    page.table.selectAll()
+    QTest.keyClick(page.table, Qt.Key.Key_Delete)
+    await until(lambda: len(names(page)) == 0)
+
+
 def take_back(scene: Scene) -> None:
     (button,) = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -213,18 +219,14 @@ async def test_forgetting_is_undone_and_can_be_taken_back_from_the_note(tmp_path
         take_back(scene)
         await until(lambda: len(names(page)) == 4)
 
-        page.table.selectAll()
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        await until(lambda: len(names(page)) == 0)
+        await delete_all(page)
         page.undo_stack.undo()
         await until(lambda: len(names(page)) == 4)
 
 
 async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        page.table.selectAll()
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        await until(lambda: len(names(page)) == 0)
+        await delete_all(page)
         await scene.controller.pages.navigator.leave_all_pages()
         take_back(scene)
         scene.window.window_actions["memories"].trigger()
@@ -238,9 +240,7 @@ async def test_what_was_forgotten_is_undone_by_key_on_another_page_and_in_the_co
     tmp_path: Path, script: Path, elsewhere: str
 ):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        page.table.selectAll()
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        await until(lambda: len(names(page)) == 0)
+        await delete_all(page)
         navigator = scene.controller.pages.navigator
         await navigator.leave_all_pages()
         if elsewhere:
@@ -260,9 +260,7 @@ async def test_what_was_forgotten_is_undone_by_key_on_another_page_and_in_the_co
 
 async def test_the_keys_of_undo_and_redo_in_the_empty_search_field_are_the_pages(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
-        page.table.selectAll()
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        await until(lambda: len(names(page)) == 0)
+        await delete_all(page)
         page.search.setFocus()
 
         QTest.keyClick(page.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -277,9 +275,7 @@ async def test_the_keys_of_undo_and_redo_in_the_empty_search_field_are_the_pages
 
 async def test_undoing_on_the_page_closes_the_note_and_leaves_nothing_to_undo(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        page.table.selectAll()
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        await until(lambda: len(names(page)) == 0)
+        await delete_all(page)
 
         page.undo_stack.undo()
 
