@@ -34,6 +34,7 @@ class ListPage(Page):
         self._reload_timer.timeout.connect(self._schedule_reload)
 
     def close_page(self) -> None:
+        super().close_page()
         self._reload_timer.stop()
         self._context.tasks.cancel(self._reload_key)
         for unsubscribe in self._unsubscribers:

@@ -14,6 +14,7 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
+from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.flow_layout import WrappingRow
 from lethe_app.ui.widgets.labels import ElidedLabel
@@ -55,6 +56,7 @@ class Page(QFrame):
         self.setAccessibleName(title)
         self.theme = theme
         self.undo_stack = QUndoStack(self)
+        self._undo_guards: list[UndoGuard] = []
         self._icon_updates: list[Callable[[], None]] = []
         text, name = self.tr("Back  Esc"), self.tr("Back")
         self.back = IconButton(theme, "chevron-left", text, accessible_name=name, colour=attrgetter("text"))
@@ -192,8 +194,16 @@ class Page(QFrame):
         for update_icon in self._icon_updates:
             update_icon()
 
+    def guard_undo(self, *forms: QWidget) -> None:
+        """Let the keys of undo and redo in the fields of forms, whose changes are commands on the undo stack, use this stack
+        instead of the fields' own.
+        """
+        self._undo_guards += map(UndoGuard, forms)
+
     def close_page(self) -> None:
-        """Disconnect from services; called once before the page is deleted."""
+        """Disconnect from services and the focus; called once before the page is deleted."""
+        for guard in self._undo_guards:
+            guard.stop_watching()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -141,8 +141,8 @@ UNDO_REDO_KEYS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
 
 
 class UndoGuard(QObject):
-    """Event filter on the focused field within `form` that leaves the keys of undo and redo to the window's shortcuts, and so
-    to the undo stack of the page.
+    """Event filter on the focused field, if it is `form` or within it, that leaves the keys of undo and redo to the window's
+    shortcuts, and so to the undo stack of the page.
     """
 
     def __init__(self, form: QWidget) -> None:
@@ -158,7 +158,7 @@ class UndoGuard(QObject):
         self._application.focusChanged.disconnect(self._watch_focused_field)
 
     def _watch_focused_field(self, _old: QWidget | None, new: QWidget | None) -> None:
-        if new is not None and self._form.isAncestorOf(new):
+        if new is not None and (new is self._form or self._form.isAncestorOf(new)):
             new.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -145,6 +145,7 @@ class MemoryPage(PersonaListPage):
         self.table.delete_requested.connect(self.forget_memories)
         self.table.menu_requested.connect(self._show_menu)
         self.detail.changed.connect(self._on_field_edited)
+        self.guard_undo(self.detail)
         self.detail.recall_view.memory_requested.connect(self._select_memory)
         self.detail.duplicate_requested.connect(self.duplicate_memory)
         self.detail.forget_requested.connect(self._forget_selected)

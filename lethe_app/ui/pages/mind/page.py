@@ -131,6 +131,8 @@ class MindPage(Page):
                 lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one.memory, truncate_text(one.title))
             )
 
+        self.guard_undo(self.week_fields, self.thoughts_field, self.goal_list, self.goal_fields, self.journal_list)
+
     def first_focus_widget(self) -> QWidget:
         return self.persona_selector
 
@@ -139,6 +141,7 @@ class MindPage(Page):
         return True
 
     def close_page(self) -> None:
+        super().close_page()
         self.persona_selector.close_field()
         self.edits.is_open = False
         self._reload_timer.stop()

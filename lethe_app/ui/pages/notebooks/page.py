@@ -154,6 +154,7 @@ class NotebookPage(PersonaListPage):
         self.table.delete_requested.connect(lambda item: self._spawn(self._delete_notebooks(item)))
         self.editor = NotebookText(self.tr("Notebook text"))
         self.editor.edited.connect(self._on_text_edited)
+        self.guard_undo(self.editor)
         self.reader = NotebookReader(self.tr("Notebook"))
         self.reader.edit_requested.connect(lambda: self._show_editor(is_editing=True))
         self.text_stack = QStackedWidget()

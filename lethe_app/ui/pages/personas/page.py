@@ -24,7 +24,6 @@ from lethe_app.ui.pages.personas.fields import AVATAR, VOICE, field_title
 from lethe_app.ui.pages.personas.loader import PersonaLoader
 from lethe_app.ui.pages.personas.preview_updater import PersonaPreviewUpdater
 from lethe_app.ui.pages.personas.services import PersonaEditorServices
-from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton
 
@@ -63,7 +62,7 @@ class PersonaPage(PersonaEditor):
         if not is_user:
             self.voices = VoiceChoices(self, self.sheet, (VOICE,), lambda name: str(self.draft.values[name]), context)
             self.loaded.connect(self.voices.show_stored_values)
-        self._guard = UndoGuard(self)
+        self.guard_undo(self)
         self._unsubscribers: list[Callable[[], None]] = [
             services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),
             services.preferences.changed.add(lambda _settings: self.preview_updater.schedule_update()),
@@ -200,7 +199,7 @@ class PersonaPage(PersonaEditor):
             unsubscribe()
         self.preview_updater.close()
         self.persona_actions.close()
-        self._guard.stop_watching()
+        super().close_page()
         self.store_draft()
 
     # Qt events.

@@ -36,7 +36,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.presets.fields import preset_groups, suited_preset_key
 from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
-from lethe_app.ui.pages.undo_commands import FieldChange, UndoGuard
+from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_splitter
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
@@ -131,7 +131,7 @@ class PresetPage(Page):
         self.advanced_chip.toggled.connect(lambda _is_on: self._show_cards())
         self._build_preview()
         self.sampler_preview = SamplerPreview(context, model_trial, models)
-        self._undo_guard = UndoGuard(self.sheet)
+        self.guard_undo(self.sheet)
         self.panes = PresetPanes(self.table, self.sheet, [self.sampler_preview, self._prompt_preview])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
@@ -189,7 +189,7 @@ class PresetPage(Page):
         return True
 
     def close_page(self) -> None:
-        self._undo_guard.stop_watching()
+        super().close_page()
         self._unsubscribe()
         self.sampler_preview.close_preview()
 

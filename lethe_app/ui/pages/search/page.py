@@ -102,6 +102,7 @@ class SearchPage(Page):
         return self.search
 
     def close_page(self) -> None:
+        super().close_page()
         self._context.tasks.cancel(TASK_KEY)
 
     def show_route(self, route: Route) -> None:

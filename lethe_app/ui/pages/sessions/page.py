@@ -82,6 +82,7 @@ class SessionPage(PersonaListPage):
 
     def _build_layout(self) -> None:
         above = self._add_head(self._build_search_row(self.search), self.chips)
+        self.guard_undo(self.detail)
         self.panes = ListDetailPanes(self.theme, self.table, self.detail)
         self.panes.detail_in_front.connect(above.setHidden)
         self.body.addWidget(self.panes, 1)

@@ -44,7 +44,7 @@ from lethe_app.ui.pages.settings.fields import (
     is_changed,
     visible_settings,
 )
-from lethe_app.ui.pages.undo_commands import FieldChange, UndoGuard
+from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
@@ -112,7 +112,7 @@ class SettingsPage(Page):
         self.body.addLayout(row, 1)
         self._buttons.addWidget(self.advanced_chip)
         self._buttons.addWidget(self.search)
-        self._undo_guard = UndoGuard(self.sheet)
+        self.guard_undo(self.sheet)
         self._unsubscribers = [
             preferences.changed.add(lambda _settings: self._show_settings(preferences.stored)),
             library.changed.add(lambda _none: context.tasks.start_task(self._count_active_personas(), key="active personas")),
@@ -123,7 +123,7 @@ class SettingsPage(Page):
         return self.search
 
     def close_page(self) -> None:
-        self._undo_guard.stop_watching()
+        super().close_page()
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 

@@ -23,7 +23,6 @@ from lethe_app.ui.core.theme import Theme, interface_font_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.pages.worlds.deletion import WorldDeletion
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
@@ -141,7 +140,7 @@ class WorldPage(Page):
         self._load_task = context.tasks.start_task(self._load_page(), key="worlds")
 
     def _build(self) -> None:
-        self._undo_guard = UndoGuard(self.detail)
+        self.guard_undo(self.detail)
         self.panes = WorldPanes(self.theme, self.world_list, self.table, self.detail)
         self.bench_splitter = QSplitter(Qt.Orientation.Vertical)
         self.bench_splitter.setChildrenCollapsible(False)
@@ -235,7 +234,7 @@ class WorldPage(Page):
         return await run_dialog(question)
 
     def close_page(self) -> None:
-        self._undo_guard.stop_watching()
+        super().close_page()
         self._unsubscribe()
         self.book.close()
 
