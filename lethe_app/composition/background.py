@@ -118,7 +118,7 @@ class BackgroundServices:
     def key_moments(self) -> KeyMoments:
         core = self.core
         model_services = (core.structured_output, core.qualification, core.preferences, core.priority)
-        return KeyMoments(DayStore(core.database), core.memory_cache, core.library, core.app_state, *model_services)
+        return KeyMoments(DayStore(core.database), core.key_moment_store, core.library, core.app_state, *model_services)
 
     @cached_property
     def erasure(self) -> Erasure:

@@ -40,6 +40,7 @@ from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.document_recaller import DocumentRecaller
 from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.macro_values import MacroValues
@@ -135,6 +136,7 @@ class CoreServices:
         self.fact_store = FactStore(database)
         self.memory_store = MemoryStore(database)
         self.memory_cache = MemoryCache(self.memory_store)
+        self.key_moment_store = KeyMomentStore(self.memory_cache, self.memory_store, self.fact_store)
         self.session_store = SessionStore(database, preferences.redact, self.memory_cache.refresh)
         self.document_store = DocumentStore(database)
         self.passages = Passages(database)
@@ -219,7 +221,8 @@ class CoreServices:
 
     @cached_property
     def facts(self) -> FactService:
-        return FactService(self.fact_store, self.memory_index, self.indexing, self.calibration, self.prompts_outdated)
+        index_services = (self.memory_index, self.indexing, self.calibration)
+        return FactService(self.fact_store, self.key_moment_store, *index_services, self.prompts_outdated)
 
     @cached_property
     def structured_output(self) -> StructuredOutput:
@@ -287,13 +290,7 @@ class CoreServices:
 
     @cached_property
     def group(self) -> GroupService:
-        return GroupService(
-            self.session_store,
-            self.library,
-            self.participants,
-            self.preferences,
-            self.immediate_task_model,
-        )
+        return GroupService(self.session_store, self.library, self.participants, self.preferences, self.immediate_task_model)
 
     @cached_property
     def session_editing(self) -> SessionEditing:

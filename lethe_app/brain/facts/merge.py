@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -143,11 +143,14 @@ def is_forgotten(fact: ExtractedFact, tombstones: Iterable[Tombstone]) -> bool:
 
     A fact written by the user is never blocked.
     """
-    if fact.made_by is MadeBy.USER:
-        return False
-    fact_digest, messages = fingerprint_digest(fact.fact), set(fact.source_messages)
+    return fact.made_by is not MadeBy.USER and is_text_forgotten(fact.fact, fact.source_messages, tombstones)
+
+
+def is_text_forgotten(text: str, messages: Collection[UUID], tombstones: Iterable[Tombstone]) -> bool:
+    """Return whether a text made of these messages has the words of a fact that the user deleted."""
+    digest, sources = fingerprint_digest(text), set(messages)
     return any(
-        stone.digest == fact_digest and (not stone.messages or not messages or not messages.isdisjoint(stone.messages))
+        stone.digest == digest and (not stone.messages or not sources or not sources.isdisjoint(stone.messages))
         for stone in tombstones
     )
 

@@ -11,13 +11,12 @@ from lethe_app.brain.llm_schemas.archive import MomentsAnswer
 from lethe_app.brain.summary.digest import KeyMoment, find_key_moments
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.clock import now
-from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
 from lethe_app.errors import FileError, ModelError
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
-from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
@@ -42,7 +41,7 @@ class KeyMoments:
     def __init__(
         self,
         days: DayStore,
-        memory_cache: MemoryCache,
+        store: KeyMomentStore,
         library: Library,
         app_state: AppState,
         structured_output: StructuredOutput,
@@ -50,7 +49,7 @@ class KeyMoments:
         preferences: Preferences,
         priority: BackgroundPriority,
     ) -> None:
-        self._days, self._memory_cache, self._library, self._app_state = days, memory_cache, library, app_state
+        self._days, self._store, self._library, self._app_state = days, store, library, app_state
         self._structured_output, self._qualification = structured_output, qualification
         self._preferences, self._priority = preferences, priority
         self.background = BackgroundLoop(self.look_through_days, CHECK_INTERVAL)
@@ -88,23 +87,9 @@ class KeyMoments:
         `replacements` are the facts that no longer held at the end of the day.
         """
         lines = to_utterances(await self._days.messages_of(persona_id, day))
-        candidates = [
-            moment
-            for moment in await asyncio.to_thread(find_key_moments, lines)
-            if find_replacement(moment.text, moment.sources, replacements) is None
-        ]
-        chosen = await self._choose(candidates[:MAX_CANDIDATES])
-        stored = [
-            memory
-            for memory in await self._memory_cache.memories_of(persona_id)
-            if memory.made_by == KEY_MOMENTS and memory.added.date() == day  # in the time zone of its message
-        ]
-        texts = {moment.text for moment in chosen}
-        await self._memory_cache.delete(persona_id, [memory.guid for memory in stored if memory.content not in texts])
-        known = {memory.content for memory in await self._memory_cache.memories_of(persona_id)}
-        new = [_build_memory(moment) for moment in chosen if moment.text not in known]
-        if new:
-            await self._memory_cache.save_memories(persona_id, *new)
+        moments = await self._store.without_forgotten(persona_id, await asyncio.to_thread(find_key_moments, lines))
+        candidates = [moment for moment in moments if find_replacement(moment.text, moment.sources, replacements) is None]
+        await self._store.replace_day(persona_id, day, await self._choose(candidates[:MAX_CANDIDATES]))
 
     async def _choose(self, candidates: Sequence[KeyMoment]) -> list[KeyMoment]:
         """Return at most `MAX_PER_DAY` of the candidates: those that a qualified model chooses, else the most salient ones."""
@@ -117,15 +102,3 @@ class KeyMoments:
             except (ModelError, FileError):
                 pass  # the most salient ones, as without a model
         return list(candidates[:MAX_PER_DAY])
-
-
-def _build_memory(moment: KeyMoment) -> MemoryUnit:
-    return MemoryUnit(
-        category=MemoryType.EVENT,
-        content=moment.text,
-        added=moment.time,
-        last_trigger=moment.time,
-        protected=True,
-        sources=[f"message:{guid}" for guid in moment.sources],
-        made_by=KEY_MOMENTS,
-    )

@@ -31,6 +31,7 @@ from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.storage.memory.facts import FactStore
 
 NEAREST = 6
@@ -65,13 +66,14 @@ class FactService:
     def __init__(
         self,
         fact_store: FactStore,
+        key_moments: KeyMomentStore,
         memory_index: MemoryIndex,
         indexing: IndexingService,
         calibration: Calibration,
         renewed: Listeners[str],
     ) -> None:
         self.changed: Listeners[str] = Listeners()
-        self._fact_store = fact_store
+        self._fact_store, self._key_moments = fact_store, key_moments
         self._memory_index = memory_index
         self._indexing = indexing
         self._calibration = calibration
@@ -154,6 +156,7 @@ class FactService:
             # A tombstone for the old text, without moving the fact to the trash.
             if fingerprint_digest(old.fact) != fingerprint_digest(new_text) and old.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
+                await self._key_moments.delete_stating(persona_id, old)
             await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
         return fact
@@ -213,6 +216,7 @@ class FactService:
                 await self._fact_store.save_facts(persona_id, record)
             if records:
                 await self._save_without_duplicates(persona_id, records[0])
+            await self._key_moments.restore_stating(persona_id, [deleted_fact] if deleted_fact is not None else [])
         await self.renew(persona_id)
 
     async def forget_fact(self, guid: UUID) -> None:
@@ -221,6 +225,7 @@ class FactService:
         async with self._user_change(persona_id):
             fact = await self._fact_store.get(guid)
             await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
+            await self._key_moments.delete_stating(persona_id, fact)
         await self.renew(persona_id)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
@@ -265,8 +270,13 @@ class FactService:
                     fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in guids
                 ]
                 self._record_wordings(persona_id, await self._fact_store.undeleted_facts_of(persona_id), persona_facts)
-                for fact in (*persona_facts, *deleted_facts):
+                restored, tombstones = (*persona_facts, *deleted_facts), await self._fact_store.tombstones_of(persona_id)
+                rejected = [
+                    fact for fact in restored if facts_merge.is_text_forgotten(fact.fact, fact.source_messages, tombstones)
+                ]
+                for fact in restored:
                     await self._fact_store.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
+                await self._key_moments.restore_stating(persona_id, rejected)
                 await self._fact_store.save_facts(persona_id, *persona_facts)
                 await self._fact_store.forget_facts(persona_id, [guid for guid in deleted if owners[guid] == persona_id], [])
             await self.renew(persona_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
@@ -133,11 +133,9 @@ class FactLists:
         participants = await self._participants.load_for_persona(persona_id)
         facts = await self._fact_store.facts_of(persona_id)
         sessions = {session.guid: session for session in await self._session_store.sessions(persona_id)}
-        timeline = build_timeline(
+        return build_timeline(
             [fact for fact in facts if not fact.in_story], sessions, participants.persona.name, participants.user.name
         )
-        tombstones = await self._fact_store.tombstones_of(persona_id)
-        return replace(timeline, rejected_digests=frozenset(tombstone.digest for tombstone in tombstones))
 
     async def save_text(self, path: Path, text: str) -> None:
         """Write a text atomically to a file chosen by the user. Raise StorageError."""

@@ -11,7 +11,6 @@ from itertools import groupby
 from uuid import UUID
 
 from lethe_app.brain.facts.updates import FactReplacement, find_replacement, is_stated, list_replacements
-from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -72,16 +71,10 @@ class Timeline:
     moments: tuple[MemoryUnit, ...] = ()
     replacements: tuple[FactReplacement, ...] = ()
     """Facts that no longer hold, with their successors."""
-    rejected_digests: frozenset[str] = frozenset()
-    """Fingerprint digests of facts that the user has forgotten, and of the former wordings of reworded ones."""
 
     def with_moments(self, memories: Iterable[MemoryUnit]) -> Timeline:
-        """Return the timeline with the key moments among these memories that do not state what the user has rejected."""
-        moments = [
-            memory
-            for memory in memories
-            if memory.is_key_moment and fingerprint_digest(memory.content) not in self.rejected_digests
-        ]
+        """Return the timeline with the key moments among these memories."""
+        moments = [memory for memory in memories if memory.is_key_moment]
         return replace(self, moments=tuple(sorted(moments, key=lambda memory: memory.added)))
 
     def end_of(self, moment: MemoryUnit) -> datetime | None:

@@ -186,3 +186,61 @@ async def test_what_no_longer_held_when_the_day_ended_is_no_moment_of_it(service
 
     assert not any("shipyard" in text for text in await texts(services))
     assert any("baby" in text for text in await texts(services))
+
+
+def fact_of(session: ChatSession, message: Message, text: str) -> ExtractedFact:
+    times = {"first_seen": message.time, "last_seen": message.time}
+    return ExtractedFact(fact=text, subject="Tomas", source_memories=[session.guid], source_messages=[message.id], **times)
+
+
+async def test_a_moment_goes_to_the_trash_with_the_fact_it_states_and_comes_back_with_it(services: AppServices):
+    session, messages = await add_day(services, *LINES)
+    await services.mind.key_moments.look_through_days()
+    before = await texts(services)
+    job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
+    await services.facts.learn(MIRA, [job])
+
+    await services.facts.forget_fact(job.guid)
+    assert not any("shipyard" in text for text in await texts(services))
+    assert any("baby" in text for text in await texts(services))
+    await services.facts.restore_facts([job])  # undo
+    assert await texts(services) == before
+
+    await services.facts.edit(job.guid, "Tomas builds boats in Bremen.")
+    assert not any("shipyard" in text for text in await texts(services))
+    await services.facts.restore_facts([job])
+    assert await texts(services) == before
+
+    await services.facts.forget_fact(job.guid)
+    await services.facts.restore(job.guid)  # from the trash
+    assert await texts(services) == before
+
+
+async def test_a_moment_the_user_deleted_does_not_come_back_with_an_unrelated_undo(services: AppServices):
+    session, messages = await add_day(services, *LINES)
+    await services.mind.key_moments.look_through_days()
+    job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
+    await services.facts.learn(MIRA, [job])
+    (moment,) = [moment for moment in await moments(services) if "shipyard" in moment.content]
+    await services.memory.forget_memory(moment.guid)
+
+    await services.facts.pin(job.guid, pinned=True)
+    await services.facts.restore_facts([job])
+
+    assert not any("shipyard" in text for text in await texts(services))
+
+
+@pytest.mark.parametrize("new_text", ["", "Tomas builds boats in Bremen."])
+async def test_what_was_forgotten_or_reworded_before_the_day_ended_is_no_moment_of_it(services: AppServices, new_text: str):
+    session, messages = await add_day(services, *LINES)
+    job = fact_of(session, messages[4], "Tomas also got the job at the shipyard in Bremen.")
+    await services.facts.learn(MIRA, [job])
+    if new_text:
+        await services.facts.edit(job.guid, new_text)
+    else:
+        await services.facts.forget_fact(job.guid)
+
+    await services.mind.key_moments.look_through_days()
+
+    assert not any("shipyard" in text for text in await texts(services))
+    assert any("baby" in text for text in await texts(services))
