@@ -337,7 +337,7 @@ async def test_where_no_memory_has_a_meaning_the_page_says_how_they_are_found(tm
 
 
 async def test_a_message_for_a_recall_test_is_tested_by_enter(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         pressed(page, "Test recall")
         first_hint = page.hint.text()
         QTest.keyClicks(page.search, "How is your sister?")
@@ -348,6 +348,7 @@ async def test_a_message_for_a_recall_test_is_tested_by_enter(tmp_path: Path, sc
 
         await until(page.detail.recall_view.isVisible)
         assert page.hint.isHidden()
+        assert scene.window.focusWidget() is page.search, "for the next message"
 
         page.search.selectAll()
         QTest.keyClicks(page.search, "Where is the boat?")
@@ -356,6 +357,20 @@ async def test_a_message_for_a_recall_test_is_tested_by_enter(tmp_path: Path, sc
         labels = page.detail.recall_view.findChildren(type(page.hint))
         assert not any("score" in label.text().lower() for label in labels)
         assert any("Score" in label.toolTip() for label in labels)
+        assert len(names(page)) == len(ALL)
+
+        QTest.mouseClick(page.detail.recall_view.close_button, Qt.MouseButton.LeftButton)
+        assert page.search.text() == "", "the message does not become a search"
+        assert page.hint.isHidden()
+        assert len(names(page)) == len(ALL)
+        QTest.keyClicks(page.search, "boat")
+        assert names(page) == ["The boat"]
+        pressed(page, "Test recall")
+        await until(page.detail.recall_view.isVisible)
+        assert len(names(page)) == len(ALL)
+        page.table.selectRow(0)
+        await until(lambda: not page.detail.recall_view.isVisible())
+        assert len(names(page)) == len(ALL)
 
 
 async def test_enter_tests_nothing_while_memories_are_searched(tmp_path: Path, script: Path):

@@ -37,6 +37,8 @@ class MemoryDetail(QStackedWidget):
     changed = Signal(str, object)
     duplicate_requested = Signal()
     forget_requested = Signal()
+    recall_left = Signal()
+    """Emitted when the result of a recall test is no longer on display."""
 
     def __init__(
         self,
@@ -66,6 +68,8 @@ class MemoryDetail(QStackedWidget):
         for widget in (self.empty_label, self._memory_sheet, self._session_sheet, self._recall_sheet):
             self.addWidget(widget)
         self.recall_view.closed.connect(self.show_current)
+        self._was_recall_shown = False
+        self.currentChanged.connect(lambda _index: self._on_sheet_changed())
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
@@ -131,7 +135,11 @@ class MemoryDetail(QStackedWidget):
     def show_recall(self) -> None:
         self.setCurrentWidget(self._recall_sheet)
         self._recall_sheet.verticalScrollBar().setValue(0)
-        self.recall_view.close_button.setFocus()
+
+    def _on_sheet_changed(self) -> None:
+        was_recall_shown, self._was_recall_shown = self._was_recall_shown, self.is_recall_shown
+        if was_recall_shown and not self.is_recall_shown:
+            self.recall_left.emit()
 
     @property
     def is_recall_shown(self) -> bool:

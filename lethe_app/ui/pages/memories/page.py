@@ -147,6 +147,7 @@ class MemoryPage(PersonaListPage):
         self.detail.changed.connect(self._on_field_edited)
         self.guard_undo(self.detail)
         self.detail.recall_view.memory_requested.connect(self._select_memory)
+        self.detail.recall_left.connect(self._clear_tested_message)
         self.detail.duplicate_requested.connect(self.duplicate_memory)
         self.detail.forget_requested.connect(self._forget_selected)
 
@@ -234,7 +235,7 @@ class MemoryPage(PersonaListPage):
         if self._awaits_test and not self.search.text():
             self._awaits_test = False
             self._show_hint("")
-        if self._awaits_test:
+        if self._awaits_test or (self.detail.is_recall_shown and not self.by_meaning_chip.isChecked()):
             self._show_hint(self.tr("Press Enter to test which memories this message recalls."))
         elif self.by_meaning_chip.isChecked():
             self._search_timer.start()
@@ -243,7 +244,7 @@ class MemoryPage(PersonaListPage):
 
     def _filter(self) -> None:
         distances = self._distances if self.by_meaning_chip.isChecked() and self.search.text().strip() else None
-        text = "" if self.by_meaning_chip.isChecked() else self.search.text()
+        text = "" if self.by_meaning_chip.isChecked() or self.detail.is_recall_shown else self.search.text()
         self.rows.set_filter(
             text,
             filter_predicate(
@@ -308,6 +309,15 @@ class MemoryPage(PersonaListPage):
         self.detail.recall_view.show_result(text, turn_memory, listed.__contains__)
         self.detail.show_recall()
         self.panes.show_detail()
+        self._filter()  # the message is no search text any more
+        (self.search if self.search.isVisible() else self.detail.recall_view.close_button).setFocus()
+
+    def _clear_tested_message(self) -> None:
+        """Clear the message of a recall test whose result is no longer shown, which would filter the list."""
+        self._show_hint("")
+        if not self.by_meaning_chip.isChecked():
+            self.search.clear()
+        self._filter()
 
     # The selected memory.
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
@@ -61,6 +62,8 @@ class RecallPreview(QWidget):
             self._cards.append(self._build_blocked_card(memory.blocked[:MAX_BLOCKED]))
         for card in self._cards:
             self._column.addWidget(card)
+        names = [recollection.title or _shorten(recollection.text) for recollection in memory.recalled]
+        announce(self, ". ".join((self._title.text(), *(names or [self.tr("None")]))))
 
     def _build_card(self, recollection: RecalledMemory, is_listed: Callable[[str], bool]) -> QWidget:
         card, column = create_card()
