@@ -85,9 +85,15 @@ async def until(condition: Callable[[], object], seconds: float = 120.0) -> None
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never happened"
-        QApplication.processEvents()
+        process_events()
         await asyncio.sleep(0.005)
+    process_events()
+
+
+def process_events() -> None:
+    """Run Qt as its event loop does, which also deletes what is to be deleted later."""
     QApplication.processEvents()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int = 60) -> None:
@@ -97,7 +103,7 @@ async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int =
     last: list[tuple[int, QRect]] = []
     rounds = 0
     for _ in range(most):
-        QApplication.processEvents()
+        process_events()
         await asyncio.sleep(0.02)
         await scene.services.core.database.run(lambda _connection: None)
         now = [(id(part), part.geometry()) for part in widget.findChildren(QWidget) if part.isVisible()]
@@ -140,5 +146,4 @@ async def opened(
             await scene.close_controller()
         await services.close()
         window.deleteLater()
-        QApplication.processEvents()
-        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # otherwise deferred until an event loop of Qt runs
+        process_events()

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -24,7 +25,9 @@ from lethe_app.ui.widgets.labels import create_text_label
 
 
 async def run_dialog(dialog: QDialog) -> bool:
-    """Show `dialog` modally to its window, wait until it is closed, and return whether it was accepted."""
+    """Show `dialog` modally to its window, wait until it is closed, and return whether it was accepted. It is deleted when the
+    calling task ends, so that what was entered can be read after other awaits, too.
+    """
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
     dialog.open()
@@ -32,7 +35,9 @@ async def run_dialog(dialog: QDialog) -> bool:
         return await answer == QDialog.DialogCode.Accepted
     finally:
         dialog.close()
-        dialog.deleteLater()
+        task = asyncio.current_task()
+        assert task is not None
+        task.add_done_callback(lambda _task: dialog.deleteLater() if isValid(dialog) else None)
 
 
 class ContentDialog(QDialog):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from shiboken6 import isValid
 
 from lethe_app.ui.core.actions import ACTION_GROUPS, ACTION_SPECS
+from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
+from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
+from tests.ui.window_scene import process_events, until
 
 
 def test_the_list_of_shortcuts_fits_a_small_screen_and_is_scrolled_in_one_direction(qtbot, theme):
@@ -46,3 +52,27 @@ def test_shortcuts_are_found_by_usual_words(qtbot, theme):
     assert dialog.no_match.isVisible()
     dialog.search.clear()
     assert len(dialog.shown_names) == len(ACTION_SPECS)
+
+
+async def test_what_was_entered_can_be_read_until_the_task_that_asked_ends(qtbot, theme):
+    place = QWidget()
+    qtbot.addWidget(place)
+    dialog = NotebookTitleDialog(place, "Rename notebook", "Rename", "Garden")
+    proceed = asyncio.Event()
+
+    async def ask() -> str:
+        await run_dialog(dialog)
+        await proceed.wait()  # as for storage
+        return dialog.entered_title
+
+    asking = asyncio.create_task(ask())
+    await until(dialog.isVisible)
+    QTest.keyClicks(dialog.field, "Allotment")
+    dialog.accept()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    process_events()
+    proceed.set()
+
+    assert await asking == "Allotment"
+    await until(lambda: not isValid(dialog))

@@ -124,6 +124,11 @@ async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
         assert titles(page) == ["Boats", "Cooking", "Garden"]
         await until(lambda: page.editor.text == "# Boats\n\n")
         assert page.length_label.text().startswith("0 lines. Split")
+        QTest.keyClicks(page.editor, "Plant tulips")
+        QTest.keyClick(page.editor, Qt.Key.Key_Return)
+        QTest.keyClicks(page.editor, "The Heron is green")
+        assert page.editor.text == "# Boats\n\n- Plant tulips\n- The Heron is green", "below the title, each a line"
+        await until(lambda: page.length_label.text().startswith("2 lines. Split"))
 
         path = scene.services.paths.notebooks / "mira" / "boats.md"
         path.write_text("# Boats\n\nThe Heron leaks.\n", encoding="utf-8")

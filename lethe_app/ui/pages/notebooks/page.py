@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
@@ -21,6 +21,7 @@ from lethe_app.ui.core.routes import NotebooksRoute, Route
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
+from lethe_app.ui.pages.notebooks.editor import NotebookText
 from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import FieldChange
@@ -29,21 +30,6 @@ from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
-from lethe_app.ui.widgets.text_area import TextAreaField
-
-
-class NotebookText(TextAreaField):
-    """Text field that scrolls instead of growing with its text."""
-
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(name, parent=parent)
-        self.setMinimumHeight(0)
-        # Qt's QWIDGETSIZE_MAX, which stands for no maximum.
-        self.setMaximumHeight(16777215)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def adjust_height(self) -> None:
-        """Do nothing: the layout decides the height."""
 
 
 class NotebookTitleDialog(QuestionDialog):
@@ -273,7 +259,10 @@ class NotebookPage(PersonaListPage):
         text = await self._notebooks.load_text(self._owner_id, name) if name else ""
         if name == self.notebook_name and self._typed_text is None:
             self._base_text = text
+            was_empty = not self.editor.text
             self.editor.set_text(text)
+            if was_empty:
+                self.editor.move_to_end()
             self.reader.set_text(text)
 
     def _show_editor(self, *, is_editing: bool) -> None:
@@ -282,6 +271,7 @@ class NotebookPage(PersonaListPage):
         shown = self.editor if is_editing else self.reader
         self.text_stack.setCurrentWidget(shown)
         self.edit_button.setText(self.tr("Done") if is_editing else self.tr("Edit"))
+        self.editor.move_to_end()
         self.panes.show_detail()
         shown.setFocus()
 
@@ -363,6 +353,7 @@ class NotebookPage(PersonaListPage):
     async def _create_notebook(self) -> None:
         dialog = NotebookTitleDialog(self._context.dialog_parent, self.tr("New notebook"), self.tr("Create"))
         if await run_dialog(dialog):
+            self._context.notifier.drop_undoable()
             await self._save_typed_text()
             await self._reload(await self._notebooks.create(self.persona_selector.persona_id, dialog.entered_title))
             self._show_editor(is_editing=True)
