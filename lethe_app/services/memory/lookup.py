@@ -77,6 +77,12 @@ class MemoryLookup:
             return await self._recall.preview(await self._recall_contexts.build_for_next_message(session_id, text))
         return await self._recall.preview(await self._recall_contexts.build_for_new_session(persona_id, text))
 
+    async def list_in_prompt(self, session_id: UUID) -> set[UUID]:
+        """Return the sessions and memories that are in the prompt of a session's next message word for word, the session itself
+        included, so that nothing of them is recalled. Raise StorageError and FileError.
+        """
+        return (await self._recall_contexts.build_for_next_message(session_id, "")).in_view
+
     async def load_notes(self, session_id: UUID) -> dict[str, str]:
         """Return the notes on the current session, by key."""
         return parse_notes(await self._session_state.get(session_id, SCRATCH))

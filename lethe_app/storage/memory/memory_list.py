@@ -19,10 +19,11 @@ SELECT rowid, guid, category, insertion, {title}, content, reason, keywords_main
     metadata, priority, added, last_trigger, trigger_count, end_time, enabled, sticky, protected
 FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL
 AND (category <> 'chat_session' OR content <> ''
-    OR (SELECT archived AND message_count > 1 FROM sessions WHERE sessions.guid = memories.guid))
+    OR (SELECT archived AND message_count > 1 FROM sessions WHERE sessions.guid = memories.guid)
+    AND NOT EXISTS (SELECT 1 FROM session_parts WHERE session_id = memories.guid AND part = 'summary' AND state = 'done'))
 ORDER BY rowid DESC LIMIT ?
 """.format(title=shown_title("memories"))  # noqa: S608 - no value is in the text
-"""Query of memories; a session that is open and not summarised, or in which nothing but a greeting was said, is none yet."""
+"""Query of memories; a session is none while it is open and not summarised, and if nothing in it was worth a summary."""
 TYPES = {kind.value: kind for kind in MemoryType}
 INSERTIONS = {insertion.value: insertion for insertion in MemoryInsertion}
 MAX_ROWID = 2**63 - 1

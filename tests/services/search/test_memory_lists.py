@@ -66,6 +66,16 @@ async def test_a_line_says_what_the_memory_says(services: AppServices):
     assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
 
 
+async def test_a_conversation_in_which_nothing_was_worth_a_summary_is_no_memory(services: AppServices):
+    small_talk, nuts = await hold(services, "Where does my sister live?", "Hm."), await hold(services, *NUTS)
+    for session in (small_talk, nuts):
+        await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+
+    assert await services.memory_lists.is_summarised(small_talk.guid)
+    assert [line.guid for line in await lines(services)] == [str(nuts.guid)]
+
+
 async def test_conversations_that_have_ended_are_listed_too_and_can_be_looked_at(services: AppServices):
     session = await hold(services, *NUTS)
     assert await lines(services) == []  # an open one is no memory yet

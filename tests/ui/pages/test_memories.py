@@ -18,10 +18,12 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import DiskFull
 from lethe_app.ui.pages import undo_commands
 from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
@@ -349,14 +351,14 @@ async def test_a_message_for_a_recall_test_is_tested_by_enter(tmp_path: Path, sc
         await until(page.detail.recall_view.isVisible)
         assert page.hint.isHidden()
         assert scene.window.focusWidget() is page.search, "for the next message"
+        labels = page.detail.recall_view.findChildren(type(page.hint))
+        assert not any("score" in label.text().lower() for label in labels)
+        assert any("Score" in label.toolTip() for label in labels)
 
         page.search.selectAll()
         QTest.keyClicks(page.search, "Where is the boat?")
         QTest.keyClick(page.search, Qt.Key.Key_Return)
         await until(lambda: any("Where is the boat?" in label.text() for label in page.detail.recall_view.findChildren(QLabel)))
-        labels = page.detail.recall_view.findChildren(type(page.hint))
-        assert not any("score" in label.text().lower() for label in labels)
-        assert any("Score" in label.toolTip() for label in labels)
         assert len(names(page)) == len(ALL)
 
         QTest.mouseClick(page.detail.recall_view.close_button, Qt.MouseButton.LeftButton)
@@ -576,3 +578,13 @@ async def test_columns_of_uses_are_shown_once_a_memory_was_recalled(tmp_path: Pa
         await scene.services.memory.edit(boat.model_copy(update={"trigger_count": 2}))
 
         await until(lambda: not page.table.isColumnHidden(USES))
+
+
+def test_a_recall_test_names_what_is_in_the_prompt_anyway(qtbot, theme):
+    view = RecallPreview()
+    qtbot.addWidget(view)
+
+    view.show_result("Where is Ines?", TurnMemory(), lambda _guid: False, ["Baker in Porto", "Cats", "Boats", "Fairs", "Rain"])
+
+    words = " ".join(label.text() for label in view.findChildren(QLabel)).replace("\u200b", "")
+    assert "“Baker in Porto”, “Cats”, “Boats”, “Fairs” and 1 more." in words

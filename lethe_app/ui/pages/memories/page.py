@@ -302,11 +302,12 @@ class MemoryPage(PersonaListPage):
         """Show which memories a message would recall now."""
         session = self._context.current_session()
         is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
-        turn_memory = await self._lookup.preview_recall(
-            self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None
-        )
-        listed = {line.guid for line in self.rows.all_rows}
-        self.detail.recall_view.show_result(text, turn_memory, listed.__contains__)
+        session_id = session.guid if session and is_same_persona else None
+        turn_memory = await self._lookup.preview_recall(self.persona_selector.persona_id, text, session_id)
+        in_prompt = await self._lookup.list_in_prompt(session_id) if session_id is not None else set[UUID]()
+        listed = {line.guid: line.title for line in self.rows.all_rows}
+        titles = [title for guid, title in listed.items() if UUID(guid) in in_prompt]
+        self.detail.recall_view.show_result(text, turn_memory, listed.__contains__, titles)
         self.detail.show_recall()
         self.panes.show_detail()
         self._filter()  # the message is no search text any more

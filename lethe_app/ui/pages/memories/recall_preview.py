@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -19,6 +19,8 @@ from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 MAX_BLOCKED = 12
+MAX_TITLES = 4
+"""Conversations in the prompt that are named."""
 
 
 class RecallPreview(QWidget):
@@ -44,8 +46,13 @@ class RecallPreview(QWidget):
         self._column.addLayout(head)
         self._cards: list[QWidget] = []
 
-    def show_result(self, text: str, memory: TurnMemory, is_listed: Callable[[str], bool]) -> None:
-        """Show the result of a recall test; `is_listed` returns whether the memory with a GUID is in the list."""
+    def show_result(
+        self, text: str, memory: TurnMemory, is_listed: Callable[[str], bool], titles_in_prompt: Sequence[str] = ()
+    ) -> None:
+        """Show the result of a recall test; `is_listed` returns whether the memory with a GUID is in the list.
+
+        `titles_in_prompt` are those of conversations and memories that are in the prompt word for word.
+        """
         for card in self._cards:
             self._column.removeWidget(card)
             # deleteLater() deletes in a later pass of the event loop; until then the old cards would be painted over the new
@@ -58,6 +65,8 @@ class RecallPreview(QWidget):
         if not memory.recalled:
             text = self.tr("None. What is always in the prompt, such as core facts and summaries, is not listed here.")
             self._cards.append(build_small_label(text))
+        if titles_in_prompt:
+            self._cards.append(build_small_label(insert_break_points(self._name_titles_in_prompt(titles_in_prompt))))
         if memory.blocked:
             self._cards.append(self._build_blocked_card(memory.blocked[:MAX_BLOCKED]))
         for card in self._cards:
@@ -92,6 +101,13 @@ class RecallPreview(QWidget):
             button.clicked.connect(lambda: self.memory_requested.emit(str(recollection.memory)))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return card
+
+    def _name_titles_in_prompt(self, titles: Sequence[str]) -> str:
+        named = ", ".join(self.tr("“{title}”").format(title=_shorten(title)) for title in titles[:MAX_TITLES])
+        if len(titles) > MAX_TITLES:
+            named = self.tr("{titles} and {n} more").format(titles=named, n=len(titles) - MAX_TITLES)
+        text = self.tr("In the prompt word for word already, so that nothing of it has to be recalled: {titles}.")
+        return text.format(titles=named)
 
     def _build_blocked_card(self, blocked: list[BlockedMemory]) -> QWidget:
         card, column = create_card(self.tr("Matched, but not used"))
