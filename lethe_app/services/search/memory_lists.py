@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from uuid import UUID
 
-from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.list_items import MeaningSearchGap, MemoryFiling, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
@@ -15,7 +14,6 @@ from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.passage_sources import owner_of_waiting
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.memories import MemoryStore
@@ -39,7 +37,7 @@ class MemoryLists:
         memory_index: MemoryIndex,
         indexing: IndexingService,
     ) -> None:
-        self._listing, self._archive_jobs = MemoryListRows(database), ArchiveJobs(database)
+        self._listing = MemoryListRows(database)
         self._memory_store, self._memory_cache, self._session_store = memory_store, memory_cache, session_store
         self._memory_index, self._indexing = memory_index, indexing
 
@@ -68,10 +66,6 @@ class MemoryLists:
         message.
         """
         return memory.name or await self._session_store.title_of(memory.guid)
-
-    async def is_summarised(self, session_id: UUID) -> bool:
-        """Return whether a summary was made of a session, which is empty if nothing in it was worth remembering."""
-        return SessionPart.SUMMARY in await self._archive_jobs.parts_of(session_id)
 
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash and remove their passages from the index."""

@@ -57,6 +57,7 @@ class PageController(QObject):
             self.navigator,
             lambda: sessions.current_session,
             self.open_session,
+            lambda session_id: window.sidebar.end_requested.emit(str(session_id)),
             self.run_action,
             file_transfers,
             view.render_avatar,
@@ -88,7 +89,13 @@ class PageController(QObject):
     def _create_page(self, route: Route) -> Page:
         page = self._registry.create_page(route)
         page.name_changed.connect(self._update_window_title)
+        page.undo_stack.indexChanged.connect(self._drop_undoable)
         return page
+
+    def _drop_undoable(self, index: int) -> None:
+        """Keep the change of an earlier notification no longer, because another one was made since."""
+        if index:
+            self._window.notifier.drop_undoable()
 
     # Personas
 

@@ -34,6 +34,8 @@ class PageContext:
     """Return the session on display; None if there is none."""
     open_session: Callable[[UUID, UUID | None], None]
     """Leave the pages for a session and, if given, for a message in it."""
+    end_session: Callable[[UUID], None]
+    """End a session now, so that its title, summary and facts are made."""
     run_action: Callable[[str], None]
     """Run an action of the window by name; the pages are left first for one that needs the conversation."""
     file_transfers: FileTransfers

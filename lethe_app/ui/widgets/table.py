@@ -46,6 +46,8 @@ class Table(QTableView, Generic[Row]):
     current_changed = Signal(object)
     """New current row, or None."""
     delete_requested = Signal(list)
+    rename_requested = Signal()
+    """F2 was pressed on the current row."""
     menu_requested = Signal(object)
     """Position of the context menu, in global coordinates."""
 
@@ -200,6 +202,8 @@ class Table(QTableView, Generic[Row]):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current_row is not None:
             self.opened.emit(self.current_row)
+        elif event.key() == Qt.Key.Key_F2 and self.current_row is not None:
+            self.rename_requested.emit()
         elif event.key() == Qt.Key.Key_Delete and self.selected_rows:
             self.delete_requested.emit(self.selected_rows)
         elif event.key() == Qt.Key.Key_Escape:

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.list_items import NEVER, MemoryLine
@@ -72,7 +72,7 @@ async def test_a_conversation_in_which_nothing_was_worth_a_summary_is_no_memory(
         await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    assert await services.memory_lists.is_summarised(small_talk.guid)
+    assert SessionPart.SUMMARY in await services.archive_queue.parts(small_talk.guid)
     assert [line.guid for line in await lines(services)] == [str(nuts.guid)]
 
 

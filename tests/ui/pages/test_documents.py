@@ -152,3 +152,33 @@ async def test_a_changed_file_is_read_again_and_a_broken_one_says_why(tmp_path: 
         QApplication.processEvents()
         page.read_changed_files()
         await until(lambda: any(toast.text == "No file has changed." for toast in scene.toasts))
+
+
+async def test_where_there_are_documents_a_question_can_be_typed_at_once(tmp_path: Path, manual: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        assert scene.window.focusWidget() is page.add_documents_button
+        drop(page, manual)
+        await until(lambda: titles(page) == ["Crew", "Manual"])
+        await until(lambda: [toast.text for toast in scene.toasts] == ["2 documents were added."])
+        page.back.click()
+        await until(lambda: scene.page is None)
+
+        page = await page_of(scene)
+
+        await until(lambda: titles(page) == ["Crew", "Manual"] and scene.window.focusWidget() is page.question)
+
+
+async def test_a_document_added_while_an_answer_is_shown_is_the_one_that_is_removed(tmp_path: Path, manual: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        drop(page, manual / "Crew.txt")
+        await until(lambda: scene.window.focusWidget() is page.question)
+        QTest.keyClicks(page.question, "What does the cook fear?")
+        await until(lambda: "The cook fears geese." in texts(page))
+
+        drop(page, manual / "Manual.md")
+
+        await until(lambda: page.table.current_row is not None and page.table.current_row.title == "Manual")
+        await until(lambda: "The cook fears geese." in texts(page))
+        assert page.question.text() == "What does the cook fear?"

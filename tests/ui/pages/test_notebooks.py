@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QDate, QLocale, Qt
 from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
@@ -239,3 +239,21 @@ def test_a_rendered_notebook_loads_no_image_and_shows_html_as_text(qtbot, tmp_pa
 
     assert "<b>not bold</b>" in reader.toPlainText()
     assert all(shown.pixelColor(x, y) != QColor("red") for x in range(0, 300, 4) for y in range(0, 200, 4))
+
+
+async def test_the_menu_and_the_keys_do_what_the_buttons_do(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "garden")
+        page.table.menu_requested.emit(page.table.mapToGlobal(page.table.rect().center()))
+        menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
+        entries = {action.text(): action.isEnabled() for action in menu.actions()}
+        assert entries == {"Edit\tEnter": True, "Rename…\tF2": True, "Merge": False, "Split": False, "Delete\tDel": True}
+        menu.close()
+
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        assert scene.window.focusWidget() is page.editor
+        assert page.editor.textCursor().atEnd(), "not before the title"
+        QTest.keyClick(page.table, Qt.Key.Key_F2)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, NotebookTitleDialog)
+        dialog.reject()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
@@ -17,6 +17,7 @@ from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.sessions import commands, replay
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
@@ -136,7 +137,7 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
 
 
-async def test_an_ended_conversation_of_which_nothing_is_kept_says_so_wherever_its_summary_is_shown(tmp_path: Path):
+async def test_an_ended_conversation_of_which_nothing_is_kept_says_so_and_is_no_memory(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "Small talk", "Hello!", "Hello.", "How are you?", "Fine.", archived=True)
         await scene.services.archive_queue.update(session.guid)
@@ -152,9 +153,8 @@ async def test_an_ended_conversation_of_which_nothing_is_kept_says_so_wherever_i
         await until(lambda: isinstance(scene.page, MemoryPage))
         memories = scene.page
         assert isinstance(memories, MemoryPage)
-        await until(lambda: memories.table.select_row(str(session.guid)))
-        await until(lambda: memories.detail.memory is not None and memories.detail.memory.guid == session.guid)
-        assert reason in [label.text() for label in memories.detail.currentWidget().findChildren(QLabel)]
+        await settled(scene, memories)
+        assert memories.rows.row_total == 0
 
 
 async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
@@ -448,3 +448,53 @@ async def test_columns_that_no_conversation_fills_are_hidden(tmp_path: Path):
         await scene.services.archive_queue.write(guid, SessionPart.RELEVANCE, 4)
 
         await until(lambda: not page.table.isColumnHidden(AUTHOR) and not page.table.isColumnHidden(RELEVANCE))
+
+
+async def test_a_conversation_is_renamed_by_its_key_and_from_its_form(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        await settled(scene, page)
+
+        QTest.keyClick(page.table, Qt.Key.Key_F2)
+        field = page.detail.form.field_widget("name")
+        assert scene.window.focusWidget() is field
+        QTest.keyClicks(field, "The gale")
+        await until(lambda: page.table.current_row is not None and page.table.current_row.name == "The gale")
+
+        page.detail.edit_button.click()
+        assert not field.isVisible()
+        page.detail.edit_button.click()
+        assert scene.window.focusWidget() is field
+
+
+async def test_an_open_conversation_is_ended_on_the_page(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "The storm", *LINES)
+        scene.services.core.sessions_changed.notify("mira")
+        await until(lambda: scene.window.sidebar.model.find_session(str(session.guid)) is not None)
+        page = await session_page(scene, session)
+        assert page.detail.extract_button.text() == "Extract facts now"
+
+        QTest.mouseClick(page.detail.end_button, Qt.MouseButton.LeftButton)
+
+        await until(lambda: any("has ended" in toast.text for toast in scene.toasts))
+        assert (await scene.services.sessions.open(session.guid)).archived
+        await until(lambda: page.detail.end_button.isHidden() and page.detail.extract_button.text() == "Extract facts again")
+
+
+async def test_what_no_title_has_is_searched_in_the_messages(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        assert page.search_messages_button.isHidden()
+
+        QTest.keyClicks(page.search, "hatch")
+        assert page.rows.visible_rows == []
+        assert "Press Enter to search the messages" in page.table.no_match_text
+        assert page.search_messages_button.isVisible()
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: isinstance(scene.page, SearchPage))
+        assert isinstance(scene.page, SearchPage)
+        assert scene.page.search.text() == "hatch"

@@ -17,6 +17,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
 from lethe_app.paths import Paths
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.timeline.list import TimelineRowKind
 from lethe_app.ui.pages.timeline.page import TimelinePage
@@ -199,16 +200,48 @@ async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_pat
         rows = {row.text: row for row in page.row_model.timeline_rows}
 
         assert not rows["May 2026"].has_source
-        assert [action.text() for action in page.build_menu(rows["From “The bell”"]).actions()] == ["Open in the conversation"]
-        said, known = page.build_menu(rows["Tomas keeps bees."]).actions()
-        said.trigger()
+        assert [entry.title for entry in page.list_actions(rows["From “The bell”"])] == ["Open in the conversation\tEnter"]
+        entries = page.list_actions(rows["Tomas keeps bees."])
+        assert [entry.title for entry in entries] == [
+            "Open in the conversation\tEnter",
+            "Edit in Facts…\tF2",
+            "Pin",
+            "Forget…\tDel",
+        ]
+        entries[2].run()
+        await until(lambda: texts(page)[:3] == ["Pinned", "Tomas is allergic.", "Tomas keeps bees."])
+        page.undo_stack.undo()
+        await until(lambda: texts(page)[:2] == ["Pinned", "Tomas is allergic."] and "May 2026" in texts(page))
+        entries[0].run()
         await until(lambda: scene.page is None and "I keep bees." in scene.words)
         scene.window.window_actions["timeline"].trigger()
-        known.trigger()
+        await until(lambda: isinstance(scene.page, TimelinePage) and scene.page.row_model.timeline_rows)
+        again = scene.page
+        assert isinstance(again, TimelinePage)
+        again.fact_list.setCurrentIndex(again.row_model.index(texts(again).index("Tomas keeps bees.")))
+        QTest.keyClick(again.fact_list, Qt.Key.Key_F2)
         await until(lambda: isinstance(scene.page, FactPage) and scene.page.detail.fact is not None)
         assert isinstance(scene.page, FactPage)
         assert scene.page.detail.fact is not None
         assert scene.page.detail.fact.fact == "Tomas keeps bees."
+
+
+async def test_a_fact_is_forgotten_by_its_key_and_taken_back(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (scene, page):
+        page.search.setFocus()
+        page.fact_list.setFocus(Qt.FocusReason.TabFocusReason)
+        assert page.fact_list.currentIndex().row() == 1, "the first fact, below its heading"
+        page.fact_list.setCurrentIndex(page.row_model.index(texts(page).index("Tomas keeps bees.")))
+
+        QTest.keyClick(page.fact_list, Qt.Key.Key_Delete)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, ConfirmDialog)
+        dialog.accept()
+        await until(lambda: "Tomas keeps bees." not in texts(page))
+        assert page.fact_list.currentIndex().isValid()
+
+        page.undo_stack.undo()
+        await until(lambda: "Tomas keeps bees." in texts(page))
 
 
 async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):

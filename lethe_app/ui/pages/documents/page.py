@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication, QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -24,6 +24,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.documents.detail import DocumentDetail, format_passages
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
@@ -57,6 +58,7 @@ class DocumentsPage(PersonaListPage):
         self._documents, self._knowledge_base, self._indexing = documents, knowledge_base, indexing
         self._waiting = 0
         """Number of passages that the answer on display could not compare by meaning yet."""
+        self._is_loaded = False
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -117,10 +119,11 @@ class DocumentsPage(PersonaListPage):
         self.table.current_changed.connect(self._show_current)
         self.table.clicked.connect(lambda _index: self._show_document(self.table.current_row))
         self.table.delete_requested.connect(lambda _rows: self.remove_selected())
+        self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
 
     def first_focus_widget(self) -> QWidget:
-        return self.table if self.rows.row_total else self.add_documents_button
+        return self.question if self.rows.row_total else self.add_documents_button
 
     def show_route(self, route: Route) -> None:
         """Show the documents of the persona or world that a route names."""
@@ -142,6 +145,9 @@ class DocumentsPage(PersonaListPage):
         self.rows.set_rows(documents)
         self._show_count(self.rows, format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents")))
         self._update_buttons()
+        if documents and self.add_documents_button.hasFocus() and not self._is_loaded:
+            self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
+        self._is_loaded = True
         current = self.table.current_row
         self._ask() if is_answer or (asked and current is None) else self._show_document(current)
 
@@ -252,8 +258,10 @@ class DocumentsPage(PersonaListPage):
             text = text if len(added) == 1 else self.tr("{n} documents were added.").format(n=len(added))
             self._context.notifier.notify(text)
             await self._reload()
-            if not self.question.text().strip():
-                self.table.select_row(added[0].guid)
+            is_answer = self._is_answer_shown
+            self.table.select_row(added[0].guid)
+            if is_answer:
+                self._ask()
             self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again
         elif not errors and not files:
             self._context.notifier.notify(self.tr("The folder contains no documents that can be read."))
@@ -284,6 +292,11 @@ class DocumentsPage(PersonaListPage):
             self.add_files(paths)
 
     # Removing
+
+    def _show_menu(self, position: QPoint) -> None:
+        if self.table.selected_rows:
+            remove = MenuEntry(self.tr("Remove…\tDel"), self.remove_selected)
+            popup_menu(self, position, [MenuEntry(self.refresh_button.text(), self.read_changed_files), remove])
 
     def remove_selected(self) -> None:
         """Remove the selected documents after a confirmation."""

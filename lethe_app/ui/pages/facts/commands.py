@@ -7,6 +7,8 @@ from uuid import UUID
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.memory.facts import FactService
+from lethe_app.ui.core.formatting import truncate_text
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -60,6 +62,27 @@ class FactEdits:
         self._push_command(
             persona_id, title, lambda: self._fact_service.restore(fact.guid, replaces_successor=replace_successor)
         )
+
+    def ask_to_forget(self, persona_id: str, persona_name: str, facts: Sequence[ExtractedFact]) -> None:
+        """Forget facts after confirmation, because a forgotten fact is not extracted again from the same session."""
+        if facts:
+            self._context.tasks.start_task(self._confirm_and_forget(persona_id, persona_name, facts), key="fact dialog")
+
+    async def _confirm_and_forget(self, persona_id: str, persona_name: str, facts: Sequence[ExtractedFact]) -> None:
+        tr, is_single = self._page.tr, len(facts) == 1
+        description = f"“{truncate_text(facts[0].fact, 60)}”" if is_single else tr("{n} facts").format(n=len(facts))
+        question = ConfirmDialog(
+            self._context.dialog_parent,
+            tr("Forget {what}?").format(what=description),
+            tr(
+                "{name} will no longer know it and will not learn it again from the same conversations. You can undo "
+                "this right afterwards."
+            ).format(name=persona_name),
+            tr("Forget {what}").format(what=description if len(description) <= 40 else tr("this fact")),
+        )
+        if await run_dialog(question):
+            notice = tr("{what} was forgotten.") if is_single else tr("{what} were forgotten.")
+            self.forget_facts(persona_id, facts, notice.format(what=description))
 
     def forget_facts(self, persona_id: str, facts: Sequence[ExtractedFact], notice: str) -> None:
         """Forget facts and show a notification with an undo button, which works after the page was closed, too."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale, QPoint, Qt
-from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.memory.facts import FactService
@@ -13,7 +13,7 @@ from lethe_app.services.search.fact_lists import FactLists, FactSource
 from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.facts.detail import FactDetail
@@ -33,6 +33,7 @@ from lethe_app.ui.pages.facts.table_model import (
 )
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
@@ -106,6 +107,7 @@ class FactPage(PersonaListPage):
         self.table.current_changed.connect(self._show_fact)
         self.table.opened.connect(lambda _fact: self.detail.field.setFocus())
         self.table.delete_requested.connect(self.forget_facts)
+        self.table.rename_requested.connect(self.detail.field.setFocus)
         self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
         self.detail.text_edited.connect(lambda fact, text: self.edits.edit_text(self.persona_selector.persona_id, fact, text))
@@ -271,37 +273,19 @@ class FactPage(PersonaListPage):
             self.edits.merge_facts(self.persona_selector.persona_id, facts, dialog.entered_text)
 
     def forget_facts(self, facts: list[ExtractedFact]) -> None:
-        """Forget facts after confirmation, because a forgotten fact is not extracted again from the same session."""
-        if facts:
-            self._context.tasks.start_task(self._confirm_and_forget(facts), key="fact dialog")
-
-    async def _confirm_and_forget(self, facts: list[ExtractedFact]) -> None:
-        text = facts[0].fact if len(facts[0].fact) <= 60 else f"{facts[0].fact[:59]}…"
-        description = f"“{text}”" if len(facts) == 1 else self.tr("{n} facts").format(n=len(facts))
-        question = ConfirmDialog(
-            self._context.dialog_parent,
-            self.tr("Forget {what}?").format(what=description),
-            self.tr(
-                "{name} will no longer know it and will not learn it again from the same conversations. You can undo "
-                "this right afterwards."
-            ).format(name=self.persona_selector.persona_name),
-            self.tr("Forget {what}").format(what=description if len(description) <= 40 else self.tr("this fact")),
-        )
-        if await run_dialog(question):
-            notice = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
-            self.edits.forget_facts(self.persona_selector.persona_id, facts, notice.format(what=description))
+        """Forget facts after confirmation."""
+        self.edits.ask_to_forget(self.persona_selector.persona_id, self.persona_selector.persona_name, facts)
 
     def _show_menu(self, position: QPoint) -> None:
         facts = self.table.selected_rows
         if not facts:
             return
-        menu, first = QMenu(self), facts[0]
-        # The menu is a child of the page and would otherwise exist until the page is closed.
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        persona_id, first = self.persona_selector.persona_id, facts[0]
         pin = self.tr("Unpin") if first.pinned else self.tr("Pin")
-        menu.addAction(
-            pin, lambda: self.edits.set_pinned(self.persona_selector.persona_id, first, pinned=not first.pinned)
-        ).setEnabled(len(facts) == 1)
-        menu.addAction(self.tr("Merge facts…"), self.merge_selected).setEnabled(len(facts) > 1)
-        menu.addAction(self.tr("Forget…"), lambda: self.forget_facts(facts))
-        menu.popup(position)
+        entries = [
+            MenuEntry(self.tr("Edit\tF2"), self.detail.field.setFocus, len(facts) == 1),
+            MenuEntry(pin, lambda: self.edits.set_pinned(persona_id, first, pinned=not first.pinned), len(facts) == 1),
+            MenuEntry(self.tr("Merge facts…"), self.merge_selected, len(facts) > 1),
+            MenuEntry(self.tr("Forget…\tDel"), lambda: self.forget_facts(facts)),
+        ]
+        popup_menu(self, position, entries)

@@ -54,7 +54,7 @@ class MemoryDetail(QStackedWidget):
         self._memory_lists, self._preferences = memory_lists, preferences
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
-        self._session_title = self._missing_summary = ""
+        self._session_title = ""
         self._guid_to_show: UUID | None = None
         self.setMinimumWidth(MIN_WIDTH)
         self.empty_label = self._build_empty_label()
@@ -94,16 +94,14 @@ class MemoryDetail(QStackedWidget):
         try:
             memory = await self._memory_lists.load_memory(guid)
             title = await self._memory_lists.title_of(memory)
-            is_summarised = await self._memory_lists.is_summarised(guid)
         except StorageError:
-            memory, title, is_summarised = None, "", False
+            memory, title = None, ""
         if self._guid_to_show != guid:
             return
         is_same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
         if is_same and self._is_unsaved(guid):
             return  # somebody typed on while it was read
         self.memory, self._session_title = memory, format_session_title(title)
-        self._missing_summary = format_missing_summary(has_ended=True, is_made=is_summarised)
         if not (is_same and self.currentWidget() is self._recall_sheet):
             self.show_current()
         elif memory is not None:
@@ -165,7 +163,8 @@ class MemoryDetail(QStackedWidget):
             return
         self._title.setText(insert_break_points(self._session_title))
         self._date_label.setText(format_date_time(memory.added))
-        self._summary.setText(insert_break_points(memory.content[:MAX_SUMMARY_LENGTH] or self._missing_summary))
+        summary = memory.content[:MAX_SUMMARY_LENGTH] or format_missing_summary(has_ended=True, is_made=False)
+        self._summary.setText(insert_break_points(summary))
         self._keywords.setText(insert_break_points(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))
 

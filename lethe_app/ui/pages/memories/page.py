@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -16,7 +15,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_memory_count
-from lethe_app.ui.core.routes import MemoriesRoute, Route
+from lethe_app.ui.core.routes import MemoriesRoute, Route, SessionsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.memories.commands import MemoryEdits
@@ -38,6 +37,7 @@ from lethe_app.ui.pages.memories.table_model import (
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.card_column import create_empty_view, create_placeholder
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
@@ -143,6 +143,7 @@ class MemoryPage(PersonaListPage):
         self.table.current_changed.connect(self._show_current)
         self.table.opened.connect(lambda _line: self.detail.focus_first_field())
         self.table.delete_requested.connect(self.forget_memories)
+        self.table.rename_requested.connect(self.detail.focus_first_field)
         self.table.menu_requested.connect(self._show_menu)
         self.detail.changed.connect(self._on_field_edited)
         self.guard_undo(self.detail)
@@ -245,6 +246,7 @@ class MemoryPage(PersonaListPage):
     def _filter(self) -> None:
         distances = self._distances if self.by_meaning_chip.isChecked() and self.search.text().strip() else None
         text = "" if self.by_meaning_chip.isChecked() or self.detail.is_recall_shown else self.search.text()
+        self.table.no_match_text = self.tr("No matches. Try fewer words, or search “By meaning”.") if text.strip() else ""
         self.rows.set_filter(
             text,
             filter_predicate(
@@ -384,13 +386,13 @@ class MemoryPage(PersonaListPage):
         lines = self.table.selected_rows
         if not lines:
             return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        entries: list[tuple[str, Callable[[], object], bool]] = [
-            (self.tr("Open"), self.detail.focus_first_field, True),
-            (self.tr("Duplicate"), self.duplicate_memory, len(lines) == 1 and not lines[0].is_session),
-            (self.tr("Forget"), lambda: self.forget_memories(lines), any(not line.is_session for line in lines)),
+        entries = [
+            MenuEntry(self.tr("Open\tEnter"), self.detail.focus_first_field),
+            MenuEntry(self.tr("Duplicate"), self.duplicate_memory, len(lines) == 1 and not lines[0].is_session),
         ]
-        for title, slot, is_enabled in entries:
-            menu.addAction(title, slot).setEnabled(is_enabled)
-        menu.popup(position)
+        if all(line.is_session for line in lines):
+            text = self.tr("Edit or delete in Conversations…")
+            entries.append(MenuEntry(text, lambda: self._context.navigator.open(SessionsRoute())))
+        else:
+            entries.append(MenuEntry(self.tr("Forget\tDel"), lambda: self.forget_memories(lines)))
+        popup_menu(self, position, entries)

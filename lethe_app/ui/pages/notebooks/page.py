@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
@@ -26,6 +26,7 @@ from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import create_placeholder
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import Table
@@ -138,6 +139,9 @@ class NotebookPage(PersonaListPage):
         self.table.current_changed.connect(self._show_notebook)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_buttons())
         self.table.delete_requested.connect(lambda item: self._spawn(self._delete_notebooks(item)))
+        self.table.rename_requested.connect(lambda: self._spawn(self._rename_notebook()))
+        self.table.opened.connect(lambda _item: self._show_editor(is_editing=True))
+        self.table.menu_requested.connect(self._show_menu)
         self.editor = NotebookText(self.tr("Notebook text"))
         self.editor.edited.connect(self._on_text_edited)
         self.guard_undo(self.editor)
@@ -349,6 +353,17 @@ class NotebookPage(PersonaListPage):
                 self.reader.set_text(stored_text)
 
     # Actions of the user.
+
+    def _show_menu(self, position: QPoint) -> None:
+        if self.table.selected_rows:
+            buttons = (
+                (self.edit_button, self.tr("Edit\tEnter")),
+                (self.rename_button, self.tr("Rename…\tF2")),
+                (self.merge_button, self.merge_button.text()),
+                (self.split_button, self.split_button.text()),
+                (self.delete_button, self.tr("Delete\tDel")),
+            )
+            popup_menu(self, position, [MenuEntry(title, button.click, button.isEnabled()) for button, title in buttons])
 
     async def _create_notebook(self) -> None:
         dialog = NotebookTitleDialog(self._context.dialog_parent, self.tr("New notebook"), self.tr("Create"))

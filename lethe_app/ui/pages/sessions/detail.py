@@ -49,6 +49,7 @@ class SessionDetail(QStackedWidget):
     merge_requested = Signal()
     delete_requested = Signal()
     extraction_requested = Signal()
+    end_requested = Signal()
 
     def __init__(self, context: PageContext, sessions: SessionService, lookup: MemoryLookup, page: Page) -> None:
         super().__init__(page)
@@ -119,6 +120,8 @@ class SessionDetail(QStackedWidget):
         state = self.tr("ended") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
         self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
+        self.end_button.setVisible(not session.archived)
+        self.extract_button.setText(self.tr("Extract facts again") if session.archived else self.tr("Extract facts now"))
         self._show_summary(session)
         self._show_authors()
         self.setCurrentWidget(self.tabs)
@@ -169,6 +172,13 @@ class SessionDetail(QStackedWidget):
         await self.transcript.show_session(self._sessions, guid)
         self._update_message_buttons()
 
+    def focus_title(self) -> None:
+        """Show the title in its field, to be changed."""
+        if self.session is not None:
+            self.tabs.setCurrentIndex(0)
+            self.edit_button.setChecked(True)
+            self.form.field_widget("name").setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
+
     def focus_first_field(self) -> None:
         """Focus the first field, or the transcript if its tab is open."""
         self.edit_button.setChecked(True)
@@ -209,20 +219,21 @@ class SessionDetail(QStackedWidget):
         self.edit_button.setToolTip(self.tr("Show title, summary, keywords, plans and marks to edit or generate them again"))
         self.edit_button.setCheckable(True)
         self.edit_button.toggled.connect(self._form_card.setVisible)
+        self.edit_button.clicked.connect(lambda is_on: self.focus_title() if is_on else None)
         head = QWidget()
         flow = FlowLayout(head, spacing=SPACE_2)
         self.continue_button = build_button(self.tr("Continue conversation"), primary=True)
+        self.end_button = build_button(self.tr("End now"))
+        self.end_button.setToolTip(self.tr("Summarise this conversation and learn its facts without waiting"))
         self.save_text_button = build_button(self.tr("Save as text…"))
         self.save_text_button.setToolTip(self.tr("Save all messages of this conversation as a Markdown file"))
-        self.merge_button, self.delete_button = (
-            build_button(self.tr("Merge with next")),
-            build_button(self.tr("Delete…")),
-        )
+        self.merge_button, self.delete_button = build_button(self.tr("Merge with next")), build_button(self.tr("Delete…"))
         self.merge_button.setToolTip(self.tr("Merge this conversation with the one that started after it"))
         self.extract_button = build_button(self.tr("Extract facts again"))
         self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
             (self.continue_button, self.continue_requested),
+            (self.end_button, self.end_requested),
             (self.save_text_button, self.save_text_requested),
             (self.edit_button, None),
             (self.extract_button, self.extraction_requested),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.list_items import SessionLine
@@ -14,6 +13,7 @@ from lethe_app.errors import StorageError
 from lethe_app.services.sessions.transcript_text import format_transcript
 from lethe_app.ui.core.formatting import format_count, format_message_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.routes import SearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
@@ -33,6 +33,8 @@ from lethe_app.ui.pages.sessions.table_model import (
     build_session_rows,
     mark_predicate,
 )
+from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
@@ -67,6 +69,9 @@ class SessionPage(PersonaListPage):
             self.tr("Delete a day…"), lambda: self._context.run_action("erase_day"), "trash"
         )
         self.search = SearchField(self.theme, self.tr("Search titles and summaries"))
+        self.search_messages_button = build_button(self.tr("Search messages"))
+        self.search_messages_button.setToolTip(self.tr("Search the messages of all conversations for these words  Enter"))
+        self.search_messages_button.hide()
         self.chips = MarkChips()
         empty = self.tr("No conversations yet. They are listed here after the first message.")
         self.table: Table[SessionLine] = Table(
@@ -81,7 +86,7 @@ class SessionPage(PersonaListPage):
         self._build_layout()
 
     def _build_layout(self) -> None:
-        above = self._add_head(self._build_search_row(self.search), self.chips)
+        above = self._add_head(self._build_search_row(self.search, self.search_messages_button), self.chips)
         self.guard_undo(self.detail)
         self.panes = ListDetailPanes(self.theme, self.table, self.detail)
         self.panes.detail_in_front.connect(above.setHidden)
@@ -95,15 +100,19 @@ class SessionPage(PersonaListPage):
         ]
         self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
+        self.search.returnPressed.connect(self.search_messages)
+        self.search_messages_button.clicked.connect(self.search_messages)
         self.chips.changed.connect(self._filter)
         self.table.current_changed.connect(self._show_current)
         self.table.opened.connect(lambda _line: detail.focus_first_field())
         self.table.delete_requested.connect(self.delete_sessions)
+        self.table.rename_requested.connect(detail.focus_title)
         self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
         detail.form.changed.connect(self._on_field_edited)
         detail.regenerate_requested.connect(self._regenerate_part)
         detail.continue_requested.connect(self.continue_session)
+        detail.end_requested.connect(self.end_session)
         detail.save_text_requested.connect(self.save_text)
         detail.merge_requested.connect(self.merge_with_next)
         detail.extraction_requested.connect(lambda: self.extract_again(self._current_lines()))
@@ -175,7 +184,17 @@ class SessionPage(PersonaListPage):
         if line is not None and not self.edits.is_unsaved(UUID(line.guid)):
             await self._load_detail(UUID(line.guid))
 
+    def search_messages(self) -> None:
+        """Search the messages for the words that were entered, on the search page."""
+        if text := self.search.text().strip():
+            self._context.navigator.open(SearchRoute(text))
+
     def _filter(self) -> None:
+        has_text = bool(self.search.text().strip())
+        self.search_messages_button.setVisible(has_text)
+        self.table.no_match_text = (
+            self.tr("No title or summary has these words. Press Enter to search the messages.") if has_text else ""
+        )
         self.rows.set_filter(self.search.text(), mark_predicate(self.chips.selected_marks))
         self._update_count()
 
@@ -241,6 +260,11 @@ class SessionPage(PersonaListPage):
         """Open the session in the chat, at its end."""
         if self.detail.session is not None:
             self._context.open_session(self.detail.session.guid, None)
+
+    def end_session(self) -> None:
+        """End the selected session now, which makes its title, summary and facts."""
+        if self.detail.session is not None:
+            self._context.end_session(self.detail.session.guid)
 
     def save_text(self) -> None:
         """Save the messages of the selected session as a Markdown file."""
@@ -311,17 +335,19 @@ class SessionPage(PersonaListPage):
         lines = self.table.selected_rows
         if not lines:
             return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        merge_title = self.tr("Merge conversations") if len(lines) > 1 else self.tr("Merge conversations: select two or more")
-        entries: list[tuple[str, Callable[[], object], bool]] = [
-            (self.tr("Continue conversation"), self.continue_session, len(lines) == 1),
-            (self.tr("Save as text…"), self.save_text, len(lines) == 1),
-            (self.tr("Extract facts again"), lambda: self.extract_again(lines), True),
-            (self.tr("Merge with next"), self.merge_with_next, len(lines) == 1 and self._next_session(lines[0]) is not None),
-            (merge_title, self.merge_selected, len(lines) > 1),
-            (self.tr("Delete…"), lambda: self.delete_sessions(lines), True),
+        is_single, merge_title = len(lines) == 1, self.tr("Merge conversations")
+        entries = [
+            MenuEntry(self.tr("Continue conversation"), self.continue_session, is_single),
+            MenuEntry(self.tr("Rename\tF2"), self.detail.focus_title, is_single),
+            MenuEntry(self.tr("End now"), self.end_session, is_single and not lines[0].archived),
+            MenuEntry(self.tr("Save as text…"), self.save_text, is_single),
+            MenuEntry(self.tr("Extract facts again"), lambda: self.extract_again(lines)),
+            MenuEntry(self.tr("Merge with next"), self.merge_with_next, is_single and self._next_session(lines[0]) is not None),
+            MenuEntry(
+                self.tr("Merge conversations: select two or more") if is_single else merge_title,
+                self.merge_selected,
+                not is_single,
+            ),
+            MenuEntry(self.tr("Delete…\tDel"), lambda: self.delete_sessions(lines)),
         ]
-        for title, slot, is_enabled in entries:
-            menu.addAction(title, slot).setEnabled(is_enabled)
-        menu.popup(position)
+        popup_menu(self, position, entries)

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from lethe_app.domain.memory import MemoryUnit
@@ -75,14 +75,19 @@ class TimelineModel(QAbstractListModel):
         return row if role == ROW_ROLE else row.text if role == Qt.ItemDataRole.DisplayRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        is_heading = index.isValid() and self.timeline_rows[index.row()].kind is TimelineRowKind.MONTH
-        return Qt.ItemFlag.ItemIsEnabled if is_heading else Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if not index.isValid() or not self.timeline_rows[index.row()].has_source:
+            return Qt.ItemFlag.NoItemFlags  # the arrow keys pass over headings that lead nowhere
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
 class TimelineList(LineList):
-    """List view in which Enter or a click opens the source of a row."""
+    """List view in which Enter or a click opens the source of a row; F2 and Del are for the fact in it."""
 
     opened = Signal(object)
+    edit_requested = Signal(object)
+    """Fact to edit."""
+    forget_requested = Signal(object)
+    """Fact to forget."""
 
     def __init__(self, model: TimelineModel, theme: Theme, name: str) -> None:
         super().__init__(model, theme, name)
@@ -93,8 +98,25 @@ class TimelineList(LineList):
 
     def _open_index(self, index: QModelIndex) -> None:
         row = self.row_model.data(index, ROW_ROLE)
-        if isinstance(row, TimelineRow) and row.kind is not TimelineRowKind.MONTH:
+        if isinstance(row, TimelineRow) and row.has_source:
             self.opened.emit(row)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Move to the first row, so that it is visible where the focus is."""
+        super().focusInEvent(event)
+        rows = self.row_model.timeline_rows
+        if not self.currentIndex().isValid() and event.reason() is not Qt.FocusReason.MouseFocusReason:
+            first = next((number for number, row in enumerate(rows) if row.kind is TimelineRowKind.LINE), None)
+            if first is not None:
+                self.setCurrentIndex(self.row_model.index(first))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self.currentIndex().data(ROW_ROLE)
+        signals = {Qt.Key.Key_F2: self.edit_requested, Qt.Key.Key_Delete: self.forget_requested}
+        if isinstance(row, TimelineRow) and row.item is not None and event.key() in signals:
+            signals[Qt.Key(event.key())].emit(row.item.fact)
+        else:
+            super().keyPressEvent(event)
 
 
 class _Painter(QStyledItemDelegate):

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QPoint, Qt
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.services.memory.facts import FactService
@@ -29,6 +30,7 @@ from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.routes import FactsRoute
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.timeline.list import (
@@ -40,6 +42,7 @@ from lethe_app.ui.pages.timeline.list import (
     filter_rows,
 )
 from lethe_app.ui.widgets.buttons import build_chip
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import SearchField
 
@@ -65,6 +68,7 @@ class TimelinePage(PersonaListPage):
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
         self.row_model = TimelineModel(self)
+        self.edits = FactEdits(self, context, fact_service, lambda _fact: self._schedule_reload())
         self._build()
         self._unsubscribers += [
             fact_service.changed.add(self._reload_if_chosen),
@@ -88,6 +92,8 @@ class TimelinePage(PersonaListPage):
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
+        self.fact_list.edit_requested.connect(self._edit_fact)
+        self.fact_list.forget_requested.connect(self._forget_fact)
         self.fact_list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.fact_list.customContextMenuRequested.connect(self._show_menu)
         self.search.down_pressed.connect(self.fact_list.setFocus)
@@ -99,6 +105,10 @@ class TimelinePage(PersonaListPage):
             flow.addWidget(chip)
         self._add_head(self._build_search_row(self.search), self._chips)
         self.body.addWidget(self.fact_list, 1)
+
+    def close_page(self) -> None:
+        super().close_page()
+        self.edits.is_open = False
 
     def first_focus_widget(self) -> QWidget:
         return self.fact_list
@@ -120,7 +130,10 @@ class TimelinePage(PersonaListPage):
 
     def _update_rows(self) -> None:
         name = self._timeline.persona
+        current = self.fact_list.currentIndex().row()
         self.row_model.fill(list(filter_rows(list(self._build_rows()), self.search.text())))
+        if current >= 0:
+            self.fact_list.setCurrentIndex(self.row_model.index(min(current, self.row_model.rowCount() - 1)))
         count = sum(row.item is not None for row in self.row_model.timeline_rows)
         if self.search.text().strip():
             text = format_count(count, self.tr("{n} fact found"), self.tr("{n} facts found"))
@@ -186,18 +199,26 @@ class TimelinePage(PersonaListPage):
     def _show_menu(self, point: QPoint) -> None:
         row = self.fact_list.indexAt(point).data(ROW_ROLE)
         if isinstance(row, TimelineRow) and row.has_source:
-            menu = self.build_menu(row)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.popup(self.fact_list.viewport().mapToGlobal(point))
+            popup_menu(self, self.fact_list.viewport().mapToGlobal(point), self.list_actions(row))
 
-    def build_menu(self, row: TimelineRow) -> QMenu:
-        """Return the context menu of a row that has a source."""
-        menu = QMenu(self)
-        menu.addAction(self.tr("Open in the conversation"), lambda: self._open_row(row))
+    def list_actions(self, row: TimelineRow) -> list[MenuEntry]:
+        """Return the entries of the context menu of a row that has a source."""
+        entries = [MenuEntry(self.tr("Open in the conversation\tEnter"), lambda: self._open_row(row))]
         if row.item is not None:
-            route = FactsRoute(self.persona_selector.persona_id, row.item.fact.guid)
-            menu.addAction(self.tr("Edit, pin or forget in Facts…"), lambda: self._context.navigator.open(route))
-        return menu
+            persona_id, fact = self.persona_selector.persona_id, row.item.fact
+            pin = self.tr("Unpin") if fact.pinned else self.tr("Pin")
+            entries += [
+                MenuEntry(self.tr("Edit in Facts…\tF2"), lambda: self._edit_fact(fact)),
+                MenuEntry(pin, lambda: self.edits.set_pinned(persona_id, fact, pinned=not fact.pinned)),
+                MenuEntry(self.tr("Forget…\tDel"), lambda: self._forget_fact(fact)),
+            ]
+        return entries
+
+    def _edit_fact(self, fact: ExtractedFact) -> None:
+        self._context.navigator.open(FactsRoute(self.persona_selector.persona_id, fact.guid))
+
+    def _forget_fact(self, fact: ExtractedFact) -> None:
+        self.edits.ask_to_forget(self.persona_selector.persona_id, self.persona_selector.persona_name, [fact])
 
     def _open_row(self, row: TimelineRow) -> None:
         self._context.tasks.start_task(self._open_source(row), key="timeline source")

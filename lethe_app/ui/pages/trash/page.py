@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
@@ -28,6 +28,7 @@ from lethe_app.ui.pages.trash.labels import ICON_NAMES, format_kind, format_orig
 from lethe_app.ui.pages.trash.preview import TrashPreview
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.card_column import create_splitter
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
@@ -236,11 +237,8 @@ class TrashPage(ListPage):
 
     def _show_menu(self, position: QPoint) -> None:
         if self.table.selected_rows:
-            menu = QMenu(self)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(self.tr("Restore"), self.restore_selected)
-            menu.addAction(self.tr("Delete permanently…"), self.erase_selected)
-            menu.popup(position)
+            restore = MenuEntry(self.tr("Restore"), self.restore_selected)
+            popup_menu(self, position, [restore, MenuEntry(self.tr("Delete permanently…"), self.erase_selected)])
 
 
 def _format_size(item: Trashed) -> str:

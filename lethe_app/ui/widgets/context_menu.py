@@ -1,0 +1,32 @@
+"""Context menus of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu, QWidget
+
+
+class MenuEntry(NamedTuple):
+    """Entry of a context menu."""
+
+    title: str
+    """Title; after a tab character, the key that does the same in the list."""
+    run: Callable[[], object]
+    is_enabled: bool = True
+
+
+def build_menu(parent: QWidget, entries: Iterable[MenuEntry]) -> QMenu:
+    """Return a menu that is deleted once it is closed: as a child of `parent` it would exist as long as that."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for entry in entries:
+        menu.addAction(entry.title, entry.run).setEnabled(entry.is_enabled)
+    return menu
+
+
+def popup_menu(parent: QWidget, position: QPoint, entries: Iterable[MenuEntry]) -> None:
+    """Show a menu at a position in global coordinates."""
+    build_menu(parent, entries).popup(position)
