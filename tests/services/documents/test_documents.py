@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.passage import DocumentChunk
 from lethe_app.domain.recall import RecallWay
 from lethe_app.errors import FileError
+from lethe_app.retrieval.ranking import PassageLead, RankedSource, RankedSources
 from lethe_app.services.chat.reply_sources import SourceKind
 from lethe_app.services.documents import reading
-from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
+from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, IndexBackend, KnowledgeBase
 from lethe_app.services.documents.reading import read_file
 from lethe_app.services.indexing.service import AT_ONCE
 from tests.interchange.document_files import pdf
@@ -71,6 +75,49 @@ async def test_a_new_document_is_found_by_its_words_while_a_reply_is_written(ser
 
     assert "bilge pump" in found[0].chunk.text
     assert found[0].is_sure
+
+
+class FixedRanking:
+    """Index and store of two passages; the second has words of the question, but is too unlikely by its meaning."""
+
+    def __init__(self, *words: str) -> None:
+        self.chunks_by_id = {
+            id_: DocumentChunk(id_, uuid4(), MIRA, "allotment", text, now())
+            for id_, text in ((uuid4(), "The clay was dug over by hand."), (uuid4(), "The rent is fifty-four pounds."))
+        }
+        first, second = self.chunks_by_id
+        self.hits = (
+            RankedSource(first, 2.0, 0.07, is_sure=False, leads=(PassageLead(1, ("allotment",), 0.2, 0.3),), reasons=()),
+            RankedSource(second, 1.0, 0.04, is_sure=False, leads=(PassageLead(2, words, 0.2, 0.3),), reasons=()),
+        )
+
+    async def pending_sources(self, _owners: Sequence[str]) -> list[UUID]:
+        return []
+
+    async def search(self, *_arguments: object, **_options: object) -> RankedSources:
+        return RankedSources(self.hits, by_meaning=True)
+
+    async def chunks(self, _ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
+        return self.chunks_by_id
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "is_sure"),
+    [
+        ("How much is the rent of the allotment?", ("rent", "allotment"), True),
+        ("How much is the rent of the allotment in Porto?", ("rent", "allotment"), False),
+        ("I paid the rent of the allotment.", ("rent", "allotment"), False),
+        ("How much is the rent?", ("rent",), False),
+        ("Do you like the day and the night?", ("like", "day", "night"), False),
+    ],
+)
+async def test_a_passage_that_has_all_words_of_a_question_answers_it(question: str, words: tuple[str, ...], *, is_sure: bool):
+    ranking = FixedRanking(*words)
+
+    first, *_others = await IndexBackend(ranking, ranking).search(DocumentQuery(question, [MIRA]), 3)
+
+    assert first.is_sure is is_sure
+    assert ("fifty-four" in first.chunk.text) is is_sure, "what is sure comes first"
 
 
 async def test_a_document_injects_no_macro_and_no_role(services: AppServices, session: ChatSession, tmp_path: Path):
