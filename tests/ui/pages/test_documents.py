@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from lethe_app.domain.passage import TextEmbedding
+from lethe_app.ui.pages.documents.detail import space_paragraphs
 from lethe_app.ui.pages.documents.page import DocumentsPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -182,3 +183,8 @@ async def test_a_document_added_while_an_answer_is_shown_is_the_one_that_is_remo
         await until(lambda: page.table.current_row is not None and page.table.current_row.title == "Manual")
         await until(lambda: "The cook fears geese." in texts(page))
         assert page.question.text() == "What does the cook fear?"
+
+
+def test_paragraphs_are_spaced_and_the_lines_of_a_list_are_not():
+    assert space_paragraphs(f"The plot\n{'It was clay. ' * 12}\nThen he died.").count("\n\n") == 2
+    assert space_paragraphs("- flour\n- salt\n- water") == "- flour\n- salt\n- water"

@@ -16,6 +16,8 @@ from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 MIN_WIDTH, WIDTH = 280, 460
+MIN_PARAGRAPH_LENGTH = 120
+"""Characters from which a line is a paragraph."""
 MAX_PASSAGE_LENGTH = 1200
 """Letters that are shown of each passage with which a document begins."""
 MIN_LIKELIHOOD = 0.01
@@ -56,7 +58,8 @@ class DocumentDetail(DetailPane):
     def show_beginning(self, chunks: Sequence[DocumentChunk]) -> None:
         """Show the first passages of the document on display, below its card."""
         if chunks:
-            self._add_card(_tr("How it begins"), [truncate_text(chunk.text, MAX_PASSAGE_LENGTH) for chunk in chunks])
+            beginnings = [space_paragraphs(truncate_text(chunk.text, MAX_PASSAGE_LENGTH)) for chunk in chunks]
+            self._add_card(_tr("How it begins"), beginnings)
 
     def show_search(self) -> None:
         """Show that the documents are being searched."""
@@ -80,7 +83,7 @@ class DocumentDetail(DetailPane):
             self._add_card("", [_tr("No document says anything about that.")])
         for hit in likely:
             effect = _tr("recalled by a message with this text") if hit.is_sure else _tr("too uncertain to be recalled")
-            self._add_card(hit.chunk.location, [hit.chunk.text], f"{hit.ranked.likelihood:.0%} · {effect}")
+            self._add_card(hit.chunk.location, [space_paragraphs(hit.chunk.text)], f"{hit.ranked.likelihood:.0%} · {effect}")
 
     def _add_card(self, title: str, lines: Sequence[str], note: str = "") -> None:
         card, column = create_card()
@@ -106,3 +109,9 @@ class DocumentDetail(DetailPane):
 def format_passages(count: int) -> str:
     """Return a number of passages in words."""
     return format_count(count, _tr("{n} passage"), _tr("{n} passages"))
+
+
+def space_paragraphs(text: str) -> str:
+    """Return a text with an empty line between its paragraphs; the lines of a list or a poem stay together."""
+    lines = text.split("\n")
+    return ("\n\n" if any(len(line) > MIN_PARAGRAPH_LENGTH for line in lines) else "\n").join(lines)

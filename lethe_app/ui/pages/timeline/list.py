@@ -102,13 +102,16 @@ class TimelineList(LineList):
             self.opened.emit(row)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Move to the first row, so that it is visible where the focus is."""
         super().focusInEvent(event)
+        if event.reason() is not Qt.FocusReason.MouseFocusReason:
+            self.move_to_first()
+
+    def move_to_first(self) -> None:
+        """Move to the first fact or key moment unless a row is current, so that it is visible where the focus is."""
         rows = self.row_model.timeline_rows
-        if not self.currentIndex().isValid() and event.reason() is not Qt.FocusReason.MouseFocusReason:
-            first = next((number for number, row in enumerate(rows) if row.kind is TimelineRowKind.LINE), None)
-            if first is not None:
-                self.setCurrentIndex(self.row_model.index(first))
+        first = next((number for number, row in enumerate(rows) if row.kind is TimelineRowKind.LINE), None)
+        if first is not None and not self.currentIndex().isValid():
+            self.setCurrentIndex(self.row_model.index(first))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         row = self.currentIndex().data(ROW_ROLE)

@@ -134,6 +134,8 @@ class TimelinePage(PersonaListPage):
         self.row_model.fill(list(filter_rows(list(self._build_rows()), self.search.text())))
         if current >= 0:
             self.fact_list.setCurrentIndex(self.row_model.index(min(current, self.row_model.rowCount() - 1)))
+        elif self.fact_list.hasFocus():
+            self.fact_list.move_to_first()
         count = sum(row.item is not None for row in self.row_model.timeline_rows)
         if self.search.text().strip():
             text = format_count(count, self.tr("{n} fact found"), self.tr("{n} facts found"))
