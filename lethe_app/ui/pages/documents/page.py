@@ -145,7 +145,7 @@ class DocumentsPage(PersonaListPage):
         self.rows.set_rows(documents)
         self._show_count(self.rows, format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents")))
         self._update_buttons()
-        if documents and self.add_documents_button.hasFocus() and not self._is_loaded:
+        if documents and self.focusWidget() is self.add_documents_button and not self._is_loaded:
             self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
         self._is_loaded = True
         current = self.table.current_row
