@@ -84,6 +84,8 @@ class FactsRoute(Route):
 
     persona_id: str = ""
     fact: UUID | None = None
+    is_editing: bool = False
+    """True if the text of the fact is to be changed."""
 
 
 @dataclass(frozen=True)

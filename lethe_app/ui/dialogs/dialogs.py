@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import QCoreApplication, Qt, qVersion
@@ -16,7 +17,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from shiboken6 import isValid
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -37,7 +37,12 @@ async def run_dialog(dialog: QDialog) -> bool:
         dialog.close()
         task = asyncio.current_task()
         assert task is not None
-        task.add_done_callback(lambda _task: dialog.deleteLater() if isValid(dialog) else None)
+        task.add_done_callback(lambda _task: _delete_later(dialog))
+
+
+def _delete_later(dialog: QDialog) -> None:
+    with suppress(RuntimeError):  # deleted already, with its window
+        dialog.deleteLater()
 
 
 class ContentDialog(QDialog):

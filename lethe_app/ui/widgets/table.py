@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QLineEdit, QTableView, QWidget
 
 from lethe_app.ui.core.accessibility import announce, name_field_buttons
@@ -198,6 +198,12 @@ class Table(QTableView, Generic[Row]):
             self.horizontalHeader().resizeSection(column, round(width * factor))
 
     # Keys and painting
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Select the current row, which Qt only makes current where there was none, so that what is shown is marked."""
+        super().focusInEvent(event)
+        if event.reason() is not Qt.FocusReason.MouseFocusReason and self.currentIndex().isValid() and not self.selected_rows:
+            self.selectRow(self.currentIndex().row())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current_row is not None:

@@ -165,10 +165,11 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
         assert dropped(scene.window, nerys(tmp_path), nerys(tmp_path / "b", name="Brân"))
         first = await shown(scene, BundleImportDialog)
         assert len(visible(scene, BundleImportDialog)) == 1
+        first_title = first.windowTitle()
         first.reject()
         await until(lambda: first not in visible(scene, BundleImportDialog))
         second = await shown(scene, BundleImportDialog)
-        assert {first.windowTitle(), second.windowTitle()} == {"Import Nerys?", "Import Brân?"}
+        assert {first_title, second.windowTitle()} == {"Import Nerys?", "Import Brân?"}
         second.reject()
 
 

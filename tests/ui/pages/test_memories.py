@@ -142,6 +142,16 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
         assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
 
 
+async def test_the_row_that_the_arrow_key_goes_to_from_the_search_is_marked(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        page.search.setFocus()
+        assert page.table.selected_rows == []
+
+        QTest.keyClick(page.search, Qt.Key.Key_Down)
+
+        await until(lambda: [row.title for row in page.table.selected_rows] == names(page)[:1])
+
+
 async def test_what_is_typed_after_a_pause_is_undone_by_itself(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
         await chosen(page, INES)

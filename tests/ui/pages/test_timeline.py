@@ -224,6 +224,8 @@ async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_pat
         assert isinstance(scene.page, FactPage)
         assert scene.page.detail.fact is not None
         assert scene.page.detail.fact.fact == "Tomas keeps bees."
+        field = scene.page.detail.field
+        await until(lambda: scene.window.focusWidget() is field)
 
 
 async def test_a_fact_is_forgotten_by_its_key_and_taken_back(tmp_path: Path, script: Path):

@@ -87,7 +87,7 @@ def press(key: str) -> None:
 
 def converse(window: object, listener: Listener) -> dict[str, object]:
     """Send a message and listen to the reply."""
-    for _ in range(10):
+    for _ in range(20):
         if until(lambda: has_focused_text(window), PATIENCE / 10):
             break
         # On a busy machine the window may be shown before the window manager gives out the focus.

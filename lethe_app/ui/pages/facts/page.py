@@ -60,6 +60,8 @@ class FactPage(PersonaListPage):
         self._core_facts: set[UUID] = set()
         self._facts_by_guid: dict[UUID, ExtractedFact] = {}
         self._fact_to_select: UUID | None = None
+        self._is_field_wanted = False
+        """True if the text of the fact to select is to be changed."""
         self.rows = build_fact_rows(context.theme, self._core_facts)
         self.edits = FactEdits(self, context, fact_service, self._on_edited)
         self._build()
@@ -167,6 +169,9 @@ class FactPage(PersonaListPage):
         if fact_to_select is not None:
             self.select_fact(fact_to_select)
         self._show_fact(self.table.current_row)
+        if fact_to_select is not None and self._is_field_wanted:
+            self._is_field_wanted = False
+            self.detail.field.setFocus()
 
     async def _load_core_facts(self, persona_id: str) -> None:
         core = await self._fact_lists.load_core_facts(persona_id)
@@ -197,6 +202,7 @@ class FactPage(PersonaListPage):
 
     def show_route(self, route: Route) -> None:
         if isinstance(route, FactsRoute) and route.fact is not None:
+            self._is_field_wanted = route.is_editing
             self.show_fact(route.persona_id, route.fact)
 
     def show_fact(self, persona_id: str, guid: UUID) -> None:

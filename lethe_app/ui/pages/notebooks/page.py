@@ -385,6 +385,7 @@ class NotebookPage(PersonaListPage):
             name = await self._notebooks.rename(self.persona_selector.persona_id, item.name, dialog.entered_title)
             await self._reload(name)
             self._notify_with_undo(self.tr("Renamed to “{name}”.").format(name=dialog.entered_title), [name], before)
+            self.table.setFocus()
 
     async def _merge_selected(self) -> None:
         selected = self.table.selected_rows

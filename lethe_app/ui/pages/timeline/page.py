@@ -217,7 +217,7 @@ class TimelinePage(PersonaListPage):
         return entries
 
     def _edit_fact(self, fact: ExtractedFact) -> None:
-        self._context.navigator.open(FactsRoute(self.persona_selector.persona_id, fact.guid))
+        self._context.navigator.open(FactsRoute(self.persona_selector.persona_id, fact.guid, is_editing=True))
 
     def _forget_fact(self, fact: ExtractedFact) -> None:
         self.edits.ask_to_forget(self.persona_selector.persona_id, self.persona_selector.persona_name, [fact])
