@@ -253,6 +253,9 @@ async def test_the_menu_and_the_keys_do_what_the_buttons_do(tmp_path: Path):
         QTest.keyClick(page.table, Qt.Key.Key_Return)
         assert scene.window.focusWidget() is page.editor
         assert page.editor.textCursor().atEnd(), "not before the title"
+        QTest.keyClick(page.editor, Qt.Key.Key_Escape)
+        assert scene.page is page, "only the editor is left"
+        assert page.reader.isVisible()
         QTest.keyClick(page.table, Qt.Key.Key_F2)
         dialog = await scene.dialog()
         assert isinstance(dialog, NotebookTitleDialog)

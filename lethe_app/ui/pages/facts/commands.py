@@ -75,8 +75,8 @@ class FactEdits:
             self._context.dialog_parent,
             tr("Forget {what}?").format(what=description),
             tr(
-                "{name} will no longer know it and will not learn it again from the same conversations. You can undo "
-                "this right afterwards."
+                "{name} will no longer use it as a fact, nor learn it again from the same conversations. These still contain "
+                "what was said, until you delete the messages. You can undo this right afterwards."
             ).format(name=persona_name),
             tr("Forget {what}").format(what=description if len(description) <= 40 else tr("this fact")),
         )

@@ -237,7 +237,8 @@ class MemoryPage(PersonaListPage):
             self._awaits_test = False
             self._show_hint("")
         if self._awaits_test or (self.detail.is_recall_shown and not self.by_meaning_chip.isChecked()):
-            self._show_hint(self.tr("Press Enter to test which memories this message recalls."))
+            text = self.tr("Press Enter to test which memories this message recalls.")
+            self._show_hint(text if self.search.text() else "")
         elif self.by_meaning_chip.isChecked():
             self._search_timer.start()
         else:

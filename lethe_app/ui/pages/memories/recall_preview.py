@@ -77,9 +77,11 @@ class RecallPreview(QWidget):
     def _build_card(self, recollection: RecalledMemory, is_listed: Callable[[str], bool]) -> QWidget:
         card, column = create_card()
         column.setSpacing(SPACE_2)
-        title = QLabel(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text)}"))
+        title = QLabel(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text, 400)}"))
         title.setProperty("memory", True)
         text_label = QLabel(insert_break_points(_shorten(recollection.text, 400)))
+        if not recollection.title:
+            text_label.hide()  # it is the title
         reasons_label = build_small_label(insert_break_points(format_reasons(recollection)))
         reasons_label.setToolTip(format_measured_values(recollection))
         for label in (title, text_label):

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
@@ -278,6 +278,13 @@ class NotebookPage(PersonaListPage):
         self.editor.move_to_end()
         self.panes.show_detail()
         shown.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """End editing on Esc before the page is left."""
+        if event.key() == Qt.Key.Key_Escape and self.focusWidget() is self.editor:
+            self._show_editor(is_editing=False)
+        else:
+            super().keyPressEvent(event)
 
     def _toggle_editor(self) -> None:
         self._show_editor(is_editing=self.text_stack.currentWidget() is self.reader)

@@ -341,7 +341,10 @@ class SessionPage(PersonaListPage):
             MenuEntry(self.tr("Rename\tF2"), self.detail.focus_title, is_single),
             MenuEntry(self.tr("End now"), self.end_session, is_single and not lines[0].archived),
             MenuEntry(self.tr("Save as text…"), self.save_text, is_single),
-            MenuEntry(self.tr("Extract facts again"), lambda: self.extract_again(lines)),
+            MenuEntry(
+                self.tr("Extract facts again") if lines[0].archived else self.tr("Extract facts now"),
+                lambda: self.extract_again(lines),
+            ),
             MenuEntry(self.tr("Merge with next"), self.merge_with_next, is_single and self._next_session(lines[0]) is not None),
             MenuEntry(
                 self.tr("Merge conversations: select two or more") if is_single else merge_title,
