@@ -25,7 +25,7 @@ from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
-from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.entities import EVENTS, RELATIVES
@@ -135,10 +136,23 @@ def _replace_single_i(match: re.Match[str], name: str, *, is_joined: bool) -> st
     return subject + (_SINGULAR_CONTRACTIONS[contraction] + following_text if contraction else _inflect_verbs(following_text))
 
 
+def _find_verb(words: Sequence[str]) -> int | None:
+    """Return the index of the first word that is no adverb; None if all are. “No longer” and “no more” are adverbs, too."""
+    number = 0
+    while number < len(words):
+        if words[number].lower() == "no" and words[number + 1 : number + 2] in (["longer"], ["more"]):
+            number += 2
+        elif is_adverb(words[number]):
+            number += 1
+        else:
+            return number
+    return None
+
+
 def _inflect_verbs(following_text: str) -> str:
     """Inflect the first verb after the subject, and verbs joined to it by “and”, for the third person."""
     words = following_text.split(" ")[1:]
-    index = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
+    index = _find_verb(words)
     if index is None or not words[index]:
         return following_text
     verb = words[index]
@@ -179,7 +193,7 @@ def _replace_you(text: str, name: str) -> str:
         if contraction:
             return name + _SINGULAR_CONTRACTIONS.get(contraction, " would") + following_text
         words = following_text.split(" ")[1:]
-        index = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
+        index = _find_verb(words)
         if index is None or words[index].lower() not in BASE_VERBS | {
             "are",
             "were",

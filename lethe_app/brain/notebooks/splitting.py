@@ -68,7 +68,11 @@ def split_without_model(notebook: Notebook, max_lines: int, similarity: Similari
         return _build_pieces(notebook, list(zip(titles, groups, strict=True)))
     size = ceil(len(notebook.lines) / count)
     spans = [list(range(start, min(start + size, len(notebook.lines)))) for start in range(0, len(notebook.lines), size)]
-    return _build_pieces(notebook, [(f"{notebook.title}, {_period(notebook, span)}", span) for span in spans])
+    periods = [_period(notebook, span) for span in spans]
+    if len(set(periods)) < len(periods):  # they would be told apart by a number behind the period only
+        return _build_pieces(notebook, [(f"{notebook.title} ({number})", span) for number, span in enumerate(spans, 1)])
+    titles = [f"{notebook.title}, {period}" for period in periods]
+    return _build_pieces(notebook, list(zip(titles, spans, strict=True)))
 
 
 def word_similarity(lines: Sequence[NotebookLine]) -> Similarity:

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.passage import DocumentChunk, TextEmbedding
 from lethe_app.retrieval.assertions import is_request
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, query_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 from lethe_app.retrieval.ranking import RankedSource
 from lethe_app.retrieval.relevance_gate import BY_MEANING
 from lethe_app.services.indexing.passage_sources import owner_of_documents
@@ -97,8 +97,8 @@ class IndexBackend:
         if waiting:  # compared by meaning with the others, they would look like passages about something else
             hits += await self._rank(query, count, by_words=waiting)
             hits = sorted(hits, key=lambda hit: (hit.is_sure, hit.likelihood), reverse=True)[:count]
-        words = _content_words(query)
-        hits = sorted((_with_all_words(hit, words) for hit in hits), key=lambda hit: hit.is_sure, reverse=True)
+        if words := _telling_words(query):
+            hits = sorted((_with_all_words(hit, words) for hit in hits), key=lambda hit: hit.is_sure, reverse=True)
         chunks = await self._document_store.chunks([hit.source for hit in hits])
         # A passage of a document that was just removed may still be indexed.
         return [DocumentHit(chunks[hit.source], hit) for hit in hits if hit.source in chunks]
@@ -125,17 +125,23 @@ class IndexBackend:
 
 
 def _with_all_words(hit: RankedSource, words: Set[str]) -> RankedSource:
-    """Return a passage that contains all content words of a question, at least two, as a sure one. The vector of a passage
-    about several things is far from a question about one of them, so that the relevance gate leaves it out.
+    """Return a passage that contains all of these words as a sure one. The vector of a passage about several things is far from
+    a question about one of them, so that the relevance gate leaves it out.
     """
-    if len(words) < 2 or not any(words <= set(lead.words) for lead in hit.leads):
+    if not any(words <= set(lead.words) for lead in hit.leads):
         return hit
     return replace(hit, is_sure=True, likelihood=max(hit.likelihood, BY_MEANING.question_limits.first))
 
 
-def _content_words(query: DocumentQuery) -> set[str]:
-    """Return the words of a question that are not used in every conversation; none if the query is no question."""
-    return set(query_words(query.text, query.participants)) - EVERYDAY_WORDS if is_request(query.text) else set()
+def _telling_words(query: DocumentQuery) -> set[str]:
+    """Return the words of a question that are not used in every conversation, at least two or a name; none if they do not tell
+    what is asked for, or if the query is no question.
+    """
+    if not is_request(query.text):
+        return set()
+    terms = parse_query(query.text, query.participants)
+    words = set(terms.words) - EVERYDAY_WORDS
+    return words if len(words) > 1 or words & terms.names else set()
 
 
 def document_owners(persona_id: str, worlds: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
-from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
+from lethe_app.domain.chat import ChatSession, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, StorageError
 from lethe_app.services.events import Listeners
@@ -97,12 +97,13 @@ class ArchiveQueue:
         self.background = BackgroundLoop(self._run_pending, CHECK_INTERVAL)
         """Parts under way stay pending when it is paused or closed, and are resumed at the next start."""
 
-    async def archive_session(self, session_id: UUID, *, at_once: bool = True) -> bool:
-        """Mark a session as archived and queue its parts. Return False if it is too short.
+    async def archive_session(self, session_id: UUID, *, at_once: bool = True, even_if_short: bool = False) -> bool:
+        """Mark a session as archived and queue its parts. Return False if it is too short; with `even_if_short`, one word of
+        the user is enough.
 
         With `at_once`, the parts that rules can make are stored on return.
         """
-        return await self._queue_session(session_id, archive=True, at_once=at_once)
+        return await self._queue_session(session_id, archive=True, at_once=at_once, even_if_short=even_if_short)
 
     async def update(self, session_id: UUID, parts: Sequence[SessionPart] = tuple(SessionPart)) -> bool:
         """Make all or some parts of a session again, the current session included.
@@ -148,10 +149,18 @@ class ArchiveQueue:
             await self._make_all()
 
     async def _queue_session(
-        self, session_id: UUID, *, archive: bool, at_once: bool, parts: Sequence[SessionPart] = tuple(SessionPart)
+        self,
+        session_id: UUID,
+        *,
+        archive: bool,
+        at_once: bool,
+        parts: Sequence[SessionPart] = tuple(SessionPart),
+        even_if_short: bool = False,
     ) -> bool:
         is_incognito = (await self._session_store.session(session_id)).is_incognito
-        if is_incognito or not is_worth_archiving(await self._archiver.load_utterances(session_id)):
+        lines = await self._archiver.load_utterances(session_id)
+        is_enough = is_worth_archiving(lines) or (even_if_short and any(line.role is Role.USER for line in lines))
+        if is_incognito or not is_enough:
             return False
         if at_once:
             self._urgent_sessions.append(session_id)

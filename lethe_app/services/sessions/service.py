@@ -82,10 +82,10 @@ class SessionService:
 
     async def end(self, guid: UUID) -> bool:
         """Archive a session now: title, summary and facts by rules are stored on return. Return False if it is archived or
-        nothing in it is worth archiving.
+        the user has not written in it.
         """
         session = await self._session_store.session(guid)
-        has_ended = not session.is_incognito and await self._session_timeout.archive(guid, at_once=True)
+        has_ended = not session.is_incognito and await self._session_timeout.archive(guid, at_once=True, even_if_short=True)
         self.changed.notify(session.persona_id)
         return has_ended
 

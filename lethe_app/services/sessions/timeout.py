@@ -84,11 +84,15 @@ class SessionTimeout:
             self._too_short.pop(session.guid, None)
             return await self._session_store.change_session(session.guid, archived=False) if session.archived else session
 
-    async def archive(self, session_id: UUID, *, at_once: bool) -> bool:
-        """Archive a session that is not archived yet; return False if it is archived or too short."""
+    async def archive(self, session_id: UUID, *, at_once: bool, even_if_short: bool = False) -> bool:
+        """Archive a session that is not archived yet; return False if it is archived or too short. With `even_if_short`, one
+        word of the user is enough.
+        """
         async with self._one_at_a_time:
             is_open = not (await self._session_store.session(session_id)).archived
-            return is_open and await self._archive_queue.archive_session(session_id, at_once=at_once)
+            return is_open and await self._archive_queue.archive_session(
+                session_id, at_once=at_once, even_if_short=even_if_short
+            )
 
     async def archive_timed_out(self) -> None:
         """Archive every session that has timed out. For the newest one of each persona, the parts by rules are stored on

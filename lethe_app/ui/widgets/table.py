@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QLineEdit, QTableView, QWidget
 
@@ -224,7 +224,7 @@ class Table(QTableView, Generic[Row]):
         text = (
             self._empty_text
             if not self.table_model.row_total
-            else self.no_match_text or self.tr("No matches. Try fewer words.")
+            else self.no_match_text or format_no_match(self.table_model.filter_text)
         )
         paint_empty_text(self, self._theme, text)
 
@@ -266,3 +266,11 @@ class SearchField(QLineEdit):
             self.down_pressed.emit()
         else:
             super().keyPressEvent(event)
+
+
+def format_no_match(text: str) -> str:
+    """Return what a list says in which nothing matches a text."""
+    tr = QCoreApplication.translate
+    if len(text.split()) > 1:
+        return tr("Table", "No matches. Try fewer words.")
+    return tr("Table", "No matches. Try another word.") if text.strip() else tr("Table", "No matches.")

@@ -135,6 +135,11 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self._sorted_rows = None
             self._apply_filter()
 
+    @property
+    def filter_text(self) -> str:
+        """Return the words that rows have to contain."""
+        return " ".join(self._filter_words)
+
     def set_filter(self, words: str = "", row_filter: Callable[[Row], bool] | None = None) -> None:
         """Show only rows that contain every one of `words`, ignoring case, and for which `row_filter` returns True."""
         self._filter_words, self._row_filter = tuple(words.casefold().split()), row_filter

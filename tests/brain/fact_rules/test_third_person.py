@@ -28,6 +28,8 @@ from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
         ("I need glasses", "Tomas needs glasses."),
         ("I been wanting a boat", "Tomas has been wanting a boat."),
         ("I best get to bed", "Tomas had best get to bed."),
+        ("I no longer work as a nurse", "Tomas no longer works as a nurse."),
+        ("I still no longer have a car", "Tomas still no longer has a car."),
     ],
 )
 def test_verbs_agree_with_the_name(said: str, known: str):

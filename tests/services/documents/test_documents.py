@@ -108,6 +108,7 @@ class FixedRanking:
         ("How much is the rent of the allotment in Porto?", ("rent", "allotment"), False),
         ("I paid the rent of the allotment.", ("rent", "allotment"), False),
         ("How much is the rent?", ("rent",), False),
+        ("Who was Clara?", ("clara",), True),
         ("Do you like the day and the night?", ("like", "day", "night"), False),
     ],
 )

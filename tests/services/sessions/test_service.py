@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, StorageError
 from lethe_app.services.events import SessionReplaced
@@ -96,6 +96,22 @@ async def test_a_conversation_can_be_ended_now_and_is_learnt_from(services: AppS
     assert (await services.sessions.open(greeted.guid)).archived
     assert any("peanuts" in fact.fact for fact in await services.facts.facts_of("mira-test"))
     assert not await services.sessions.end(greeted.guid)
+
+
+async def test_a_conversation_of_one_word_is_ended_if_the_user_wants_it(services: AppServices, says: Says):
+    await says("Yes.")
+    session = await services.sessions.new("mira-test")
+    await services.core.session_store.add_message(
+        Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Hello")])
+    )
+    await services.sessions.new("mira-test")
+    await services.sessions.wait_until_archived("mira-test")
+    assert not (await services.sessions.open(session.guid)).archived, "nobody asked for it"
+
+    assert await services.sessions.end(session.guid)
+
+    ended = await services.sessions.open(session.guid)
+    assert (ended.archived, ended.content) == (True, "")
 
 
 async def test_a_conversation_with_a_title_is_not_used_again(services: AppServices):

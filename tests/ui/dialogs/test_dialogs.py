@@ -11,7 +11,7 @@ from shiboken6 import isValid
 from lethe_app.ui.core.actions import ACTION_GROUPS, ACTION_SPECS
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
-from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from tests.ui.window_scene import process_events, until
 
 

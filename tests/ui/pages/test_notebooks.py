@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
-from lethe_app.ui.pages.notebooks.page import NotebookPage, NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from tests.ui.window_scene import Scene, opened, until
 

@@ -208,8 +208,10 @@ async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_pat
             "Pin",
             "Forget…\tDel",
         ]
+        page.fact_list.setCurrentIndex(page.row_model.index(texts(page).index("Tomas keeps bees.")))
         entries[2].run()
         await until(lambda: texts(page)[:3] == ["Pinned", "Tomas is allergic.", "Tomas keeps bees."])
+        assert page.fact_list.currentIndex().row() == 2, "the same fact, in its new place"
         page.undo_stack.undo()
         await until(lambda: texts(page)[:2] == ["Pinned", "Tomas is allergic."] and "May 2026" in texts(page))
         entries[0].run()

@@ -247,7 +247,7 @@ class MemoryPage(PersonaListPage):
     def _filter(self) -> None:
         distances = self._distances if self.by_meaning_chip.isChecked() and self.search.text().strip() else None
         text = "" if self.by_meaning_chip.isChecked() or self.detail.is_recall_shown else self.search.text()
-        self.table.no_match_text = self.tr("No matches. Try fewer words, or search “By meaning”.") if text.strip() else ""
+        self.table.no_match_text = self.tr("No matches. Try other words, or search “By meaning”.") if text.strip() else ""
         self.rows.set_filter(
             text,
             filter_predicate(

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.core.formatting import insert_break_points
+from lethe_app.ui.core.formatting import insert_break_points, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
 from lethe_app.ui.pages.memories.labels import format_measured_values, format_reasons
@@ -108,7 +108,7 @@ class RecallPreview(QWidget):
         named = ", ".join(self.tr("“{title}”").format(title=_shorten(title)) for title in titles[:MAX_TITLES])
         if len(titles) > MAX_TITLES:
             named = self.tr("{titles} and {n} more").format(titles=named, n=len(titles) - MAX_TITLES)
-        text = self.tr("In the prompt word for word already, so that nothing of it has to be recalled: {titles}.")
+        text = self.tr("In the prompt word for word, and therefore not recalled: {titles}.")
         return text.format(titles=named)
 
     def _build_blocked_card(self, blocked: list[BlockedMemory]) -> QWidget:
@@ -121,5 +121,5 @@ class RecallPreview(QWidget):
 
 
 def _shorten(text: str, max_length: int = 60) -> str:
-    words = " ".join(" ".join(line.removeprefix("> ").split()) for line in text.splitlines())  # passages are quoted
-    return words if len(words) <= max_length else f"{words[: max_length - 1]}…"
+    # Passages are quoted.
+    return shorten_text(" ".join(line.removeprefix("> ") for line in text.splitlines()), max_length)

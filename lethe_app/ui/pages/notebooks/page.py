@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
@@ -16,11 +16,12 @@ from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.service import NotebookListItem, NotebookService
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_age, format_count
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import NotebooksRoute, Route
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
+from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
+from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from lethe_app.ui.pages.notebooks.editor import NotebookText
 from lethe_app.ui.pages.notebooks.reader import NotebookReader
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -29,40 +30,13 @@ from lethe_app.ui.widgets.card_column import create_placeholder
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
-from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-
-class NotebookTitleDialog(QuestionDialog):
-    """Dialog that asks for the title of a notebook."""
-
-    def __init__(self, parent: QWidget, title: str, button: str, text: str = "") -> None:
-        super().__init__(parent, title, button)
-        self.field = QLineEdit(text)
-        self.field.setMaxLength(80)
-        self.field.setMinimumWidth(320)
-        label = QLabel(self.tr("Title"))
-        label.setProperty("field", True)
-        label.setBuddy(self.field)
-        self.field.setAccessibleName(self.tr("Notebook title"))
-        column = QVBoxLayout()
-        column.setSpacing(SPACE_1)
-        column.addWidget(label)
-        column.addWidget(self.field)
-        self.column.addLayout(column)
-        self.field.textChanged.connect(self._update_primary)
-        self.field.selectAll()
-        self.field.setFocus()
-        self._update_primary(text)
-
-    @property
-    def entered_title(self) -> str:
-        return self.field.text().strip()
-
-    def _update_primary(self, text: str) -> None:
-        self.primary.setEnabled(bool(text.strip()))
-
-
+LINES, UPDATED = 1, 2
+WIDTHS = {LINES: 84, UPDATED: 110}
+MIN_SUBJECT_WIDTH = 200
+"""Width in pixels of the column of subjects that the others give way to."""
 MIN_SPLIT_LINES = 6
 """Lines from which a notebook can be split."""
 SAVE_DELAY_MS = 500
@@ -119,10 +93,13 @@ class NotebookPage(PersonaListPage):
         columns = [
             Column[NotebookListItem](self.tr("Subject"), lambda item: item.notebook.title, width=0),
             Column[NotebookListItem](
-                self.tr("Lines"), lambda item: str(line_count(item)), line_count, 84, is_right_aligned=True
+                self.tr("Lines"), lambda item: str(line_count(item)), line_count, WIDTHS[LINES], is_right_aligned=True
             ),
             Column[NotebookListItem](
-                self.tr("Updated"), self._format_updated, lambda item: item.when.timestamp() if item.when else 0.0, 110
+                self.tr("Updated"),
+                self._format_updated,
+                lambda item: item.when.timestamp() if item.when else 0.0,
+                WIDTHS[UPDATED],
             ),
         ]
         self.rows: FilteredTableModel[NotebookListItem] = FilteredTableModel(
@@ -134,7 +111,9 @@ class NotebookPage(PersonaListPage):
             " Recurring subjects get one when a conversation ends, or you can create one with “New notebook”.\n\n"
             "Example: “Garden” · The well runs dry in July. · Quinces are ripe in October."
         )
-        self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), empty_text)
+        self.table: Table[NotebookListItem] = Table(
+            self.rows, self.theme, self.tr("Notebooks"), empty_text, ColumnFit(WIDTHS, (UPDATED, LINES), MIN_SUBJECT_WIDTH)
+        )
         self.table.setMinimumWidth(220)
         self.table.current_changed.connect(self._show_notebook)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_buttons())
@@ -400,6 +379,7 @@ class NotebookPage(PersonaListPage):
         name = await self._notebooks.merge(self.persona_selector.persona_id, [item.name for item in selected])
         await self._reload(name)
         self._notify_with_undo(self.tr("{n} notebooks were merged into one.").format(n=len(selected)), [name], before)
+        self.table.setFocus()
 
     async def _split_notebook(self) -> None:
         item = self.table.current_row
@@ -410,6 +390,7 @@ class NotebookPage(PersonaListPage):
         await self._reload(names[0])
         text = self.tr("“{name}” was split into {n} notebooks.").format(name=item.notebook.title, n=len(names))
         self._notify_with_undo(text, names, before)
+        self.table.setFocus()
 
     async def _delete_notebooks(self, selected: Sequence[NotebookListItem]) -> None:
         before = await self._load_texts(selected)

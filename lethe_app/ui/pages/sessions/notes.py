@@ -44,7 +44,7 @@ class SessionNotes(QWidget):
             self.tr("Notes"),
             FieldKind.TEXT_AREA,
             self.tr("One note per line, in the form “name: value”."),
-            self.tr("home: Porto"),
+            self.tr("Example: “job: nurse”"),
             lines=2,
         )
         self.form = Form([spec], context.theme)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QPoint
@@ -286,14 +287,21 @@ class SessionPage(PersonaListPage):
     def merge_selected(self) -> None:
         """Merge the selected sessions."""
         if len(self.table.selected_rows) > 1:
-            self.edits.merge_sessions(self.table.selected_rows)
+            self._merge(self.table.selected_rows)
 
     def merge_with_next(self) -> None:
         """Merge the selected session with the one that started after it."""
         line = self.table.current_row
         following = self._next_session(line) if line is not None else None
         if line is not None and following is not None:
-            self.edits.merge_sessions([line, following])
+            self._merge([line, following])
+
+    def _merge(self, lines: Sequence[SessionLine]) -> None:
+        # Without its button, which a second press of Enter would use again, and with the focus on the result.
+        self.detail.merge_button.hide()
+        self.merge_button.hide()
+        self.table.setFocus()
+        self.edits.merge_sessions(lines)
 
     def _next_session(self, line: SessionLine) -> SessionLine | None:
         later = [candidate for candidate in self.rows.all_rows if candidate.began > line.began and candidate.guid != line.guid]

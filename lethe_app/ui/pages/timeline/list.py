@@ -46,6 +46,11 @@ class TimelineRow:
     moment: MemoryUnit | None = None
 
     @property
+    def record_id(self) -> UUID | None:
+        """Id of the fact or key moment; None for other rows."""
+        return self.item.fact.guid if self.item is not None else self.moment.guid if self.moment is not None else None
+
+    @property
     def has_source(self) -> bool:
         """True unless the row is a heading without a conversation."""
         return self.item is not None or self.session is not None or self.moment is not None
@@ -104,6 +109,16 @@ class TimelineList(LineList):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if event.reason() is not Qt.FocusReason.MouseFocusReason:
+            self.move_to_first()
+
+    def fill_rows(self, rows: Sequence[TimelineRow]) -> None:
+        """Show other rows. The fact or key moment that was current stays so; if it is gone, the row in its place is."""
+        number, row = self.currentIndex().row(), self.currentIndex().data(ROW_ROLE)
+        self.row_model.fill(rows)
+        if isinstance(row, TimelineRow):
+            same = (place for place, other in enumerate(rows) if row.record_id and other.record_id == row.record_id)
+            self.setCurrentIndex(self.row_model.index(next(same, min(number, len(rows) - 1))))
+        elif self.hasFocus():
             self.move_to_first()
 
     def move_to_first(self) -> None:

@@ -44,7 +44,7 @@ from lethe_app.ui.pages.timeline.list import (
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.table import SearchField
+from lethe_app.ui.widgets.table import SearchField, format_no_match
 
 EMPTY_TIMELINE = Timeline("", "", ())
 
@@ -130,12 +130,7 @@ class TimelinePage(PersonaListPage):
 
     def _update_rows(self) -> None:
         name = self._timeline.persona
-        current = self.fact_list.currentIndex().row()
-        self.row_model.fill(list(filter_rows(list(self._build_rows()), self.search.text())))
-        if current >= 0:
-            self.fact_list.setCurrentIndex(self.row_model.index(min(current, self.row_model.rowCount() - 1)))
-        elif self.fact_list.hasFocus():
-            self.fact_list.move_to_first()
+        self.fact_list.fill_rows(list(filter_rows(list(self._build_rows()), self.search.text())))
         count = sum(row.item is not None for row in self.row_model.timeline_rows)
         if self.search.text().strip():
             text = format_count(count, self.tr("{n} fact found"), self.tr("{n} facts found"))
@@ -143,12 +138,13 @@ class TimelinePage(PersonaListPage):
             things = format_count(count, self.tr("{n} fact"), self.tr("{n} facts"))
             text = self.tr("{name} remembers {things}").format(name=name, things=things) if count else ""
         self.subtitle.set_full_text(text)
-        self.include_others_chip.setEnabled(any(one.about_user for one in self._timeline.items))
+        about_user = {one.about_user for one in self._timeline.items}
+        self.include_others_chip.setVisible(len(about_user) > 1)  # else it changes nothing
         has_rows = bool(self._timeline.items or self._timeline.moments)
         for widget in (self.copy_button, self.save_button, self._chips):
             widget.setVisible(has_rows)
         if has_rows:
-            self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
+            self.fact_list.empty_text = format_no_match(self.search.text())
         elif self._absence is not None:
             moments = self.tr("What mattered in a day is added as key moments once the day is over.")
             parts = [format_absence(self._absence), *([moments] if self._absence.keeps_moments else [])]
