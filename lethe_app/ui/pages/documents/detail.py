@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QWidget
@@ -18,8 +19,8 @@ from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 MIN_WIDTH, WIDTH = 280, 460
 MIN_PARAGRAPH_LENGTH = 120
 """Characters from which a line is a paragraph."""
-MAX_PASSAGE_LENGTH = 1200
-"""Letters that are shown of each passage with which a document begins."""
+MAX_BEGINNING_LENGTH = 3600
+"""Characters of the beginning of a document that are shown."""
 MIN_LIKELIHOOD = 0.01
 """Likelihood below which a passage is not shown."""
 
@@ -57,9 +58,14 @@ class DocumentDetail(DetailPane):
 
     def show_beginning(self, chunks: Sequence[DocumentChunk]) -> None:
         """Show the first passages of the document on display, below its card."""
-        if chunks:
-            beginnings = [space_paragraphs(truncate_text(chunk.text, MAX_PASSAGE_LENGTH)) for chunk in chunks]
-            self._add_card(_tr("How it begins"), beginnings)
+        if not chunks:
+            return
+        parts = [chunks[0].text]
+        for before, chunk in pairwise(chunks):  # a passage may begin within a paragraph
+            is_continued = (before.heading, before.page) == (chunk.heading, chunk.page)
+            parts += [" " if is_continued else "\n", chunk.text]
+        text = truncate_text("".join(parts), MAX_BEGINNING_LENGTH)
+        self._add_card(_tr("How it begins"), [space_paragraphs(text)])
 
     def show_search(self) -> None:
         """Show that the documents are being searched."""
