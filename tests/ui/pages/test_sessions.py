@@ -244,9 +244,15 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
         await until(page.detail.merge_button.isHidden)  # there is no later one
         page.table.select_row(str(early.guid))
         await until(lambda: not page.detail.merge_button.isHidden())
+        place = page.detail.delete_button.pos()
+        QTest.mouseClick(page.detail.merge_button, Qt.MouseButton.LeftButton)
         QTest.mouseClick(page.detail.merge_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 2)
         assert await said(scene, early) == ["One.", "Two.", "Three.", "Four."]
+        await settled(scene, page)
+        assert page.detail.delete_button.pos() == place, "not below the pointer"
+        assert not page.undo_stack.canRedo()
+        assert page.undo_stack.count() == 1
         await until(lambda: scene.toasts)
 
         scene.toasts[0].findChildren(type(page.detail.merge_button))[0].click()
@@ -480,7 +486,9 @@ async def test_an_open_conversation_is_ended_on_the_page(tmp_path: Path):
 
         await until(lambda: any("has ended" in toast.text for toast in scene.toasts))
         assert (await scene.services.sessions.open(session.guid)).archived
-        await until(lambda: page.detail.end_button.isHidden() and page.detail.extract_button.text() == "Extract facts again")
+        await until(
+            lambda: not page.detail.end_button.isEnabled() and page.detail.extract_button.text() == "Extract facts again"
+        )
 
 
 async def test_what_no_title_has_is_searched_in_the_messages(tmp_path: Path):

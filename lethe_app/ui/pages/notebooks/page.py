@@ -35,7 +35,7 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 LINES, UPDATED = 1, 2
 WIDTHS = {LINES: 84, UPDATED: 110}
-MIN_SUBJECT_WIDTH = 200
+MIN_SUBJECT_WIDTH = 160
 """Width in pixels of the column of subjects that the others give way to."""
 MIN_SPLIT_LINES = 6
 """Lines from which a notebook can be split."""

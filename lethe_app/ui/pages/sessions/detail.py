@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -57,6 +57,8 @@ class SessionDetail(QStackedWidget):
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
+        self._is_other = True
+        """True if another session was on display before."""
         self._title = ""
         """Title under which the session is listed if it has no name."""
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
@@ -120,7 +122,8 @@ class SessionDetail(QStackedWidget):
         state = self.tr("ended") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
         self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
-        self.end_button.setVisible(not session.archived)
+        self._is_other = is_other
+        self._offer(self.end_button, is_offered=not session.archived)
         self.extract_button.setText(self.tr("Extract facts again") if session.archived else self.tr("Extract facts now"))
         self._show_summary(session)
         self._show_authors()
@@ -171,6 +174,18 @@ class SessionDetail(QStackedWidget):
         """Load the messages of a session again."""
         await self.transcript.show_session(self._sessions, guid)
         self._update_message_buttons()
+
+    def offer_merge(self, *, is_offered: bool) -> None:
+        """Offer to merge the session on display with the next one, if there is one."""
+        self._offer(self.merge_button, is_offered=is_offered)
+
+    def _offer(self, button: QPushButton, *, is_offered: bool) -> None:
+        """Show a button only where it applies. While the same session stays on display it is disabled instead of hidden:
+        another button would move below the pointer, for instance that which deletes.
+        """
+        button.setEnabled(is_offered)
+        if is_offered or self._is_other:
+            button.setVisible(is_offered)
 
     def focus_title(self) -> None:
         """Show the title in its field, to be changed."""

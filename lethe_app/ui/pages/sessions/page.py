@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtCore import QCoreApplication, QPoint, QTimer
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.chat import SessionPart
@@ -45,6 +45,10 @@ FIRST_BATCH_SIZE = 100
 """Sessions shown before all of them are loaded."""
 
 
+MERGE_PAUSE_MS = 1_000
+"""Milliseconds for which the button that merged keeps its place."""
+
+
 class SessionPage(PersonaListPage):
     """Page with the list of sessions on the left and the selected session on the right."""
 
@@ -66,6 +70,8 @@ class SessionPage(PersonaListPage):
         self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge_selected)
         self.merge_button.setToolTip(self.tr("Merge the selected conversations in chronological order"))
         self.merge_button.hide()
+        self._merge_timer = QTimer(self, singleShot=True, interval=MERGE_PAUSE_MS)
+        self._merge_timer.timeout.connect(self._update_merge_button)
         self.delete_day_button = self.add_button(
             self.tr("Delete a day…"), lambda: self._context.run_action("erase_day"), "trash"
         )
@@ -210,7 +216,9 @@ class SessionPage(PersonaListPage):
         self._update_merge_button()
 
     def _update_merge_button(self) -> None:
-        self.merge_button.setVisible(len(self.table.selected_rows) > 1)
+        if not self._merge_timer.isActive():
+            self.merge_button.setEnabled(True)
+            self.merge_button.setVisible(len(self.table.selected_rows) > 1)
 
     # The selected session.
 
@@ -231,7 +239,7 @@ class SessionPage(PersonaListPage):
         line = self.table.current_row
         if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
             self.detail.show_session(session, records, line.messages, session_title(line))
-            self.detail.merge_button.setVisible(self._next_session(line) is not None)
+            self.detail.offer_merge(is_offered=self._next_session(line) is not None)
             self._load_transcript()
 
     def _load_transcript(self) -> None:
@@ -265,6 +273,7 @@ class SessionPage(PersonaListPage):
     def end_session(self) -> None:
         """End the selected session now, which makes its title, summary and facts."""
         if self.detail.session is not None:
+            self.table.setFocus()  # the button goes
             self._context.end_session(self.detail.session.guid)
 
     def save_text(self) -> None:
@@ -297,9 +306,11 @@ class SessionPage(PersonaListPage):
             self._merge([line, following])
 
     def _merge(self, lines: Sequence[SessionLine]) -> None:
-        # Without its button, which a second press of Enter would use again, and with the focus on the result.
-        self.detail.merge_button.hide()
-        self.merge_button.hide()
+        # The second click of a double click must neither merge once more nor hit a button that has moved below the pointer. The
+        # focus goes to the result.
+        for button in (self.detail.merge_button, self.merge_button):
+            button.setEnabled(False)
+        self._merge_timer.start()
         self.table.setFocus()
         self.edits.merge_sessions(lines)
 

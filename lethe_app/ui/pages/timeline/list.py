@@ -112,12 +112,14 @@ class TimelineList(LineList):
             self.move_to_first()
 
     def fill_rows(self, rows: Sequence[TimelineRow]) -> None:
-        """Show other rows. The fact or key moment that was current stays so; if it is gone, the row in its place is."""
+        """Show other rows. The fact or key moment that was current stays so; if it is gone, the next one is, or the last."""
         number, row = self.currentIndex().row(), self.currentIndex().data(ROW_ROLE)
         self.row_model.fill(rows)
         if isinstance(row, TimelineRow):
-            same = (place for place, other in enumerate(rows) if row.record_id and other.record_id == row.record_id)
-            self.setCurrentIndex(self.row_model.index(next(same, min(number, len(rows) - 1))))
+            lines = [place for place, other in enumerate(rows) if other.kind is TimelineRowKind.LINE]
+            same = [place for place in lines if row.record_id and rows[place].record_id == row.record_id]
+            candidates = [*same, *(place for place in lines if place >= number), *lines[-1:]]
+            self.setCurrentIndex(self.row_model.index(candidates[0] if candidates else -1))
         elif self.hasFocus():
             self.move_to_first()
 
