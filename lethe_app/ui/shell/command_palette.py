@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, Signal
@@ -158,7 +159,8 @@ class CommandPalette(QFrame):
         if not self.isHidden():
             self.hide()
             if self._previous_focus is not None:
-                self._previous_focus.setFocus()
+                with suppress(RuntimeError):  # deleted since, such as the field in which a name was edited
+                    self._previous_focus.setFocus()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusOut:

@@ -11,8 +11,9 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.personas.editor import PersonaEditor
 from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.settings.page import SettingsPage
+from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.form_fields import field_of
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, process_events, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 
@@ -50,6 +51,22 @@ async def test_a_page_is_found_by_its_first_word_before_settings_of_its_subject(
         palette.open_palette()
         QTest.keyClicks(palette.search_field, "network")
         assert rows(scene)[0] == "Network log"
+
+
+async def test_a_command_runs_though_the_field_that_had_the_focus_is_gone(tmp_path):
+    async with opened(tmp_path) as scene:
+        name_field = QLineEdit(scene.window)
+        name_field.show()
+        name_field.setFocus()
+        palette = scene.controller.command_palette
+        palette.open_palette()
+        name_field.deleteLater()
+        process_events()
+
+        QTest.keyClicks(palette.search_field, "overview")
+        QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
+
+        assert isinstance(scene.page, TimelinePage)
 
 
 async def test_what_is_no_command_can_be_searched_for_in_everything(tmp_path):
