@@ -60,10 +60,11 @@ class KeyMomentStore:
 
 
 def _find_stating(memories: Sequence[MemoryUnit], facts: Sequence[ExtractedFact]) -> list[UUID]:
+    """Return the key moments, but for those the user edited, that state one of the facts."""
     return [
         memory.guid
         for memory in memories
-        if memory.is_key_moment and any(is_stated(memory.content, memory.source_messages, [fact]) for fact in facts)
+        if memory.made_by == KEY_MOMENTS and any(is_stated(memory.content, memory.source_messages, [fact]) for fact in facts)
     ]
 
 

@@ -18,15 +18,11 @@ class MenuEntry(NamedTuple):
     is_enabled: bool = True
 
 
-def build_menu(parent: QWidget, entries: Iterable[MenuEntry]) -> QMenu:
-    """Return a menu that is deleted once it is closed: as a child of `parent` it would exist as long as that."""
+def popup_menu(parent: QWidget, position: QPoint, entries: Iterable[MenuEntry]) -> None:
+    """Show a menu at a position in global coordinates."""
     menu = QMenu(parent)
+    # Otherwise it would exist as long as its parent.
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     for entry in entries:
         menu.addAction(entry.title, entry.run).setEnabled(entry.is_enabled)
-    return menu
-
-
-def popup_menu(parent: QWidget, position: QPoint, entries: Iterable[MenuEntry]) -> None:
-    """Show a menu at a position in global coordinates."""
-    build_menu(parent, entries).popup(position)
+    menu.popup(position)

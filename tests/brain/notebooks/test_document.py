@@ -180,6 +180,15 @@ def test_what_has_nothing_in_common_is_parted_by_its_days():
     assert [piece.title for piece in pieces] == ["Odds, January 2026 to April 2026", "Odds, May 2026 to August 2026"]
 
 
+def test_parts_of_one_month_are_numbered():
+    lines = ["Apples", "Boats", "Clouds", "Doors", "Elks", "Fires", "Gulls", "Hats"]
+    made = tuple(to_line(Conclusion(text, date(2026, 1, 1))) for text in lines)
+
+    pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8)
+
+    assert [piece.title for piece in pieces] == ["Odds (1)", "Odds (2)"]
+
+
 def test_what_the_user_wrote_above_the_lines_is_kept_when_a_notebook_is_parted():
     read = writing.parse_notebook("cooking", COOKING)
     pieces = [type(piece)(piece.title, piece.lines) for piece in split_without_model(book("a", "b", "c", "d", "e", "f"), 5)]

@@ -230,6 +230,20 @@ async def test_a_moment_the_user_deleted_does_not_come_back_with_an_unrelated_un
     assert not any("shipyard" in text for text in await texts(services))
 
 
+async def test_a_moment_the_user_edited_stays(services: AppServices):
+    session, messages = await add_day(services, *LINES)
+    await services.mind.key_moments.look_through_days()
+    job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
+    await services.facts.learn(MIRA, [job])
+    (moment,) = [moment for moment in await moments(services) if "shipyard" in moment.content]
+    edited = "Tomas got the job at the shipyard in Bremen, at last."
+    await services.memory.edit(moment.model_copy(update={"content": edited}))
+
+    await services.facts.forget_fact(job.guid)
+
+    assert edited in await texts(services)
+
+
 @pytest.mark.parametrize("new_text", ["", "Tomas builds boats in Bremen."])
 async def test_what_was_forgotten_or_reworded_before_the_day_ended_is_no_moment_of_it(services: AppServices, new_text: str):
     session, messages = await add_day(services, *LINES)

@@ -59,6 +59,7 @@ class DocumentsPage(PersonaListPage):
         self._waiting = 0
         """Number of passages that the answer on display could not compare by meaning yet."""
         self._is_loaded = False
+        """True once the documents were listed for the first time."""
         self.rows = self._build_rows()
         self._build()
         self._connect()

@@ -56,6 +56,8 @@ class SessionPage(PersonaListPage):
         super().__init__(context, QCoreApplication.translate("SessionPage", "Conversations"), persona_selector)
         self._services = services
         self._session_to_select: UUID | None = None
+        self._is_merging = False
+        """True until a merge is done, which must not be started twice."""
         self._is_fully_loaded = False
         """True once all sessions of the persona are listed."""
         self._transcript_session_id: UUID | None = None
@@ -163,6 +165,7 @@ class SessionPage(PersonaListPage):
 
     def _on_edited(self, session_to_select: UUID | None) -> None:
         """Reload the list and the transcript after sessions or messages were added, removed or changed."""
+        self._is_merging = False
         self._session_to_select, self._transcript_session_id = session_to_select or self._session_to_select, None
         self._schedule_reload()
 
@@ -216,7 +219,7 @@ class SessionPage(PersonaListPage):
         self._update_merge_button()
 
     def _update_merge_button(self) -> None:
-        if not self._merge_timer.isActive():
+        if not self._is_merging and not self._merge_timer.isActive():
             self.merge_button.setEnabled(True)
             self.merge_button.setVisible(len(self.table.selected_rows) > 1)
 
@@ -310,6 +313,7 @@ class SessionPage(PersonaListPage):
         # focus goes to the result.
         for button in (self.detail.merge_button, self.merge_button):
             button.setEnabled(False)
+        self._is_merging = True
         self._merge_timer.start()
         self.table.setFocus()
         self.edits.merge_sessions(lines)
