@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from lethe_app.domain.passage import TextEmbedding
+from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.ui.pages.documents.detail import space_paragraphs
 from lethe_app.ui.pages.documents.page import DocumentsPage
 from tests.ui.window_scene import Scene, opened, until
@@ -174,15 +175,40 @@ async def test_a_document_added_while_an_answer_is_shown_is_the_one_that_is_remo
     async with opened(tmp_path / "home") as scene:
         page = await page_of(scene)
         drop(page, manual / "Crew.txt")
-        await until(lambda: scene.window.focusWidget() is page.question)
+        await until(lambda: scene.window.focusWidget() is page.question and page.detail.document is not None)
         QTest.keyClicks(page.question, "What does the cook fear?")
-        await until(lambda: "The cook fears geese." in texts(page))
+        await until(lambda: page.detail.document is None and "The cook fears geese." in texts(page))
 
         drop(page, manual / "Manual.md")
 
         await until(lambda: page.table.current_row is not None and page.table.current_row.title == "Manual")
-        await until(lambda: "The cook fears geese." in texts(page))
+        await until(lambda: page.detail.document is None and "The cook fears geese." in texts(page))
         assert page.question.text() == "What does the cook fear?"
+
+
+async def test_a_document_added_during_a_search_does_not_end_it(tmp_path: Path, manual: Path, monkeypatch: pytest.MonkeyPatch):
+    searches, is_released = [], asyncio.Event()
+    search = KnowledgeBase.search
+
+    async def search_slowly(self: KnowledgeBase, query: DocumentQuery, limit: int) -> list[DocumentHit]:
+        searches.append(query)
+        await is_released.wait()
+        return await search(self, query, limit)
+
+    monkeypatch.setattr(KnowledgeBase, "search", search_slowly)
+    monkeypatch.setattr("lethe_app.ui.pages.documents.page.NOTICE_DELAY_MS", 600_000)
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        drop(page, manual / "Crew.txt")
+        await until(lambda: scene.window.focusWidget() is page.question and page.detail.document is not None)
+        QTest.keyClicks(page.question, "What does the cook fear?")
+        await until(lambda: searches)
+
+        drop(page, manual / "Manual.md")
+        await until(lambda: page.table.current_row is not None and page.table.current_row.title == "Manual")
+        is_released.set()
+
+        await until(lambda: page.detail.document is None and "The cook fears geese." in texts(page))
 
 
 def test_paragraphs_are_spaced_and_the_lines_of_a_list_are_not():

@@ -142,7 +142,7 @@ class DocumentsPage(PersonaListPage):
         owner = self.persona_selector.persona_id
         documents = await self._documents.documents_of([owner]) if owner else []
         asked = bool(self.question.text().strip())
-        is_answer = self._is_answer_shown
+        is_current = self._is_question_current
         self.rows.set_rows(documents)
         self._show_count(self.rows, format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents")))
         self._update_buttons()
@@ -150,7 +150,7 @@ class DocumentsPage(PersonaListPage):
             self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
         self._is_loaded = True
         current = self.table.current_row
-        self._ask() if is_answer or (asked and current is None) else self._show_document(current)
+        self._ask() if is_current or (asked and current is None) else self._show_document(current)
 
     def _update_buttons(self) -> None:
         has_documents = bool(self.rows.row_total)
@@ -163,15 +163,20 @@ class DocumentsPage(PersonaListPage):
         )
 
     @property
-    def _is_answer_shown(self) -> bool:
-        return bool(self.question.text().strip()) and self.detail.document is None
+    def _is_question_current(self) -> bool:
+        """True if the answer to the typed question is on display, or about to be: a list that is loaded meanwhile must not
+        replace it.
+        """
+        is_answer_due = self._search_timer.isActive() or self._notice_timer.isActive()
+        return bool(self.question.text().strip()) and (is_answer_due or self.detail.document is None)
 
     def _show_current(self, document: Document | None) -> None:
         """Show the document that the user has moved to; an answer stays when the list is only loaded again."""
-        if self.table.hasFocus() or not self._is_answer_shown:
+        if self.table.hasFocus() or not self._is_question_current:
             self._show_document(document)
 
     def _show_document(self, document: Document | None) -> None:
+        self._search_timer.stop()
         self._notice_timer.stop()
         self._context.tasks.cancel("ask documents")
         is_same = document is not None and document == self.detail.document
@@ -201,9 +206,10 @@ class DocumentsPage(PersonaListPage):
         try:
             waiting = await self._knowledge_base.count_waiting(owners)
             hits = await self._knowledge_base.search(DocumentQuery(text, owners), HIT_COUNT)
-        finally:
-            if text == self.question.text().strip():  # otherwise the timer is that of the question that replaced this one
-                self._notice_timer.stop()
+        except Exception:  # a cancelled search leaves the timer to the question that replaced it
+            self._notice_timer.stop()
+            raise
+        self._notice_timer.stop()
         if text == self.question.text().strip():
             self._waiting = waiting
             self.detail.show_hits(hits, waiting)
@@ -212,7 +218,7 @@ class DocumentsPage(PersonaListPage):
     def _ask_again(self) -> None:
         """Complete the answer on display once all passages are embedded."""
         progress = self._indexing.progress
-        if self._waiting and self._is_answer_shown and not progress.changes + progress.without_meaning:
+        if self._waiting and self._is_question_current and not progress.changes + progress.without_meaning:
             self._ask()
 
     # Adding
@@ -259,9 +265,9 @@ class DocumentsPage(PersonaListPage):
             text = text if len(added) == 1 else self.tr("{n} documents were added.").format(n=len(added))
             self._context.notifier.notify(text)
             await self._reload()
-            is_answer = self._is_answer_shown
+            is_current = self._is_question_current
             self.table.select_row(added[0].guid)
-            if is_answer:
+            if is_current:
                 self._ask()
             self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again
         elif not errors and not files:
