@@ -77,6 +77,7 @@ from lethe_app.services.prompting.past_sessions import PastSessions
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import TurnLoader
 from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.search.documents import DocumentSearch
 from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
@@ -319,7 +320,8 @@ class CoreServices:
     @cached_property
     def search(self) -> SearchService:
         stores = (self.database, self.session_store, self.fact_store, self.memory_store)
-        return SearchService(*stores, self.memory_lookup, self.indexing, self.session_editing, self.library)
+        documents = DocumentSearch(self.document_store, self.knowledge_base)
+        return SearchService(*stores, self.memory_lookup, self.indexing, self.library, documents)
 
     @cached_property
     def time_search(self) -> TimeSearch:

@@ -168,6 +168,8 @@ class HitKind(StrEnum):
     MEMORY = "memory"
     WORLD = "world"
     """Entry of a world."""
+    DOCUMENT = "document"
+    """Passage of a document."""
 
 
 @dataclass(frozen=True)
@@ -176,12 +178,12 @@ class SearchHit:
 
     kind: HitKind
     id: UUID
-    """Id of the message, fact, memory or entry; for a summary that of its session."""
+    """Id of the message, fact, memory, entry or passage; for a summary that of its session."""
     persona_id: str
-    """Id of the persona; empty for a world entry."""
+    """Id of the persona, or the owner of a document; empty for a world entry."""
     session: UUID | None
     title: str
-    """Title of the session, memory or world; may be empty."""
+    """Title of the session, memory, world or document; may be empty."""
     speaker: str
     when: datetime
     text: str
@@ -189,6 +191,10 @@ class SearchHit:
     marks: tuple[Mark, ...] = ()
     world: str = ""
     """File name of the world of an entry."""
+    document: UUID | None = None
+    """Document of a passage."""
+    location: str = ""
+    """Title of that document with the page or heading of the passage."""
     is_over: bool = False
     """True for a fact that was superseded."""
     is_exact: bool = True

@@ -20,6 +20,8 @@ from lethe_app.storage.memory.documents import DocumentStore
 
 DEFAULT_COUNT, MIN_COUNT, MAX_COUNT = 3, 1, 50
 """Number of passages that a search returns: by default, at least and at most."""
+MIN_LIKELIHOOD = 0.01
+"""Likelihood below which a passage is not listed as a result."""
 
 
 @dataclass(frozen=True)

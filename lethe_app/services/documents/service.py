@@ -24,7 +24,7 @@ from lethe_app.storage.memory.documents import DocumentStore
 
 MAX_DOCUMENTS = 2_000
 """Documents of one persona or world."""
-BEGINNING_CHUNKS = 3
+SHOWN_CHUNKS = 3
 """Passages that are shown of a document."""
 
 
@@ -43,9 +43,11 @@ class DocumentService:
         """Return the documents of personas and worlds, by title."""
         return await self._store.documents_of(owners)
 
-    async def beginning_of(self, guid: UUID) -> list[DocumentChunk]:
-        """Return the passages with which a document begins; none if it does not exist."""
-        return await self._store.first_chunks(guid, BEGINNING_CHUNKS)
+    async def passages_of(self, guid: UUID, first: UUID | None = None) -> list[DocumentChunk]:
+        """Return the passages with which a document begins, or the passage `first` with the next ones; none if the document
+        does not exist.
+        """
+        return await self._store.chunks_of(guid, SHOWN_CHUNKS, first)
 
     async def find_files(self, paths: Sequence[Path]) -> list[Path]:
         """Return the files, and those in the folders among the paths, that can be read as documents. Raise FileError if a

@@ -1,9 +1,9 @@
-"""Search in messages, summaries, memories, facts and world entries, by words or by meaning."""
+"""Search in messages, summaries, memories, facts, world entries and documents, by words or by meaning."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -15,16 +15,17 @@ from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.passage import PassageKind
+from lethe_app.domain.passage import DocumentChunk, PassageKind
 from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.search.documents import DocumentSearch
 from lethe_app.services.search.query import SearchQuery, build_excerpt
-from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch, HitFilter, TextHit
@@ -50,7 +51,7 @@ HIT_KINDS = {
 
 
 class SearchService:
-    """Search all stored texts. Nothing is changed, except that `select_branch_of` selects the branch of a message."""
+    """Search all stored texts, without changes."""
 
     def __init__(
         self,
@@ -60,13 +61,13 @@ class SearchService:
         memory_store: MemoryStore,
         memory_lookup: MemoryLookup,
         indexing: IndexingService,
-        session_editing: SessionEditing,
         library: Library,
+        documents: DocumentSearch,
     ) -> None:
         self._texts = FullTextSearch(database)
         self._session_store, self._fact_store, self._memory_store = session_store, fact_store, memory_store
-        self._memory_lookup, self._indexing, self._session_editing = memory_lookup, indexing, session_editing
-        self._library = library
+        self._memory_lookup, self._indexing, self._library = memory_lookup, indexing, library
+        self._documents = documents
 
     async def search_by_words(
         self, text: str, persona_id: str | None = None, session: UUID | None = None
@@ -91,18 +92,18 @@ class SearchService:
 
         if session is not None:
             found = await self._texts.search_session(session, is_match)
-            yield await _convert_hits(found[:MAX_HITS], query)
+            yield await self._convert_hits(found[:MAX_HITS], query)
             return
         await self._indexing.index_pending()  # so that the newest messages are found too
         position, count = MAX_PASSAGE_NUMBER, 0
         while position and count < MAX_HITS:
             found, position = await self._texts.search_passages(query.fts_expression, persona_id, position, is_match)
-            yield await _convert_hits(found[: MAX_HITS - count], query)
+            yield await self._convert_hits(found[: MAX_HITS - count], query)
             count += len(found)
         async for found, is_over in self._search_unindexed(persona_id, is_match):
             if count >= MAX_HITS:
                 return
-            hits = await _convert_hits(found[: MAX_HITS - count], query)  # only the hits that are shown are converted
+            hits = await self._convert_hits(found[: MAX_HITS - count], query)  # only the hits that are shown are converted
             yield [replace(hit, is_over=is_over) for hit in hits]
             count += len(hits)
         if persona_id is None and count < MAX_HITS:
@@ -139,8 +140,10 @@ class SearchService:
         whole_words = split_words(await self._texts.find_text_with(best))
         return next((fold(whole) for whole in whole_words if fold(whole).startswith(best[:-1])), best)
 
-    async def search_by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
-        """Return the memories, facts and session passages nearest in meaning to a text, best first within each persona."""
+    async def search_by_meaning(self, text: str, persona_ids: Sequence[str], worlds: Iterable[str] = ()) -> list[SearchHit]:
+        """Return the memories, facts and session passages nearest in meaning to a text, best first within each persona, then
+        the passages of documents of these personas and worlds (file names).
+        """
         # The space marks the last word as complete: a sentence to compare is not being typed, so no word in it is a prefix.
         query = SearchQuery.parse(f"{text} ")
         hits: list[SearchHit] = []
@@ -148,15 +151,9 @@ class SearchService:
             for recalled in await self._memory_lookup.search(persona_id, text, MAX_MEANING_HITS):
                 if not recalled.world:
                     hits += await self._convert_recollection(persona_id, recalled, query)
-        return hits
-
-    async def select_branch_of(self, session: UUID, message: UUID) -> bool:
-        """Select the branch that contains a message; return True if another branch was shown before."""
-        if any(entry.id == message for entry in await self._session_store.outline(session)):
-            return False
-        await self._session_store.set_leaf(session, await self._texts.end_of_branch(message))
-        await self._session_editing.invalidate([session])
-        return True
+        owners = [*persona_ids, *map(owner_of_world, worlds)]
+        chunks = await self._documents.search_by_meaning(text, owners)
+        return [*hits, *(_build_document_hit(chunk, chunk.text, query) for chunk in chunks)]
 
     async def find_fact_source(self, guid: UUID) -> tuple[UUID, UUID] | None:
         """Return session and message of a fact's first source message that still exists; None if there is none."""
@@ -166,6 +163,18 @@ class SearchService:
                     message = await self._session_store.message(message_id)
                     return (await self._session_store.session(message.session_id)).guid, message.id
         return None
+
+    async def _convert_hits(self, text_hits: Sequence[TextHit], query: SearchQuery) -> list[SearchHit]:
+        """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
+        chunks = await self._documents.load_chunks(text_hits)
+
+        def convert(text_hit: TextHit) -> SearchHit | None:
+            if text_hit.kind != PassageKind.DOCUMENT:
+                return _convert_hit(text_hit, query)
+            chunk = chunks.get(text_hit.source)
+            return _build_document_hit(chunk, text_hit.text, query) if chunk is not None else None
+
+        return await asyncio.to_thread(lambda: [hit for hit in map(convert, text_hits) if hit is not None])
 
     async def _convert_recollection(self, persona_id: str, recalled: RecalledMemory, query: SearchQuery) -> list[SearchHit]:
         if recalled.category is MemoryType.CHAT_SESSION:
@@ -221,11 +230,6 @@ def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:
     )
 
 
-async def _convert_hits(text_hits: Sequence[TextHit], query: SearchQuery) -> list[SearchHit]:
-    """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
-    return await asyncio.to_thread(lambda: [_convert_hit(text_hit, query) for text_hit in text_hits])
-
-
 def _search_worlds(worlds: Mapping[str, World], query: SearchQuery, limit: int) -> list[SearchHit]:
     """Return up to `limit` hits in world entries, in the order of the worlds."""
     matches = (
@@ -244,6 +248,11 @@ def _entry_text(entry: WorldEntry) -> str:
 def _build_world_hit(stem: str, world: World, entry: WorldEntry, query: SearchQuery) -> SearchHit:
     hit = _build_hit(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, _entry_text(entry), query)
     return replace(hit, world=stem)
+
+
+def _build_document_hit(chunk: DocumentChunk, text: str, query: SearchQuery) -> SearchHit:
+    hit = _build_hit(HitKind.DOCUMENT, chunk.id, chunk.owner, None, chunk.title, "", chunk.added, text, query)
+    return replace(hit, document=chunk.document, location=chunk.location)
 
 
 def _build_hit(

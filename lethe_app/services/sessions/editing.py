@@ -85,6 +85,14 @@ class SessionEditing:
         session = await self._session_store.session(guid)
         return (await self._lines.sessions_of(session.persona_id, str(guid)))[0]
 
+    async def select_branch_of(self, guid: UUID, message: UUID) -> bool:
+        """Display the branch that contains a message; return True if another branch was displayed before."""
+        if any(entry.id == message for entry in await self._session_store.outline(guid)):
+            return False
+        await self._session_store.set_leaf(guid, await self._session_store.end_of_branch(message))
+        await self.invalidate([guid])
+        return True
+
     # Summary, title and the other parts
 
     async def part_of(self, guid: UUID, part: SessionPart) -> PartValue:

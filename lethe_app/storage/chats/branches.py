@@ -36,6 +36,13 @@ WITH RECURSIVE up (id, parent_id, deleted_at) AS (
 SELECT id FROM up WHERE deleted_at IS NULL LIMIT ?
 """
 
+SELECT_NEWEST_DESCENDANT = """
+WITH RECURSIVE down (id, seq) AS (
+    SELECT id, seq FROM messages WHERE id = ?
+    UNION ALL SELECT m.id, m.seq FROM down JOIN messages m ON m.parent_id = down.id WHERE m.deleted_at IS NULL)
+SELECT id FROM down ORDER BY seq DESC LIMIT 1
+"""
+
 SELECT_OUTLINE = """
 SELECT m.id, m.parent_id, m.deleted_at, m.role, m.hidden, a.length
 FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
@@ -70,6 +77,11 @@ def nearest_undeleted(connection: sqlite3.Connection, message_id: str | None) ->
     """Return the message itself or, if it is in the trash, its nearest ancestor that is not; None if there is none."""
     row = connection.execute(SELECT_NEAREST_UNDELETED, (message_id,)).fetchone()
     return str(row[0]) if row else None
+
+
+def newest_descendant(connection: sqlite3.Connection, message_id: str) -> str:
+    """Return the message with which the branch ends that was continued last below a message; it must exist."""
+    return str(connection.execute(SELECT_NEWEST_DESCENDANT, (message_id,)).fetchone()[0])
 
 
 def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutline]:

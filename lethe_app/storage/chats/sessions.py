@@ -145,6 +145,15 @@ class SessionStore:
 
         await self._database.run(work)
 
+    async def end_of_branch(self, message_id: UUID) -> UUID:
+        """Return the newest descendant of a message. Raise StorageError if the message is gone."""
+
+        def work(connection: sqlite3.Connection) -> UUID:
+            messages.session_of(connection, str(message_id))
+            return UUID(branches.newest_descendant(connection, str(message_id)))
+
+        return await self._database.run(work)
+
     async def sessions(
         self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None, with_incognito: bool = False
     ) -> list[SessionSummary]:

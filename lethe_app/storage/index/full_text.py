@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.session_list import shown_title
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import select_by_values, storable_text
@@ -60,13 +59,6 @@ SELECT rowid, 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM
 WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) AND rowid < ?2
 ORDER BY rowid DESC LIMIT ?3
 """
-SELECT_NEWEST_DESCENDANT = """
-WITH RECURSIVE down (id, seq) AS (
-    SELECT id, seq FROM messages WHERE id = ?
-    UNION ALL SELECT m.id, m.seq FROM down JOIN messages m ON m.parent_id = down.id WHERE m.deleted_at IS NULL)
-SELECT id FROM down ORDER BY seq DESC LIMIT 1
-"""
-
 SELECT_TERMS = """
 SELECT term, doc FROM passage_terms WHERE term >= ?1 AND term < ?2 AND length(term) BETWEEN ?3 AND ?4
 """
@@ -133,8 +125,10 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             numbers = [number for (number,) in connection.execute(SELECT_NUMBERS, (query, below, MAX_PASSAGES_PER_CALL))]
-            # Passages of memories with natural insertion have an owner of their own: see `owner_of_waiting` of the indexing.
-            owners, hits, read = {owner, f"waiting:{owner}"}, list[TextHit](), 0
+            # Passages of memories with natural insertion and of documents have owners of their own: see `owner_of_waiting` and
+            # `owner_of_documents` of the indexing.
+            owners = {owner, f"waiting:{owner}", f"documents:{owner}"}
+            hits, read = list[TextHit](), 0
             while read < len(numbers) and len(hits) < MAX_HITS_PER_CALL:
                 batch = numbers[read : read + PASSAGES_PER_BATCH]
                 texts = map(TextHit._make, select_by_values(connection, SELECT_PASSAGES, batch))
@@ -180,14 +174,5 @@ class FullTextSearch:
             rows = connection.execute(query, (owner, below, MAX_UNINDEXED_PER_CALL)).fetchall()
             hits = [hit for row in rows if is_hit(hit := TextHit(*row[1:]))]
             return hits, rows[-1][0] if len(rows) == MAX_UNINDEXED_PER_CALL else 0
-
-        return await self._database.run(work)
-
-    async def end_of_branch(self, message: UUID) -> UUID:
-        """Return the newest descendant of a message. Raise StorageError if the message is gone."""
-
-        def work(connection: sqlite3.Connection) -> UUID:
-            messages.session_of(connection, str(message))
-            return UUID(connection.execute(SELECT_NEWEST_DESCENDANT, (str(message),)).fetchone()[0])
 
         return await self._database.run(work)

@@ -91,9 +91,11 @@ class DocumentStore:
         rows = await self._database.run(lambda connection: connection.execute(_SELECT_CHUNKS + where, (wanted,)).fetchall())
         return {UUID(row[0]): _to_chunk(row) for row in rows}
 
-    async def first_chunks(self, guid: UUID, limit: int) -> list[DocumentChunk]:
-        """Return the first passages of a document, in their order."""
-        query, values = f"{_SELECT_CHUNKS} WHERE c.document = ? ORDER BY c.position LIMIT ?", (str(guid), limit)
+    async def chunks_of(self, guid: UUID, limit: int, first: UUID | None = None) -> list[DocumentChunk]:
+        """Return passages of a document, in their order, from its beginning or from the passage `first`."""
+        from_first = "c.position >= coalesce((SELECT position FROM document_chunks WHERE id = ?), 0)"
+        query = f"{_SELECT_CHUNKS} WHERE c.document = ? AND {from_first} ORDER BY c.position LIMIT ?"
+        values = (str(guid), str(first), limit)
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_to_chunk(row) for row in rows]
 

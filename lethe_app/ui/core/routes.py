@@ -76,6 +76,9 @@ class DocumentsRoute(Route):
 
     owner: str = ""
     """Id of the persona, or the owner of a world's documents."""
+    document: UUID | None = None
+    passage: UUID | None = None
+    """Passage of the document to show instead of its beginning."""
 
 
 @dataclass(frozen=True)

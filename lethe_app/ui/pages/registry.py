@@ -168,7 +168,7 @@ class PageRegistry:
         from lethe_app.ui.pages.search.page import SearchPage
 
         services = self._services
-        return SearchPage(self._context, services.search, services.library)
+        return SearchPage(self._context, services.search, services.session_editing, services.library)
 
     def _create_trash_page(self) -> Page:
         from lethe_app.ui.pages.trash.page import TrashPage

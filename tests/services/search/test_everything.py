@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -15,6 +16,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.search.everything import MAX_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.index.full_text import MAX_UNINDEXED_PER_CALL
@@ -140,6 +142,31 @@ async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: Ap
     assert await found(services, "mauve hull", MIRA) == []
 
 
+async def test_passages_of_documents_are_found_with_their_place(services: AppServices, tmp_path: Path):
+    manual, atlas = tmp_path / "Manual.md", tmp_path / "Atlas.md"
+    manual.write_text("# Pump\n\nThe bilge pump is primed with seawater.\n", encoding="utf-8")
+    atlas.write_text("Beyond the reef there is no seawater, only fog.", encoding="utf-8")
+    of_mira = await services.documents.add(MIRA, manual)
+    of_world = await services.documents.add(owner_of_world("velm"), atlas)
+
+    (hit,) = await found(services, "seawater", MIRA)
+
+    assert (hit.kind, hit.document, hit.persona_id) == (HitKind.DOCUMENT, of_mira.guid, MIRA)
+    assert (hit.title, hit.location) == ("Manual", "Manual, Pump")
+    assert [hit.text[start : start + length] for start, length in hit.marks] == ["seawater"]
+    assert {one.document for one in await found(services, "seawater")} == {of_mira.guid, of_world.guid}
+    (first, *_others) = await services.documents.passages_of(of_mira.guid, hit.id)
+    assert first.id == hit.id
+
+    by_meaning = await services.search.search_by_meaning("How is the bilge pump primed?", [MIRA])
+    assert [one.id for one in by_meaning if one.document] == [hit.id]
+    by_meaning = await services.search.search_by_meaning("What is beyond the reef?", [MIRA], ["velm"])
+    assert of_world.guid in {one.document for one in by_meaning}
+
+    await services.documents.remove([of_mira.guid, of_world.guid])
+    assert await found(services, "seawater") == []
+
+
 async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):
     lines = [f"Lantern number {number}." for number in range(MAX_HITS + 60)]
     await add_conversation(services, *lines)
@@ -183,9 +210,9 @@ async def test_a_message_on_another_branch_is_put_on_display(services: AppServic
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
     await services.core.session_store.add_message(aside)
 
-    assert await services.search.select_branch_of(session.guid, second.id)
+    assert await services.session_editing.select_branch_of(session.guid, second.id)
     assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]
-    assert not await services.search.select_branch_of(session.guid, third.id)
+    assert not await services.session_editing.select_branch_of(session.guid, third.id)
 
 
 async def test_by_meaning_leads_to_a_message(services: AppServices):

@@ -8,8 +8,9 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
@@ -18,6 +19,7 @@ from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MAX_HITS
+from lethe_app.ui.pages.documents.page import DocumentsPage
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
@@ -56,6 +58,10 @@ def search_page(scene: Scene) -> SearchPage:
 
 def texts(page: SearchPage) -> list[str]:
     return [line.text for line in page.result_list.result_model.result_lines if line.hit is not None]
+
+
+def place_of(page: DocumentsPage, row: int) -> QPoint:
+    return page.table.visualRect(page.rows.index(row, 0)).center()
 
 
 def headings(page: SearchPage) -> list[str]:
@@ -193,6 +199,34 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
         await until(lambda: isinstance(scene.page, WorldPage))
         worlds = scene.page
         await until(lambda: [one.guid for one in worlds.table.table.selected_rows] == [entry.guid])
+
+
+async def test_a_passage_of_a_document_is_found_and_opened_at_its_place(tmp_path: Path):
+    chapters = [f"Chapter {number}. " + "The sea was grey and nothing happened. " * 40 for number in range(8)]
+    text = "\n\n".join([*chapters, "At dusk the quillon struck a sunken bell."])
+    async with opened(tmp_path) as scene:
+        for title in ("Another", "Novel"):
+            file = tmp_path / f"{title}.md"
+            file.write_text(text if title == "Novel" else "Nothing.", encoding="utf-8")
+            document = await scene.services.documents.add("edmund", file)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "quillon")
+        await until(lambda: headings(page) == ["Document · Novel"])
+        assert [line.detail for line in page.result_list.result_model.result_lines] == ["Edmund", "Novel"]
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: isinstance(scene.page, DocumentsPage))
+        shown = scene.page
+        await until(lambda: shown.detail.document is not None and shown.detail.document.guid == document.guid)
+        await until(lambda: any("struck a sunken bell" in label.text() for label in shown.detail.findChildren(QLabel)))
+        assert not any("Chapter 0." in label.text() for label in shown.detail.findChildren(QLabel))
+        assert (shown.persona_selector.persona_id, shown.table.current_row.title) == ("edmund", "Novel")
+
+        QTest.mouseClick(shown.table.viewport(), Qt.MouseButton.LeftButton, pos=place_of(shown, 0))
+        await until(lambda: shown.detail.document is not None and shown.detail.document.title == "Another")
+        QTest.mouseClick(shown.table.viewport(), Qt.MouseButton.LeftButton, pos=place_of(shown, 1))
+        await until(lambda: any("Chapter 0." in label.text() for label in shown.detail.findChildren(QLabel)))
 
 
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.passage import Document, DocumentChunk
-from lethe_app.services.documents.knowledge_base import DocumentHit
+from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit
 from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.widgets.card_column import create_card
@@ -21,8 +21,6 @@ MIN_PARAGRAPH_LENGTH = 120
 """Characters from which a line is a paragraph."""
 MAX_BEGINNING_LENGTH = 3600
 """Characters of the beginning of a document that are shown."""
-MIN_LIKELIHOOD = 0.01
-"""Likelihood below which a passage is not shown."""
 
 
 def _tr(text: str) -> str:
@@ -58,6 +56,15 @@ class DocumentDetail(DetailPane):
 
     def show_beginning(self, chunks: Sequence[DocumentChunk]) -> None:
         """Show the first passages of the document on display, below its card."""
+        self._add_text(_tr("How it begins"), chunks)
+
+    def show_passage(self, chunks: Sequence[DocumentChunk]) -> None:
+        """Show a passage of the document on display, and the next ones, below its card."""
+        for chunk in chunks[:1]:
+            self._add_card(chunk.location, [space_paragraphs(chunk.text)])
+        self._add_text(_tr("How it continues"), chunks[1:])
+
+    def _add_text(self, title: str, chunks: Sequence[DocumentChunk]) -> None:
         if not chunks:
             return
         parts = [chunks[0].text]
@@ -65,7 +72,7 @@ class DocumentDetail(DetailPane):
             is_continued = (before.heading, before.page) == (chunk.heading, chunk.page)
             parts += [" " if is_continued else "\n", chunk.text]
         text = truncate_text("".join(parts), MAX_BEGINNING_LENGTH)
-        self._add_card(_tr("How it begins"), [space_paragraphs(text)])
+        self._add_card(title, [space_paragraphs(text)])
 
     def show_search(self) -> None:
         """Show that the documents are being searched."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from pathlib import Path
+from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -60,6 +61,8 @@ class DocumentsPage(PersonaListPage):
         """Number of passages that the answer on display could not compare by meaning yet."""
         self._is_loaded = False
         """True once the documents were listed for the first time."""
+        self._route = DocumentsRoute()
+        """Document and passage to show as soon as the list contains them."""
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -127,9 +130,11 @@ class DocumentsPage(PersonaListPage):
         return self.question if self.rows.row_total else self.add_documents_button
 
     def show_route(self, route: Route) -> None:
-        """Show the documents of the persona or world that a route names."""
+        """Show the documents of the persona or world that a route names, or a passage of one."""
         if isinstance(route, DocumentsRoute) and route.owner:
+            self._route = route
             self.persona_selector.choose_persona(route.owner)
+            self._schedule_reload()
 
     def close_page(self) -> None:
         self._search_timer.stop()
@@ -149,6 +154,11 @@ class DocumentsPage(PersonaListPage):
         if documents and self.focusWidget() is self.add_documents_button and not self._is_loaded:
             self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
         self._is_loaded = True
+        if self._route.document is not None and self.table.select_row(self._route.document):
+            self._show_document(self.table.current_row)
+            self._route = DocumentsRoute()
+            self.panes.show_detail()
+            return
         current = self.table.current_row
         self._ask() if is_current or (asked and current is None) else self._show_document(current)
 
@@ -183,12 +193,13 @@ class DocumentsPage(PersonaListPage):
         if not is_same:  # reloading the list must not scroll away what is being read
             self.detail.show_document(document)
             if document is not None:
-                self._context.tasks.start_task(self._show_beginning(document), key="document beginning")
+                passage = self._route.passage if self._route.document == document.guid else None
+                self._context.tasks.start_task(self._show_text(document, passage), key="document text")
 
-    async def _show_beginning(self, document: Document) -> None:
-        chunks = await self._documents.beginning_of(document.guid)
+    async def _show_text(self, document: Document, passage: UUID | None) -> None:
+        chunks = await self._documents.passages_of(document.guid, passage)
         if self.detail.document == document:
-            self.detail.show_beginning(chunks)
+            self.detail.show_passage(chunks) if passage is not None else self.detail.show_beginning(chunks)
 
     # Questions
 

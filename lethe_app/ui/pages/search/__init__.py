@@ -1,1 +1,2 @@
-"""Page “Search everything”: full-text and semantic search over messages, summaries, memories, facts and world entries."""
+"""Page “Search everything”: full-text and semantic search over messages, summaries, memories, facts, world entries and
+documents."""

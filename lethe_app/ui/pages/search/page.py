@@ -1,4 +1,4 @@
-"""Page “Search everything”: one search field for messages, summaries, memories, facts and world entries."""
+"""Page “Search everything”: one search field for messages, summaries, memories, facts, world entries and documents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.search.everything import MAX_HITS, SearchService
+from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import format_count, format_session_title, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, format_date_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
+from lethe_app.ui.core.routes import DocumentsRoute, FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
@@ -35,12 +37,14 @@ TASK_KEY = "find in everything"
 class SearchPage(Page):
     """Page with the search field and results grouped by conversation, those of the open conversation first."""
 
-    def __init__(self, context: PageContext, search: SearchService, library: Library) -> None:
+    def __init__(self, context: PageContext, search: SearchService, session_editing: SessionEditing, library: Library) -> None:
         super().__init__(context.theme, QCoreApplication.translate("SearchPage", "Search everything"))
         self._context = context
-        self._search_service, self._library = search, library
+        self._search_service, self._session_editing, self._library = search, session_editing, library
         self._current_session: ChatSession | None = context.current_session()
         self._names: dict[str, str] = {}
+        self._worlds: dict[str, str] = {}
+        """Names of the worlds by file name."""
         self._hits: list[SearchHit] = []
         self._build()
         self._connect()
@@ -65,7 +69,7 @@ class SearchPage(Page):
         self.by_meaning_chip.setToolTip(self.tr("Search for a similar meaning instead of the same words"))
         self.hint = build_small_label("")
         self.result_list = ResultList(self.theme, self.tr("Search results"))
-        self._empty_text = self.tr("Search messages, summaries, memories, facts and world entries.")
+        self._empty_text = self.tr("Search messages, summaries, memories, facts, world entries and documents.")
         self.result_list.empty_text = self._empty_text
         self.search.down_pressed.connect(self.result_list.setFocus)
         self.result_list.up_pressed.connect(self.search.setFocus)
@@ -147,7 +151,8 @@ class SearchPage(Page):
             persona_ids = sorted(
                 self._names, key=lambda name: name != current_persona_id
             )  # whom the user talks with is asked first
-            hits = await self._search_service.search_by_meaning(text, [persona] if persona else persona_ids)
+            asked = ([persona], ()) if persona else (persona_ids, self._worlds)
+            hits = await self._search_service.search_by_meaning(text, *asked)
             self._show_hits(hits)
         elif text.strip():
             session = (
@@ -198,15 +203,13 @@ class SearchPage(Page):
     # how it is shown
 
     def _group_hits(self, hits: Iterable[SearchHit]) -> list[ResultGroup]:
-        """Group the hits by conversation or world: those with the whole words first, among them the open conversation, then
-        the newest; by meaning in the order of the hits.
+        """Group the hits by conversation, world or document: those with the whole words first, among them the open
+        conversation, then the newest; by meaning in the order of the hits.
         """
-        hits_by_group: dict[tuple[str, UUID | None, str], list[SearchHit]] = {}
+        hits_by_group: dict[tuple[str, UUID | None, str, UUID | None], list[SearchHit]] = {}
         for hit in hits:
-            hits_by_group.setdefault((hit.persona_id, hit.session, hit.world), []).append(hit)
-        groups = [
-            self._build_group(persona, session, group_hits) for (persona, session, _world), group_hits in hits_by_group.items()
-        ]
+            hits_by_group.setdefault((hit.persona_id, hit.session, hit.world, hit.document), []).append(hit)
+        groups = [self._build_group(persona, session, some) for (persona, session, *_place), some in hits_by_group.items()]
         if not self.by_meaning_chip.isChecked():
             groups.sort(key=lambda group: group.when, reverse=True)
             groups.sort(key=lambda group: not group.is_open_session)
@@ -221,6 +224,9 @@ class SearchPage(Page):
             hits.sort(key=lambda hit: not hit.is_exact)
         if hits[0].world:
             return ResultGroup(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
+        if hits[0].document is not None:
+            title = self.tr("Document · {name}").format(name=hits[0].title)
+            return ResultGroup(title, self._name_document_owner(persona_id), when, None, hits)
         if session is None:
             return ResultGroup(self.tr("Memories of {name}").format(name=name), "", when, None, hits)
         is_open_session = self._current_session is not None and session == self._current_session.guid
@@ -231,6 +237,10 @@ class SearchPage(Page):
             date_range = self.tr("{first} to {last}").format(first=date_range, last=format_date(days[-1].timestamp()))
         detail = self.tr("this conversation") if is_open_session else f"{name} · {date_range}"
         return ResultGroup(title, detail, when, session, hits, is_open_session)
+
+    def _name_document_owner(self, owner: str) -> str:
+        worlds = {owner_of_world(world): self.tr("World · {name}").format(name=name) for world, name in self._worlds.items()}
+        return worlds.get(owner) or self._names.get(owner, owner.capitalize())
 
     def _build_lines(self, group: ResultGroup) -> list[ResultLine]:
         hit_lines = (ResultLine(hit.text, partial(self._hit_detail, hit), hit) for hit in group.hits)
@@ -248,11 +258,14 @@ class SearchPage(Page):
                 return text.format(day=format_date(hit.when.timestamp()))
             case HitKind.WORLD:
                 return self.tr("World entry")
+            case HitKind.DOCUMENT:
+                return hit.location
             case HitKind.MEMORY:
                 return self.tr("Memory · {day}").format(day=format_date(hit.when.timestamp()))
 
     async def _load_names(self) -> None:
         self._names = {persona.unique_name: persona.name for persona in await self._library.personas()}
+        self._worlds = {world: content.name for world, content in (await self._library.worlds()).items()}
         with QSignalBlocker(self.persona_selector):
             for unique_name, name in self._names.items():
                 self.persona_selector.addItem(name, unique_name)
@@ -263,17 +276,19 @@ class SearchPage(Page):
     # where it leads
 
     def open_hit(self, hit: SearchHit) -> None:
-        """Open the message, memory, fact or world entry of a hit."""
+        """Open the message, memory, fact, world entry or passage of a hit."""
         self._context.tasks.start_task(self._open_hit(hit), key="find go")
 
     async def _open_hit(self, hit: SearchHit) -> None:
         if hit.kind is HitKind.MESSAGE and hit.session is not None:
-            await self._search_service.select_branch_of(hit.session, hit.id)
+            await self._session_editing.select_branch_of(hit.session, hit.id)
             self._context.open_session(hit.session, hit.id)
         elif hit.kind is HitKind.MEMORY:
             self._context.navigator.open(MemoriesRoute(hit.persona_id, hit.id))
         elif hit.kind is HitKind.WORLD:
             self._context.navigator.open(WorldsRoute(hit.world, hit.id))
+        elif hit.kind is HitKind.DOCUMENT:
+            self._context.navigator.open(DocumentsRoute(hit.persona_id, hit.document, hit.id))
         elif hit.kind is HitKind.FACT:
             await self._open_fact_source(hit)
         elif hit.session is not None:
@@ -283,7 +298,7 @@ class SearchPage(Page):
         """Go to the message a fact was extracted from if it still exists; a superseded fact is shown on the facts page."""
         source = None if hit.is_over else await self._search_service.find_fact_source(hit.id)
         if source is not None:
-            await self._search_service.select_branch_of(*source)
+            await self._session_editing.select_branch_of(*source)
             self._context.open_session(*source)
         elif hit.session is not None:
             self._context.open_session(hit.session, None)
