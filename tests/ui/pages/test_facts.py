@@ -284,3 +284,21 @@ async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path
 
         await until(lambda: page.detail.fact is not None and page.detail.fact.guid == old.guid)
         assert page.view is FactListView.REPLACED
+
+
+async def test_a_fact_saved_by_leaving_for_another_persona_is_undone_for_its_own(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await scene.services.facts.add("edmund", "Edmund found a glove.")
+        await chosen(page, "Tomas keeps bees.")
+        page.detail.field.setPlainText("Tomas keeps two hives.")
+
+        page.persona_selector.choose_persona("edmund")
+        await until(lambda: facts(page) == {"Edmund found a glove."})
+        await until(lambda: [toast.text for toast in scene.toasts] == ["The fact was saved."])
+        (undo,) = [button for button in scene.toasts[0].findChildren(QPushButton) if button.text() == "Undo"]
+        undo.click()
+
+        await until(lambda: not scene.toasts)
+        page.persona_selector.choose_persona("mira")
+        await until(lambda: "Tomas keeps bees." in facts(page))
+        assert "Tomas keeps two hives." not in facts(page)

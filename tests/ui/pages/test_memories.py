@@ -20,6 +20,8 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import DiskFull
+from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.pages import undo_commands
 from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
@@ -28,7 +30,7 @@ from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryStat
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 
@@ -598,3 +600,76 @@ def test_a_recall_test_names_what_is_in_the_prompt_anyway(qtbot, theme):
 
     words = " ".join(label.text() for label in view.findChildren(QLabel)).replace("\u200b", "")
     assert "“Baker in Porto”, “Cats”, “Boats”, “Fairs” and 1 more." in words
+
+
+async def test_the_details_are_those_of_the_row_the_arrow_keys_end_on(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with browsing(tmp_path / "home", script, BOAT, INES) as (scene, page):
+        read, is_released = MemoryLists.load_memory, asyncio.Event()
+
+        async def read_slowly(self: MemoryLists, guid: UUID) -> MemoryUnit:
+            await is_released.wait()
+            return await read(self, guid)
+
+        first, second = page.rows.visible_rows
+        page.table.select_row(first.guid)
+        await until(lambda: page.detail.memory is not None and str(page.detail.memory.guid) == first.guid)
+        page.table.setFocus()
+        monkeypatch.setattr(MemoryLists, "load_memory", read_slowly)
+
+        QTest.keyClick(page.table, Qt.Key.Key_Down)
+        await until(lambda: page.detail.guid_to_show == UUID(second.guid))
+        QTest.keyClick(page.table, Qt.Key.Key_Up)
+        is_released.set()
+
+        await until(lambda: page.detail.guid_to_show == UUID(first.guid))
+        await settled(scene, page)
+        assert page.detail.memory is not None
+        assert str(page.detail.memory.guid) == first.guid
+
+
+async def test_a_recall_test_of_the_persona_before_is_not_shown(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
+    tests, is_released = list[str](), asyncio.Event()
+
+    async def preview(_self: MemoryLookup, persona_id: str, _text: str, _session: UUID | None) -> TurnMemory:
+        tests.append(persona_id)
+        await is_released.wait()
+        return TurnMemory()
+
+    monkeypatch.setattr(MemoryLookup, "preview_recall", preview)
+    async with browsing(tmp_path / "home", script, BOAT, INES) as (scene, page):
+        page.search.setText("How is my sister?")
+        page.recall_button.click()
+        await until(lambda: tests == ["mira"])
+
+        page.persona_selector.choose_persona("edmund")
+        is_released.set()
+
+        await until(lambda: not page.rows.row_total)
+        await settled(scene, page)
+        assert not page.detail.is_recall_shown
+
+
+async def test_no_hint_on_meaning_comes_after_it_was_switched_off(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+):
+    searches, is_released = list[str](), asyncio.Event()
+
+    async def measure(_self: MemoryLists, _persona_id: str, text: str) -> dict[str, float]:
+        searches.append(text)
+        await is_released.wait()
+        return {}
+
+    monkeypatch.setattr(MemoryLists, "measure_distances", measure)
+    async with browsing(tmp_path / "home", script, BOAT, INES) as (scene, page):
+        page.by_meaning_chip.click()
+        page.search.setText("boat")
+        await until(lambda: searches == ["boat"])
+
+        page.by_meaning_chip.click()
+        is_released.set()
+
+        await settled(scene, page)
+        assert not page.hint.isVisible()
+        assert names(page) == ["The boat"]

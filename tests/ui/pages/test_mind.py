@@ -340,3 +340,83 @@ async def test_an_entry_is_written_by_hand_and_belongs_to_the_user(tmp_path: Pat
         assert entry.made_by == ""
         page.undo_stack.undo()
         await until(lambda: all(row.writing.title != "A quiet day" for row in page.journal_list.rows))
+
+
+@pytest.mark.parametrize("is_leaving", [True, False], ids=["page left", "another persona chosen"])
+async def test_a_bar_just_moved_is_kept_for_whom_it_was_moved(tmp_path: Path, is_leaving: bool):
+    async with minded(tmp_path) as (scene, page):
+        page.mood_card.rows["cheer"].slider.setValue(11)
+
+        if is_leaving:
+            await scene.controller.pages.navigator.leave_page(page)
+        else:
+            page.persona_selector.choose_persona("edmund")
+
+        await comes(lambda: felt_is(scene, 0.11))
+        edmund = await scene.services.mind.moods.load_mood("edmund")
+        assert "cheer" not in edmund.feelings or edmund.feelings["cheer"].value != pytest.approx(0.11)
+
+
+async def felt_is(scene: Scene, value: float) -> bool:
+    return abs(await felt(scene) - value) < 0.01
+
+
+async def test_what_is_typed_before_another_mind_is_loaded_belongs_to_the_one_on_display(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with minded(tmp_path) as (scene, page):
+        load, is_released = scene.services.mind.moods.load_history, asyncio.Event()
+
+        async def load_slowly(persona_id: str) -> list[MoodSample]:
+            await is_released.wait()
+            return await load(persona_id)
+
+        monkeypatch.setattr(scene.services.mind.moods, "load_history", load_slowly)
+        before = await scene.services.mind.inner_life.load_thoughts("edmund")
+        page.persona_selector.choose_persona("edmund")
+        QTest.keyClicks(page.thoughts_field, "Still. ")
+        await page.edits.save()
+        is_released.set()
+
+        await until(lambda: page.thoughts_field.text == before)
+        assert await scene.services.mind.inner_life.load_thoughts("mira") == "Still. I wait."
+        assert await scene.services.mind.inner_life.load_thoughts("edmund") == before
+
+
+async def test_a_text_that_cannot_be_stored_takes_no_other_along(tmp_path: Path):
+    async with minded(tmp_path) as (scene, page):
+        row = page.goal_list.rows[0]
+        QTest.keyClicks(row.field, "Twenty. ")
+        QTest.keyClicks(page.thoughts_field, "Still. ")
+        await scene.services.memory.forget_memory(row.writing.memory.guid)
+
+        await page.edits.save()
+
+        assert await scene.services.mind.inner_life.load_thoughts("mira") == "Still. I wait."
+        await until(lambda: any("no longer exists" in toast.text for toast in scene.toasts))
+
+
+async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with minded(tmp_path) as (scene, page):
+        save, is_released = scene.services.mind.inner_life.save_thoughts, asyncio.Event()
+        saved = list[str]()
+
+        async def save_slowly(persona_id: str, text: str) -> object:
+            saved.append(text)
+            await is_released.wait()
+            return await save(persona_id, text)
+
+        monkeypatch.setattr(scene.services.mind.inner_life, "save_thoughts", save_slowly)
+        QTest.keyClicks(page.thoughts_field, "Still. ")
+        await until(lambda: saved)
+        await scene.services.mind.moods.set_mood("mira", "cheer", 0.3)
+        await until(lambda: page.mood_card.rows["cheer"].slider.value() == 30)
+        QTest.keyClicks(page.thoughts_field, "Ever. ")
+        is_released.set()
+
+        await comes(lambda: thoughts_are(scene, "Still. Ever. I wait."))
+        assert page.thoughts_field.text == "Still. Ever. I wait."
+
+
+async def thoughts_are(scene: Scene, text: str) -> bool:
+    return await scene.services.mind.inner_life.load_thoughts("mira") == text

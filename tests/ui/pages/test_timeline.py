@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
 from lethe_app.paths import Paths
+from lethe_app.services.search.fact_lists import FactLists
+from lethe_app.services.search.timeline import Timeline
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.timeline.list import TimelineRowKind
@@ -283,3 +286,24 @@ async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: P
         await scene.services.facts.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: texts(page, TimelineRowKind.LINE) == ["Tomas reads."])
         assert page.save_button.isEnabled()
+
+
+async def test_no_fact_of_the_persona_before_is_listed_while_the_next_ones_are_loaded(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+):
+    load, is_released = FactLists.load_timeline, asyncio.Event()
+
+    async def load_slowly(self: FactLists, persona_id: str) -> Timeline:
+        await is_released.wait()
+        return await load(self, persona_id)
+
+    async with asked(tmp_path, script) as (_scene, page):
+        monkeypatch.setattr(FactLists, "load_timeline", load_slowly)
+
+        page.persona_selector.choose_persona("edmund")
+
+        assert page.row_model.timeline_rows == []
+        is_released.set()
+        await until(lambda: page.fact_list.empty_text)
+        page.persona_selector.choose_persona("mira")
+        await until(lambda: page.row_model.timeline_rows)

@@ -59,6 +59,7 @@ class FactPage(PersonaListPage):
         self._fact_service, self._fact_lists, self._fact_extraction = fact_service, fact_lists, fact_extraction
         self._core_facts: set[UUID] = set()
         self._facts_by_guid: dict[UUID, ExtractedFact] = {}
+        self._listed_persona_id = ""
         self._fact_to_select: UUID | None = None
         self._is_field_wanted = False
         """True if the text of the fact to select is to be changed."""
@@ -112,7 +113,7 @@ class FactPage(PersonaListPage):
         self.table.rename_requested.connect(self.detail.field.setFocus)
         self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
-        self.detail.text_edited.connect(lambda fact, text: self.edits.edit_text(self.persona_selector.persona_id, fact, text))
+        self.detail.text_edited.connect(lambda fact, text: self.edits.edit_text(self._listed_persona_id, fact, text))
         self.detail.pin_requested.connect(
             lambda fact, on: self.edits.set_pinned(self.persona_selector.persona_id, fact, pinned=on)
         )
@@ -146,10 +147,11 @@ class FactPage(PersonaListPage):
 
     # the list
 
-    def _show_persona(self, _persona: str) -> None:
+    def _show_persona(self, persona_id: str) -> None:
         self._facts_by_guid.clear()
         self._core_facts.clear()
-        self.rows.set_rows([])
+        self.rows.set_rows([])  # saves what was typed into the fact on display
+        self._listed_persona_id = persona_id
         self._schedule_reload()
 
     async def _reload(self) -> None:

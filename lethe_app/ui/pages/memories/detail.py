@@ -55,7 +55,8 @@ class MemoryDetail(QStackedWidget):
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
         self._session_title = ""
-        self._guid_to_show: UUID | None = None
+        self.guid_to_show: UUID | None = None
+        """Memory on display, or the one that is being loaded to replace it."""
         self.setMinimumWidth(MIN_WIDTH)
         self.empty_label = self._build_empty_label()
         self._memory_sheet = create_side_sheet()
@@ -90,13 +91,13 @@ class MemoryDetail(QStackedWidget):
 
     async def load_memory(self, guid: UUID) -> None:
         """Show a memory; nothing is shown if it no longer exists."""
-        self._guid_to_show = guid
+        self.guid_to_show = guid
         try:
             memory = await self._memory_lists.load_memory(guid)
             title = await self._memory_lists.title_of(memory)
         except StorageError:
             memory, title = None, ""
-        if self._guid_to_show != guid:
+        if self.guid_to_show != guid:
             return
         is_same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
         if is_same and self._is_unsaved(guid):
@@ -117,7 +118,7 @@ class MemoryDetail(QStackedWidget):
 
     def clear_selection(self) -> None:
         """Show the hint for an empty selection, unless the result of a recall test is on display."""
-        self.memory = self._guid_to_show = None
+        self.memory = self.guid_to_show = None
         if self.currentWidget() is not self._recall_sheet:
             self.setCurrentWidget(self.empty_label)
 

@@ -179,6 +179,8 @@ class MemoryPage(PersonaListPage):
     # the list
 
     def _show_persona(self, persona_id: str) -> None:
+        for key in ("would recall", "memory distances"):  # of the persona before
+            self._context.tasks.cancel(key)
         self.chips.uncheck_all()
         self._distances.clear()
         self.reader.show_persona(persona_id)
@@ -269,7 +271,12 @@ class MemoryPage(PersonaListPage):
         self._awaits_test = False
         self._show_hint("")
         self.search.setFocus()
-        self._search_timer.start(0) if is_by_meaning else self._filter()
+        if is_by_meaning:
+            self._search_timer.start(0)
+        else:
+            self._search_timer.stop()
+            self._context.tasks.cancel("memory distances")
+            self._filter()
 
     async def _load_distances(self) -> None:
         """Compute the distances of the nearest memories to the sentence; memories without a distance are filtered out."""
@@ -328,11 +335,13 @@ class MemoryPage(PersonaListPage):
     def _show_current(self, line: MemoryLine | None) -> None:
         if line is None:
             self.detail.clear_selection()
-        elif self.detail.memory is None or str(self.detail.memory.guid) != line.guid:
+        elif self.detail.guid_to_show is None or str(self.detail.guid_to_show) != line.guid:
             self._context.tasks.start_task(self._load_detail(UUID(line.guid)), key="memory detail")
 
     async def _load_detail(self, guid: UUID) -> None:
         await self.edits.save()
+        if self.table.current_row is None or self.table.current_row.guid != str(guid):
+            return  # the user has moved on meanwhile
         await self.detail.load_memory(guid)
         if guid == self._new_memory_guid:
             self._new_memory_guid = None

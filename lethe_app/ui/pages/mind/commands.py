@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Feeling
 from lethe_app.domain.persona import Weekday
+from lethe_app.errors import LetheError, RecordMissing
 from lethe_app.services.personas.inner_life import build_journal_entry
 from lethe_app.services.personas.reminders import build_reminder
 from lethe_app.ui.pages.context import PageContext
@@ -67,11 +68,21 @@ class MindEdits(QObject):
         return key in self._unsaved
 
     async def save(self) -> None:
-        """Store all typed text now."""
+        """Store all typed text now.
+
+        An error is reported in the window, and the text is kept for another attempt unless its record no longer exists.
+        """
         async with self._save_lock:
-            unsaved, self._unsaved = self._unsaved, {}
-            for save_text, text in unsaved.values():
-                await save_text(text)
+            for key, entry in list(self._unsaved.items()):
+                save_text, text = entry
+                try:
+                    await save_text(text)
+                except LetheError as error:
+                    self._context.notifier.report_error(error)
+                    if not isinstance(error, RecordMissing):
+                        continue
+                if self._unsaved.get(key) is entry:  # else a newer text was typed while this one was being stored
+                    del self._unsaved[key]
 
     def set_plan(self, persona_id: str, day: Weekday, title: str, old: str, new: str) -> None:
         """Set the schedule of a weekday."""

@@ -138,6 +138,11 @@ class MoodCard(QFrame):
         self.hint.setText(text.format(name=name))
         self.hint.setVisible(bool(text))
 
+    def emit_pending(self) -> None:
+        """Emit `mood_chosen` now for every slider that was just moved."""
+        for row in self.rows.values():
+            row.slider.emit_pending()
+
     def show_mood(self, name: str, dimensions: Sequence[MoodDimension], samples: Sequence[MoodSample]) -> None:
         """Show the current mood and its history."""
         if list(self.rows) != [dimension.id for dimension in dimensions]:

@@ -35,13 +35,19 @@ class MoodSlider(QSlider):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._emit_timer = QTimer(self, singleShot=True, interval=EMIT_DELAY_MS)
-        self._emit_timer.timeout.connect(lambda: self.value_chosen.emit(self.value() / STEPS))
+        self._emit_timer.timeout.connect(self._emit_value)
         self.valueChanged.connect(self._on_value_changed)
 
     @property
     def is_moving(self) -> bool:
         """True while the slider is being moved and until `value_chosen` was emitted."""
         return self._emit_timer.isActive() or self.isSliderDown()
+
+    def emit_pending(self) -> None:
+        """Emit `value_chosen` now if a movement waits for it."""
+        if self._emit_timer.isActive():
+            self._emit_timer.stop()
+            self._emit_value()
 
     def show_value(self, value: float) -> None:
         if not self.is_moving:
@@ -65,6 +71,9 @@ class MoodSlider(QSlider):
         if not self._is_silent:
             self.moved_to.emit(value / STEPS)
             self._emit_timer.start()
+
+    def _emit_value(self) -> None:
+        self.value_chosen.emit(self.value() / STEPS)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # the wheel scrolls the page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
@@ -12,6 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
+from lethe_app.services.personas.inner_life import ActiveGoal
 from lethe_app.ui.core.formatting import format_age
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
@@ -40,6 +41,8 @@ class MindPage(Page):
         self._context, self._services, self.persona_selector = context, services, persona_selector
         self._texts: dict[str, str] = {}
         """Text of each field by its key: the stored text, or the typed text that is about to be stored."""
+        self._shown_persona_id = ""
+        """Persona whose mind is on display, to whom every edit belongs; another one may be chosen, but not loaded yet."""
         self.edits = MindEdits(self, context, services, self._show_text, self._schedule_reload)
         self._build()
         self._connect()
@@ -103,9 +106,7 @@ class MindPage(Page):
         self.theme.changed.connect(self.mood_card.apply_theme)
         self.persona_selector.chosen.connect(self._show_persona)
         self.mood_card.mood_chosen.connect(self._set_mood)
-        self.mood_card.moods_toggled.connect(
-            lambda on: self.edits.set_moods_enabled(self.persona_selector.persona_id, enabled=on)
-        )
+        self.mood_card.moods_toggled.connect(lambda on: self.edits.set_moods_enabled(self._shown_persona_id, enabled=on))
         self.mood_card.fixed_toggled.connect(
             lambda on: self.edits.set_preference(self.tr("changing fixed mood"), "static_mood", value=on)
         )
@@ -118,7 +119,7 @@ class MindPage(Page):
             lambda memory: self._context.tasks.start_task(self._edit_reminder(memory), key="mind dialog")
         )
         self.reminder_form.forget_requested.connect(
-            lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one, truncate_text(one.name))
+            lambda one: self.edits.forget_memory(self._shown_persona_id, one, truncate_text(one.name))
         )
         self.thoughts_field.edited.connect(self._set_thoughts)
         self.goal_fields.request_edited.connect(self._set_goal_request)
@@ -128,7 +129,7 @@ class MindPage(Page):
         for writing_list in (self.goal_list, self.journal_list):
             writing_list.text_edited.connect(self._edit_writing)
             writing_list.forget_requested.connect(
-                lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one.memory, truncate_text(one.title))
+                lambda one: self.edits.forget_memory(self._shown_persona_id, one.memory, truncate_text(one.title))
             )
 
         self.guard_undo(self.week_fields, self.thoughts_field, self.goal_list, self.goal_fields, self.journal_list)
@@ -137,6 +138,7 @@ class MindPage(Page):
         return self.persona_selector
 
     async def confirm_leave(self) -> bool:
+        self.mood_card.emit_pending()
         await self.edits.save()
         return True
 
@@ -165,34 +167,37 @@ class MindPage(Page):
             self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="mind")
 
     async def _reload(self, persona_id: str) -> None:
+        """Load everything first, then show it in one go, so that what is on display always belongs to one persona."""
         services = self._services
         persona = await services.library.persona(persona_id)
         dimensions, samples = await services.moods.list_dimensions(persona_id), await services.moods.load_history(persona_id)
+        plans, thoughts = await services.week.load_plans(persona_id), await services.inner_life.load_thoughts(persona_id)
+        reminders = await services.reminders.reminders_of(persona_id)
+        request = await services.goal_requests.load_request(persona_id)
+        goals, journal = await services.inner_life.list_goals(persona_id), await services.inner_life.list_journal(persona_id)
+
+        if persona_id != self._shown_persona_id:
+            self.mood_card.emit_pending()
+            self._shown_persona_id = persona_id
         settings, name = services.preferences.current, persona.name
         self.mood_card.show_switches(
             name, is_enabled=persona.mood, is_fixed=settings.static_mood, enabled_for_all=settings.mood_handling
         )
         self.mood_card.show_mood(name, dimensions, samples)
-        plans = await services.week.load_plans(persona_id)
         for day, text in plans.items():
             self._show_stored_text(key_of_day(persona_id, day), text)
-        self._show_stored_text(key_of_thoughts(persona_id), await services.inner_life.load_thoughts(persona_id))
+        self._show_stored_text(key_of_thoughts(persona_id), thoughts)
         self.week_fields.mark_today()
-        self.reminder_form.show_reminders(name, await services.reminders.reminders_of(persona_id))
-        request = await services.goal_requests.load_request(persona_id)
+        self.reminder_form.show_reminders(name, reminders)
         self._show_stored_text(key_of_goal_request(persona_id, "request"), request.request)
         self._show_stored_text(key_of_goal_request(persona_id, "notice"), request.notice)
-        await self._load_writings(persona_id, name)
+        self._show_writings(name, goals, journal)
 
-    async def _load_writings(self, persona_id: str, name: str) -> None:
+    def _show_writings(self, name: str, goal_memories: Sequence[ActiveGoal], journal_entries: Sequence[MemoryUnit]) -> None:
         goals = [
-            MindNote(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left))
-            for one in await self._services.inner_life.list_goals(persona_id)
+            MindNote(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left)) for one in goal_memories
         ]
-        journal = [
-            MindNote(one, one.name or self.tr("Entry"), format_age(one.added, now()))
-            for one in await self._services.inner_life.list_journal(persona_id)
-        ]
+        journal = [MindNote(one, one.name or self.tr("Entry"), format_age(one.added, now())) for one in journal_entries]
         for writing in (*goals, *journal):
             if not self.edits.is_unsaved(key := str(writing.memory.guid)):
                 self._texts[key] = writing.memory.content
@@ -209,7 +214,7 @@ class MindPage(Page):
     def _show_text(self, key: str, text: str) -> None:
         """Show a text in the field with the given key, if that field is on display."""
         self._texts[key] = text
-        persona = self.persona_selector.persona_id
+        persona = self._shown_persona_id
         if key == key_of_thoughts(persona):
             self.thoughts_field.set_text(text)
         for part, field in (("request", self.goal_fields.request_field), ("notice", self.goal_fields.notice_field)):
@@ -224,27 +229,27 @@ class MindPage(Page):
     # changing
 
     def _set_mood(self, dimension_id: str, value: float) -> None:
-        self.edits.set_mood(
-            self.persona_selector.persona_id, dimension_id, self.mood_card.rows[dimension_id].dimension.title, value
-        )
+        title = self.mood_card.rows[dimension_id].dimension.title
+        self.edits.set_mood(self._shown_persona_id, dimension_id, title, value)
 
     def _set_plan(self, day: str, text: str) -> None:
-        persona, weekday = self.persona_selector.persona_id, Weekday(day)
+        persona, weekday = self._shown_persona_id, Weekday(day)
         title = QLocale().standaloneDayName(list(Weekday).index(weekday) + 1)
         self.edits.set_plan(persona, weekday, title, self._texts.get(key_of_day(persona, weekday), ""), text)
 
     def _set_goal_request(self, request: str, notice: str) -> None:
-        persona = self.persona_selector.persona_id
+        persona = self._shown_persona_id
         for part, text in (("request", request), ("notice", notice)):
             self.edits.set_goal_request(persona, part, self._texts.get(key_of_goal_request(persona, part), ""), text)
 
     async def _ask_journal_entry(self) -> None:
+        persona_id = self._shown_persona_id
         dialog = EntryDialog(self._context.dialog_parent, self.persona_selector.persona_name)
         if await run_dialog(dialog):
-            self.edits.add_journal_entry(self.persona_selector.persona_id, dialog.title_field.text(), dialog.text_field.text)
+            self.edits.add_journal_entry(persona_id, dialog.title_field.text(), dialog.text_field.text)
 
     def _set_thoughts(self, text: str) -> None:
-        persona = self.persona_selector.persona_id
+        persona = self._shown_persona_id
         self.edits.set_thoughts(persona, self._texts.get(key_of_thoughts(persona), ""), text)
 
     def _edit_writing(self, writing: MindNote, text: str) -> None:
@@ -257,7 +262,7 @@ class MindPage(Page):
 
     def _add_reminder(self, text: str, when: datetime | date) -> None:
         try:
-            self.edits.add_reminder(self.persona_selector.persona_id, text, when)
+            self.edits.add_reminder(self._shown_persona_id, text, when)
         except LetheError as error:
             self._context.notifier.report_error(error)
 

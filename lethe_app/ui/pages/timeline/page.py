@@ -75,7 +75,7 @@ class TimelinePage(PersonaListPage):
             sessions.changed.add(self._reload_if_chosen),
             memory.changed.add(self._reload_if_chosen),
         ]
-        self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
+        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
         self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
@@ -114,6 +114,13 @@ class TimelinePage(PersonaListPage):
         return self.fact_list
 
     # reading
+
+    def _show_persona(self) -> None:
+        """Clear the list, so that no fact of the persona before can be changed as one of the new persona's, and load it."""
+        self._timeline, self._absence = EMPTY_TIMELINE, None
+        self.fact_list.empty_text = ""
+        self._update_rows()
+        self._schedule_reload()
 
     async def _reload(self) -> None:
         persona_id = self.persona_selector.persona_id
