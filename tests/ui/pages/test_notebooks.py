@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
+from lethe_app.services.notebooks.filer import NotebookFiler
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.notebooks.reader import NotebookReader
@@ -191,6 +194,66 @@ async def test_a_deleted_one_lies_in_the_trash_and_can_be_taken_back(tmp_path: P
 
         await scene.services.trash.restore(item)
         await until(lambda: titles(page) == ["Cooking", "Garden"])
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, service: type[object], name: str) -> tuple[asyncio.Event, asyncio.Event]:
+    """Make a method of a service wait; return the events that it has begun and that it may go on."""
+    begun, may_go_on, work = asyncio.Event(), asyncio.Event(), getattr(service, name)
+
+    async def held(*arguments: object) -> object:
+        begun.set()
+        await may_go_on.wait()
+        return await work(*arguments)
+
+    monkeypatch.setattr(service, name, held)
+    return begun, may_go_on
+
+
+async def test_a_split_is_taken_back_for_its_persona_even_if_another_was_chosen_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun, may_go_on = hold(monkeypatch, NotebookFiler, "split")
+    async with written(tmp_path) as (scene, page):
+        notebooks = scene.services.mind.notebooks
+        more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
+        await notebooks.add_conclusions("mira", "cooking", more)
+        choose(page, "cooking")
+        await until(page.split_button.isEnabled)
+        page.split_button.click()
+        await until(begun.is_set)
+
+        page.persona_selector.choose_persona("tamsin")
+        await until(lambda: not page.rows.visible_rows)
+        may_go_on.set()
+        await until(lambda: any("was split" in toast.text for toast in scene.toasts))
+        assert not page.rows.visible_rows
+        take_back(scene)
+
+        folder = scene.services.paths.notebooks / "mira"
+        await until(lambda: {path.stem for path in folder.glob("*.md")} >= {"cooking", "garden"})
+        assert not await notebooks.notebooks_of("tamsin")
+        assert {item.notebook.title for item in await notebooks.notebooks_of("mira")} == {"Cooking", "Garden"}
+
+
+async def test_a_notebook_of_the_same_name_stays_if_its_persona_is_chosen_during_a_deletion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun, may_go_on = hold(monkeypatch, NotebookService, "save_edit")
+    async with written(tmp_path) as (scene, page):
+        await scene.services.mind.notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
+        choose(page, "garden")
+        await until(lambda: page.editor.text.startswith("# Garden"))
+        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        QTest.keyClicks(page.editor, "- Typed")
+        page.delete_button.click()
+        await until(begun.is_set)
+
+        page.persona_selector.choose_persona("tamsin")
+        may_go_on.set()
+
+        await until(lambda: any("moved to the Trash" in toast.text for toast in scene.toasts))
+        assert [item.name for item in await scene.services.mind.notebooks.notebooks_of("tamsin")] == ["garden"]
+        assert [item.name for item in await scene.services.mind.notebooks.notebooks_of("mira")] == ["cooking"]
 
 
 async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):

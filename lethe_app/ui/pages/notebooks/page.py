@@ -352,64 +352,67 @@ class NotebookPage(PersonaListPage):
             popup_menu(self, position, [MenuEntry(title, button.click, button.isEnabled()) for button, title in buttons])
 
     async def _create_notebook(self) -> None:
+        persona_id = self.persona_selector.persona_id
         dialog = NotebookTitleDialog(self._context.dialog_parent, self.tr("New notebook"), self.tr("Create"))
         if await run_dialog(dialog):
             self._context.notifier.drop_undoable()
             await self._save_typed_text()
-            await self._reload(await self._notebooks.create(self.persona_selector.persona_id, dialog.entered_title))
-            self._show_editor(is_editing=True)
+            name = await self._notebooks.create(persona_id, dialog.entered_title)
+            if persona_id == self.persona_selector.persona_id:
+                await self._reload(name)
+                self._show_editor(is_editing=True)
 
     async def _rename_notebook(self) -> None:
-        item = self.table.current_row
+        item, persona_id = self.table.current_row, self._owner_id
         if item is None:
             return
         dialog = NotebookTitleDialog(
             self._context.dialog_parent, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title
         )
         if await run_dialog(dialog) and dialog.entered_title != item.notebook.title:
-            before = await self._load_texts([item])
-            name = await self._notebooks.rename(self.persona_selector.persona_id, item.name, dialog.entered_title)
-            await self._reload(name)
-            self._notify_with_undo(self.tr("Renamed to “{name}”.").format(name=dialog.entered_title), [name], before)
-            self.table.setFocus()
+            before = await self._load_texts(persona_id, [item])
+            name = await self._notebooks.rename(persona_id, item.name, dialog.entered_title)
+            text = self.tr("Renamed to “{name}”.").format(name=dialog.entered_title)
+            await self._show_result(persona_id, text, [name], before)
 
     async def _merge_selected(self) -> None:
-        selected = self.table.selected_rows
-        before = await self._load_texts(selected)
-        name = await self._notebooks.merge(self.persona_selector.persona_id, [item.name for item in selected])
-        await self._reload(name)
-        self._notify_with_undo(self.tr("{n} notebooks were merged into one.").format(n=len(selected)), [name], before)
-        self.table.setFocus()
+        selected, persona_id = self.table.selected_rows, self._owner_id
+        before = await self._load_texts(persona_id, selected)
+        name = await self._notebooks.merge(persona_id, [item.name for item in selected])
+        text = self.tr("{n} notebooks were merged into one.").format(n=len(selected))
+        await self._show_result(persona_id, text, [name], before)
 
     async def _split_notebook(self) -> None:
-        item = self.table.current_row
+        item, persona_id = self.table.current_row, self._owner_id
         if item is None:
             return
-        before = await self._load_texts([item])
-        names = await self._notebook_filer.split(self.persona_selector.persona_id, item.name)
-        await self._reload(names[0])
+        before = await self._load_texts(persona_id, [item])
+        names = await self._notebook_filer.split(persona_id, item.name)
         text = self.tr("“{name}” was split into {n} notebooks.").format(name=item.notebook.title, n=len(names))
-        self._notify_with_undo(text, names, before)
-        self.table.setFocus()
+        await self._show_result(persona_id, text, names, before)
 
     async def _delete_notebooks(self, selected: Sequence[NotebookListItem]) -> None:
-        before = await self._load_texts(selected)
+        persona_id = self._owner_id
+        before = await self._load_texts(persona_id, selected)
         for item in selected:
-            await self._notebooks.delete(self.persona_selector.persona_id, item.name)
-        await self._reload()
+            await self._notebooks.delete(persona_id, item.name)
         text = self.tr("{n} notebooks were moved to the Trash.").format(n=len(selected))
         if len(selected) == 1:
             text = self.tr("“{name}” was moved to the Trash.").format(name=selected[0].notebook.title)
-        self._notify_with_undo(text, [], before)
+        await self._show_result(persona_id, text, [], before)
 
-    async def _load_texts(self, items: Sequence[NotebookListItem]) -> dict[str, str]:
+    async def _load_texts(self, persona_id: str, items: Sequence[NotebookListItem]) -> dict[str, str]:
         """Return the texts of the notebooks by name, after saving what was typed."""
         await self._save_typed_text()
-        return {item.name: await self._notebooks.load_text(self.persona_selector.persona_id, item.name) for item in items}
+        return {item.name: await self._notebooks.load_text(persona_id, item.name) for item in items}
 
-    def _notify_with_undo(self, text: str, created: Sequence[str], before: dict[str, str]) -> None:
-        persona = self.persona_selector.persona_id
-        undo_action = lambda: self._spawn(self._notebooks.restore_texts(persona, created, before))  # noqa: E731 - said in one line
+    async def _show_result(self, persona_id: str, text: str, created: Sequence[str], before: dict[str, str]) -> None:
+        """Show what an action made of the persona's notebooks, if they are still on display, and offer to undo it."""
+        if persona_id == self.persona_selector.persona_id:
+            await self._reload(created[0] if created else "")
+            if created:
+                self.table.setFocus()
+        undo_action = lambda: self._spawn(self._notebooks.restore_texts(persona_id, created, before))  # noqa: E731 - short
         self._context.notifier.notify_undoable(text, undo_action)
 
     def _open_folder(self) -> None:
