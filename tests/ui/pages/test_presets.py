@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset
 from lethe_app.errors import FileError
@@ -58,6 +58,22 @@ async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_ca
         QTest.mouseClick(page.delete_button, Qt.MouseButton.LeftButton)
         await until(lambda: field(page, "user_end").text() == "<|im_end|>\\n")
         assert not (scene.services.paths.presets / "instruct" / "chatml.json").exists()
+
+
+async def test_a_change_is_saved_if_another_preset_is_chosen_at_once(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene)
+        await until(lambda: page.table.select_row("creative"))
+        temperature = field_of(page, "temperature")
+        assert isinstance(temperature, QDoubleSpinBox)
+        temperature.setValue(1.37)
+        assert page.table.select_row("roleplay")
+
+        folder = scene.services.paths.presets / "samplers"
+        await until(lambda: list(folder.glob("*.json")))
+        assert [path.name for path in folder.glob("*.json")] == ["creative.json"]
+        stored = {one.key: one.value for one in await scene.services.presets.list_presets(SamplerPreset)}
+        assert stored["creative"].temperature == pytest.approx(1.37)
 
 
 async def test_undo_takes_back_what_was_typed(tmp_path: Path):

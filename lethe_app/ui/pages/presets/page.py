@@ -118,7 +118,7 @@ class PresetPage(Page):
         self._forms: list[Form] = []
         self._cards: list[QFrame] = []
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self._save_entry()))
+        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self._save_entry(self._entry)))
         self.tabs = QTabBar()
         for title in (self.tr("Samplers"), self.tr("Instruct formats"), self.tr("System prompts")):
             self.tabs.addTab(title)
@@ -185,7 +185,7 @@ class PresetPage(Page):
     async def confirm_leave(self) -> bool:
         if self._save_timer.isActive():
             self._save_timer.stop()
-            await self._save_entry()
+            await self._save_entry(self._entry)
         return True
 
     def close_page(self) -> None:
@@ -218,7 +218,7 @@ class PresetPage(Page):
             return
         if self._save_timer.isActive():  # of the one before
             self._save_timer.stop()
-            self._spawn(self._save_entry())
+            self._spawn(self._save_entry(self._entry))
         if self._entry is None or type(self._entry.value) is not type(entry.value):
             self._build_forms()
         self._entry = entry
@@ -320,9 +320,9 @@ class PresetPage(Page):
         self._update_use_state()
         self._update_preview()
 
-    async def _save_entry(self) -> None:
-        if self._entry is not None:
-            await self._presets.save(self._entry.value, self._entry.key)
+    async def _save_entry(self, entry: AnyPreset | None) -> None:
+        if entry is not None:
+            await self._presets.save(entry.value, entry.key)
 
     def _use_preset(self) -> None:
         if self._entry is not None:
