@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit
 
-from lethe_app.domain.presets import InstructPreset, SamplerPreset
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.services.events import ModelReady
+from lethe_app.services.personas.presets import PresetService, StoredPreset
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.widgets.fields import escape_text, unescape_text
 from tests.ui.form_fields import error_below, field_of
@@ -74,6 +77,35 @@ async def test_a_change_is_saved_if_another_preset_is_chosen_at_once(tmp_path: P
         assert [path.name for path in folder.glob("*.json")] == ["creative.json"]
         stored = {one.key: one.value for one in await scene.services.presets.list_presets(SamplerPreset)}
         assert stored["creative"].temperature == pytest.approx(1.37)
+
+
+async def test_the_tab_chosen_last_is_the_one_on_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene)
+        first = page.table.current_row.key
+        temperature = field_of(page, "temperature")
+        assert isinstance(temperature, QDoubleSpinBox)
+        temperature.setValue(1.37)
+        held: list[asyncio.Task[Any] | None] = []
+        may_go_on, list_presets = asyncio.Event(), PresetService.list_presets
+
+        async def list_slowly(service: PresetService, kind: type[Any]) -> list[StoredPreset[Any]]:
+            presets = await list_presets(service, kind)
+            if kind is InstructPreset:
+                held.append(asyncio.current_task())
+                await may_go_on.wait()
+            return presets
+
+        monkeypatch.setattr(PresetService, "list_presets", list_slowly)
+        page.tabs.setCurrentIndex(1)
+        page.tabs.setCurrentIndex(2)
+        await until(lambda: held and page.table.current_row and isinstance(page.table.current_row.value, SystemPreset))
+        may_go_on.set()
+        await until(lambda: all(task.done() for task in held if task is not None))
+
+        assert all(isinstance(row.value, SystemPreset) for row in page.rows.visible_rows)
+        stored = {one.key: one.value for one in await scene.services.presets.list_presets(SamplerPreset)}
+        assert stored[first].temperature == pytest.approx(1.37)
 
 
 async def test_undo_takes_back_what_was_typed(tmp_path: Path):

@@ -183,9 +183,7 @@ class PresetPage(Page):
         return self.table
 
     async def confirm_leave(self) -> bool:
-        if self._save_timer.isActive():
-            self._save_timer.stop()
-            await self._save_entry(self._entry)
+        await self._save_entry(self._take_unsaved_entry())
         return True
 
     def close_page(self) -> None:
@@ -196,7 +194,7 @@ class PresetPage(Page):
     # showing
 
     async def _show_kind(self, kind: type[Any], key: str = "") -> None:
-        await self.confirm_leave()
+        unsaved_entry = self._take_unsaved_entry()
         self._kind, self._entry = kind, None
         self.undo_stack.clear()
         self.panes.show_preview(self.sampler_preview if kind is SamplerPreset else self._prompt_preview)
@@ -204,7 +202,11 @@ class PresetPage(Page):
             self.sampler_preview.start_preview()
         else:
             self.sampler_preview.stop_preview()
-        self.rows.set_rows(await self._presets.list_presets(kind))
+        await self._save_entry(unsaved_entry)
+        presets = await self._presets.list_presets(kind)
+        if kind is not self._kind:  # another tab was chosen meanwhile
+            return
+        self.rows.set_rows(presets)
         setting = getattr(self._preferences.current, SETTING_NAMES[kind])
         used_key = next(
             (entry.key for entry in self.rows.visible_rows if setting_value(entry) == setting),
@@ -214,12 +216,13 @@ class PresetPage(Page):
             self.table.select_row(self.rows.visible_rows[0].key)
 
     def _show_entry(self, entry: AnyPreset | None) -> None:
-        if entry is None or (self._entry is not None and entry.key == self._entry.key):
+        # Until their list is loaded, the rows of the tab before are still shown.
+        if entry is None or not isinstance(entry.value, self._kind):
             return
-        if self._save_timer.isActive():  # of the one before
-            self._save_timer.stop()
-            self._spawn(self._save_entry(self._entry))
-        if self._entry is None or type(self._entry.value) is not type(entry.value):
+        if self._entry is not None and entry.key == self._entry.key:
+            return
+        self._spawn(self._save_entry(self._take_unsaved_entry()))
+        if self._entry is None:
             self._build_forms()
         self._entry = entry
         self.undo_stack.clear()
@@ -319,6 +322,12 @@ class PresetPage(Page):
         self._save_timer.start()
         self._update_use_state()
         self._update_preview()
+
+    def _take_unsaved_entry(self) -> AnyPreset | None:
+        """Return the preset with changes that the caller is to save, instead of the timer; None if all are saved."""
+        entry = self._entry if self._save_timer.isActive() else None
+        self._save_timer.stop()
+        return entry
 
     async def _save_entry(self, entry: AnyPreset | None) -> None:
         if entry is not None:
