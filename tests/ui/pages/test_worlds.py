@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QPushBu
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import WorldOwner
+from lethe_app.services.worlds.service import WorldOwner, WorldService
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel, bulk_fields
 from lethe_app.ui.pages.worlds.commands import reorder_entries, sort_entries
@@ -540,6 +540,33 @@ async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
         page.undo_stack.redo()
         await until(lambda: "isles-copy" in page.book.open_worlds)
         assert complaints(scene) == []
+
+
+@pytest.mark.parametrize("slow", ["list_worlds", "session_worlds"])
+async def test_what_is_typed_while_the_worlds_are_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        was_read, may_go_on, read = asyncio.Event(), asyncio.Event(), getattr(WorldService, slow)
+
+        async def read_slowly(service: WorldService, *arguments: object) -> object:
+            result = await read(service, *arguments)
+            was_read.set()
+            await may_go_on.wait()
+            return result
+
+        monkeypatch.setattr(WorldService, slow, read_slowly)
+        page.book.create_world("Reef")
+        await until(was_read.is_set)
+        page.book.set_fields("writing", [page.book.open_worlds["isles"].world.entries[0]], {"content": "It is lit."})
+        may_go_on.set()
+        await until(lambda: page.book.stem == "reef")
+
+        page.book.switch_world("isles")
+        (entry,) = page.book.open_worlds["isles"].world.entries
+        assert entry.content == "It is lit."
+        page.book.set_fields("renaming", [entry], {"name": "Lantern"})
+        assert await scene.services.worlds.flush()
+        assert [(one.name, one.content) for one in saved(scene, "isles").entries] == [("Lantern", "It is lit.")]
 
 
 async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Path):

@@ -74,11 +74,12 @@ class WorldEditorState(QObject):
 
     async def load_worlds(self, stem: str = "") -> None:
         """Load all worlds and show `stem`, else the world shown before, else an assigned one, else the first."""
-        open_worlds, bindings = (
-            await self._worlds.list_worlds(),
-            await self._worlds.session_worlds(self._context.current_session()),
-        )
-        self.open_worlds, self.bindings = {open_world.world.unique_name: open_world for open_world in open_worlds}, bindings
+        before = dict(self.open_worlds)
+        self.bindings = await self._worlds.session_worlds(self._context.current_session())
+        loaded = {open_world.world.unique_name: open_world for open_world in await self._worlds.list_worlds()}
+        # A world that was edited while the files were read is newer than its file.
+        edited = {name: now for name, now in self.open_worlds.items() if name in loaded and now is not before.get(name)}
+        self.open_worlds = loaded | edited
         self.list_changed.emit()
         preferred_stems = [stem, self.stem, *(name for owner in WorldOwner for name in self.bindings[owner]), *self.open_worlds]
         self.switch_world(next((name for name in preferred_stems if name in self.open_worlds), ""))
