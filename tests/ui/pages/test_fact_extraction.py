@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact, FactKind
+from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.settings.page import SettingsPage
@@ -96,6 +98,37 @@ async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tm
 
         await until(lambda: listed(page) == LEARNT and page.stack.currentIndex() == 0 and page.extract_button.isEnabled())
         assert page.extraction_bar.isHidden()
+
+
+async def test_a_second_extraction_waits_for_the_end_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    running: dict[str, asyncio.Event] = {}
+
+    async def extract_all(_service: FactExtraction, persona_id: str, report: Callable[[int, int], bool]) -> bool:
+        report(0, 1)
+        running[persona_id] = asyncio.Event()
+        await running[persona_id].wait()
+        return False
+
+    monkeypatch.setattr(FactExtraction, "extract_all", extract_all)
+    async with facts_of(tmp_path, *NUTS) as (scene, page):
+        await scene.services.core.session_store.add_session(ChatSession(persona_id="tamsin", name="The zoo"))
+        button = page.empty_state.extract_button
+        await until(button.isVisible)
+        press(button)
+        await until(lambda: "mira" in running)
+        page.persona_selector.choose_persona("tamsin")
+        await until(button.isVisible)
+        assert not button.isEnabled()
+        assert page.extraction_bar.isVisible()
+
+        running["mira"].set()
+        await until(page.extraction_bar.isHidden)
+        press(button)
+        await until(lambda: "tamsin" in running)
+        assert page.extraction_bar.isVisible()
+        assert not page.extract_button.isEnabled()
+        running["tamsin"].set()
+        await until(page.extraction_bar.isHidden)
 
 
 async def test_extracting_can_be_stopped(tmp_path: Path):

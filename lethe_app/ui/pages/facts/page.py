@@ -251,14 +251,19 @@ class FactPage(PersonaListPage):
 
     def extract_again(self) -> None:
         """Extract facts from all sessions of the persona again, one session after the other."""
-        self.extract_button.setEnabled(False)
+        self._enable_extraction(is_enabled=False)
         self._context.tasks.start_task(
             self.extraction_bar.run_extraction(self.persona_selector.persona_id, self.persona_selector.persona_name)
         )
 
     def _on_extraction_ended(self) -> None:
-        self.extract_button.setEnabled(True)
+        self._enable_extraction(is_enabled=True)
         self._schedule_reload()
+
+    def _enable_extraction(self, *, is_enabled: bool) -> None:
+        """Enable both buttons that start an extraction, or disable them, because the bar shows only one."""
+        for button in (self.extract_button, self.empty_state.extract_button):
+            button.setEnabled(is_enabled)
 
     def add_fact(self) -> None:
         """Ask for the text of a new fact and add it."""
