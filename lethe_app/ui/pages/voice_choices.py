@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -37,7 +38,8 @@ class VoiceChoices(QObject):
         super().__init__(page)
         self._form, self._names, self._value_of, self._context = form, names, value_of, context
         self._speech = context.speech_output
-        self._is_loading = self._is_loaded = False
+        self._is_loaded = False
+        self._loading_task: asyncio.Task[None] | None = None
         self.try_buttons: dict[str, QToolButton] = {}
         for name in names:
             form.field_widget(name).installEventFilter(self)
@@ -63,14 +65,14 @@ class VoiceChoices(QObject):
 
     def start_loading(self, *, again: bool = False) -> None:
         """Read the list of voices, unless it is being read or was read; `again` reads it in any case."""
-        if again or not (self._is_loading or self._is_loaded):
-            self._is_loading = True
-            self._context.tasks.start_task(self._load(), key="voices")
+        is_loading = self._loading_task is not None and not self._loading_task.done()
+        if again or not (is_loading or self._is_loaded):
+            self._loading_task = self._context.tasks.start_task(self._load(), key=f"voices {id(self)}")
 
     async def _load(self) -> None:
         voices = await self._speech.list_voices()
         problems = await self._speech.list_problems() if not voices else {}
-        self._is_loading, self._is_loaded = False, bool(voices)
+        self._is_loaded = bool(voices)
         choices = [(voice.voice_id, format_voice(voice)) for voice in voices]
         for name in self._names:
             self._form.set_choices(name, choices)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QSpinBox
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QSpinBox
 
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
 from lethe_app.services.events import ModelReady
+from lethe_app.services.speech.voices import Voice
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.dialogs.image_crop import SAVED_SIDE, CropDialog, CropFrame
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
+from lethe_app.ui.pages.personas.fields import VOICE
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import read_picture
-from tests.ui.form_fields import error_below, note_beside
+from lethe_app.ui.pages.settings.page import SettingsPage
+from tests.speech.fake_engine import ADA, FakeEngine
+from tests.ui.form_fields import error_below, field_of, note_beside
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -837,3 +842,32 @@ async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
             if button.isVisible() and not button.property("chip"):
                 assert button.width() >= button.sizeHint().width(), button.text()
         page.discard_unsaved()
+
+
+class SlowEngine(FakeEngine):
+    """Engine that lists its voices once it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_list = asyncio.Event()
+
+    async def list_voices(self) -> Sequence[Voice]:
+        await self.may_list.wait()
+        return await super().list_voices()
+
+
+async def test_voices_are_listed_on_the_persona_page_if_the_settings_list_them_at_the_same_time(tmp_path: Path):
+    engine = SlowEngine()
+    async with opened(tmp_path, speech_engine=engine) as scene:
+        page = await editor(scene, "mira")
+        page.voices.start_loading()
+        scene.window.window_actions["settings"].trigger()
+        settings = scene.page
+        assert isinstance(settings, SettingsPage)
+        await until(lambda: settings.sections.count() > 1)
+        settings.voices.start_loading()
+        engine.may_list.set()
+
+        for field in (page.sheet.field(VOICE), field_of(settings, "speech_voice")):
+            assert isinstance(field, QComboBox)
+            await until(lambda field=field: field.findData(ADA.voice_id) >= 0, seconds=10)
