@@ -84,7 +84,7 @@ class NotebookPage(PersonaListPage):
             self.tr("Delete"), lambda: self._spawn(self._delete_notebooks(self.table.selected_rows))
         )
         self._unsubscribers += [self._notebooks.changed.add(self._on_notebooks_changed)]
-        self.persona_selector.chosen.connect(lambda _persona: self._spawn(self._show_persona()))
+        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
         self._update_buttons()
         self.persona_selector.emit_chosen()
         self._poll_timer.start()
@@ -193,12 +193,9 @@ class NotebookPage(PersonaListPage):
         if self.persona_selector.persona_id:
             self._spawn(self._reload(), "notebooks")
 
-    async def _show_persona(self) -> None:
-        await self._save_typed_text()
-        self.notebook_name = ""
-        self.undo_stack.clear()
-        self.rows.set_rows([])
-        await self._reload()
+    def _show_persona(self) -> None:
+        self.rows.set_rows([])  # saves what was typed into the notebook on display
+        self._schedule_reload()
 
     async def _reload(self, name_to_select: str = "") -> None:
         persona = self.persona_selector.persona_id

@@ -344,15 +344,16 @@ class PresetPage(Page):
             await self._show_kind(self._kind, key)
 
     async def _delete_preset(self) -> None:
-        entry = self._entry
+        entry, kind = self._entry, self._kind
         if entry is None or not entry.is_own:
             return
         self._save_timer.stop()
-        trashed = await self._presets.delete(self._kind, entry.key)
-        await self._show_kind(self._kind, entry.key)
+        trashed = await self._presets.delete(kind, entry.key)
+        if kind is self._kind:
+            await self._show_kind(kind, entry.key)
         self._context.notifier.notify_undoable(
             self.tr("“{name}” was moved to the Trash.").format(name=entry.value.name),
-            partial(self._undo_deletion, self._kind, trashed),
+            partial(self._undo_deletion, kind, trashed),
         )
 
     def _undo_deletion(self, kind: type[Any], trashed: Path) -> None:
