@@ -256,6 +256,29 @@ async def test_a_notebook_of_the_same_name_stays_if_its_persona_is_chosen_during
         assert [item.name for item in await scene.services.mind.notebooks.notebooks_of("mira")] == ["cooking"]
 
 
+async def test_what_is_typed_stays_with_its_persona_if_another_has_a_notebook_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun, may_go_on = hold(monkeypatch, NotebookService, "save_edit")
+    async with written(tmp_path) as (scene, page):
+        notebooks = scene.services.mind.notebooks
+        await notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
+        choose(page, "garden")
+        await until(lambda: page.editor.text.startswith("# Garden"))
+        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        QTest.keyClicks(page.editor, "- Typed")
+
+        page.persona_selector.choose_persona("tamsin")
+        assert not page.rows.visible_rows
+        await until(begun.is_set)
+        may_go_on.set()
+
+        await until(lambda: "The beans climb." in page.editor.text)
+        file = scene.services.paths.notebooks / "mira" / "garden.md"
+        await until(lambda: "Typed" in file.read_text(encoding="utf-8"))
+        assert "Typed" not in await notebooks.load_text("tamsin", "garden")
+
+
 async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
