@@ -76,14 +76,19 @@ class SearchService:
 
         A piece is read in a few milliseconds. The order is: the word index, greetings, memories outside the index,
         superseded facts, and worlds, which belong to no persona and are only searched without `persona_id`. It ends after
-        `MAX_HITS` hits.
+        `MAX_HITS` hits. Texts of personas and worlds that were deleted are left out.
         """
         query = SearchQuery.parse(text)
         if not query.terms:
             return
         seen_keys: set[tuple[str, str, str]] = set()
 
+        owners = {persona.unique_name for persona in await self._library.personas()}
+        owners.update(map(owner_of_world, await self._library.worlds()))
+
         def is_match(text_hit: TextHit) -> bool:
+            if session is None and _owner_of(text_hit) not in owners:
+                return False
             key = (text_hit.kind, text_hit.origin, text_hit.text if text_hit.kind != PassageKind.MESSAGE else "")
             if key in seen_keys or not query.find_marks(_passage_text(text_hit)):
                 return False
@@ -213,14 +218,18 @@ def _strip_speaker(text: str, speaker: str) -> str:
     return text[len(prefix) : -1] if speaker and text.startswith(prefix) and text.endswith('"') else text
 
 
+def _owner_of(text_hit: TextHit) -> str:
+    """Return the persona of a passage, or the owner of a world's document, without the prefix of the kind of passage."""
+    return text_hit.owner.removeprefix("waiting:").removeprefix("documents:")
+
+
 def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:
     kind = HIT_KINDS[text_hit.kind]
     session = UUID(text_hit.source) if text_hit.category == MemoryType.CHAT_SESSION else None
-    owner = text_hit.owner.removeprefix("waiting:")
     return _build_hit(
         kind,
         UUID(text_hit.origin),
-        owner,
+        _owner_of(text_hit),
         session,
         text_hit.title,
         text_hit.speaker,

@@ -31,9 +31,10 @@ FROM passages p LEFT JOIN memories u ON u.guid = p.source
 WHERE p.kind <> 'world' AND p.number
 """.format(title=shown_title("u"))
 SELECT_SESSION_MESSAGES = """
-SELECT 'message', s.persona_id, s.guid, t.id, {title}, u.category, t.speaker_name, t.time, a.content
+SELECT 'message', s.persona_id, s.guid, t.id, {title}, u.category, t.speaker_name, t.time, coalesce(i.content, a.content)
 FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
 JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
+LEFT JOIN incognito_texts i ON i.message_id = a.message_id AND i.position = a.position
 WHERE t.session_id = ? AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC
 """.format(title=shown_title("u"))
 SELECT_SUMMARY = """

@@ -147,7 +147,8 @@ async def test_passages_of_documents_are_found_with_their_place(services: AppSer
     manual.write_text("# Pump\n\nThe bilge pump is primed with seawater.\n", encoding="utf-8")
     atlas.write_text("Beyond the reef there is no seawater, only fog.", encoding="utf-8")
     of_mira = await services.documents.add(MIRA, manual)
-    of_world = await services.documents.add(owner_of_world("velm"), atlas)
+    world = await services.library.save_world(World(name="Velm"))
+    of_world = await services.documents.add(owner_of_world(world.unique_name), atlas)
 
     (hit,) = await found(services, "seawater", MIRA)
 
@@ -160,11 +161,28 @@ async def test_passages_of_documents_are_found_with_their_place(services: AppSer
 
     by_meaning = await services.search.search_by_meaning("How is the bilge pump primed?", [MIRA])
     assert [one.id for one in by_meaning if one.document] == [hit.id]
-    by_meaning = await services.search.search_by_meaning("What is beyond the reef?", [MIRA], ["velm"])
+    by_meaning = await services.search.search_by_meaning("What is beyond the reef?", [MIRA], [world.unique_name])
     assert of_world.guid in {one.document for one in by_meaning}
 
     await services.documents.remove([of_mira.guid, of_world.guid])
     assert await found(services, "seawater") == []
+
+
+async def test_texts_of_a_deleted_persona_are_found_once_it_is_restored(services: AppServices, tmp_path: Path):
+    mira = await services.library.persona(MIRA)
+    zora = await services.library.save_persona(mira.model_copy(update={"unique_name": "", "name": "Zora"}))
+    document = tmp_path / "Zoo.md"
+    document.write_text("The quagga eats hay.", encoding="utf-8")
+    await services.documents.add(zora.unique_name, document)
+    await services.facts.add(zora.unique_name, "Tomas feeds a quagga.")
+    await add_conversation(services, "The quagga sleeps here.", persona=zora.unique_name)
+    await services.library.delete_persona(zora.unique_name)
+
+    assert await found(services, "quagga") == []
+
+    (item,) = await services.trash.list_items()
+    await services.trash.restore(item)
+    assert {hit.kind for hit in await found(services, "quagga")} == {HitKind.DOCUMENT, HitKind.FACT, HitKind.MESSAGE}
 
 
 async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):

@@ -27,6 +27,7 @@ from lethe_app.domain.tools import ToolContext
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import PluginError
+from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.ui.core.labels.dates import format_date_time, format_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
@@ -458,3 +459,28 @@ async def test_the_filing_of_what_a_tool_saved_is_listed_leads_to_the_memory_and
 
         (memory,) = await services.memory.memories("mira")
         assert (memory.content, memory.filed_under, memory.tags) == (said, "", [])
+
+
+async def test_nothing_is_switched_while_another_persona_is_loaded(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
+        await until(page.agent_mode_check.isEnabled)
+        load, is_released = ActivityLog.list_runs, asyncio.Event()
+
+        async def load_slowly(self: ActivityLog, *arguments: int) -> list[TaskRun]:
+            await is_released.wait()
+            return await load(self, *arguments)
+
+        monkeypatch.setattr(ActivityLog, "list_runs", load_slowly)
+        page.persona_selector.choose_persona("edmund")
+        page.agent_mode_check.click()
+        is_released.set()
+
+        await until(page.agent_mode_check.isEnabled)
+        assert not any(persona.agent_mode for persona in await scene.services.library.personas())
+        page.agent_mode_check.click()
+        end = asyncio.get_running_loop().time() + 10
+        while not (await scene.services.library.persona("edmund")).agent_mode:
+            assert asyncio.get_running_loop().time() < end
+            await asyncio.sleep(0.01)

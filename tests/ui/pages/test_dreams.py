@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.agent_runs import ChangeState, Feedback, ReplyRating
+from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.ui.pages.dreams.page import FEEDBACK, HISTORY, PENDING, STATUS, DreamPage
@@ -138,3 +138,23 @@ async def test_a_broken_directive_of_the_users_is_told(tmp_path: Path, echo_mode
     async with dreamt(home, echo_model("Indeed.")) as (_scene, page):
         assert "dream.md" in page.hint.text()
         assert "# Material" in page.hint.text()
+
+
+async def test_no_change_of_the_persona_before_is_listed_while_the_next_ones_are_loaded(
+    tmp_path: Path, echo_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+):
+    async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
+        load, is_released = scene.services.dreams.changes_of, asyncio.Event()
+
+        async def load_slowly(persona_id: str) -> list[RecordedChange]:
+            await is_released.wait()
+            return await load(persona_id)
+
+        monkeypatch.setattr(scene.services.dreams, "changes_of", load_slowly)
+        page.persona_selector.choose_persona("edmund")
+
+        assert not page.rows.visible_rows
+        assert not page.accept_all_button.isVisible()
+        is_released.set()
+        page.persona_selector.choose_persona("mira")
+        await until(lambda: len(page.rows.visible_rows) == 2 and page.accept_all_button.isVisible())

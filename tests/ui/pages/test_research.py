@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from PySide6.QtCore import Qt
@@ -202,3 +203,43 @@ async def test_signs_in_the_titles_and_addresses_of_strangers_are_only_letters(t
         assert "Tom && Jerry" in link.text()
         assert "<" not in link.toolTip()
         assert link.shortcut().isEmpty()
+
+
+async def test_a_deleted_report_comes_back_from_its_note_after_the_page_is_left(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE)
+        await until(page.detail.forget_button.isVisible)
+        page.detail.forget_button.click()
+        await until(lambda: page.rows.row_total == 0)
+
+        page.back.click()
+        await until(lambda: scene.page is None)
+        take_back(scene, "The report was deleted.")
+
+        page = await page_of(scene)
+        await until(lambda: page.rows.row_total == 1)
+
+
+async def test_the_note_of_a_deleted_report_takes_back_nothing_else(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        other = DONE.model_copy(update={"id": uuid4(), "topic": "Bees"})
+        page = await page_of(scene, DONE, other)
+        page.table.select_row(DONE.id)
+        await until(page.detail.forget_button.isVisible)
+        page.remove_report()
+        await until(lambda: page.rows.row_total == 1)
+        page.table.select_row(other.id)
+        await until(lambda: page.detail.inquiry is not None and page.detail.inquiry.id == other.id)
+        page.toggle_memory()
+        await until(lambda: any("Saved to the memories" in toast.text for toast in scene.toasts))
+
+        take_back(scene, "The report was deleted.")
+
+        await until(lambda: page.rows.row_total == 2)
+        assert [memory.name for memory in await memories(scene)] == ["Bees"]
+
+
+def take_back(scene: Scene, notice: str) -> None:
+    (toast,) = [toast for toast in scene.toasts if toast.text == notice]
+    (undo,) = [button for button in toast.findChildren(QPushButton) if button.text() == "Undo"]
+    undo.click()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +20,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.search.everything import MAX_HITS
+from lethe_app.services.search.everything import MAX_HITS, SearchService
 from lethe_app.ui.pages.documents.page import DocumentsPage
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
@@ -342,3 +344,49 @@ async def test_what_resembles_nothing_is_not_corrected(tmp_path: Path):
         assert await scene.services.search.correct_spelling("xylophone") == ""
         assert await scene.services.search.correct_spelling("the green") == ""
         assert texts(page) == []
+
+
+async def test_enter_opens_no_result_of_the_text_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    searches, is_released = list[str](), asyncio.Event()
+    search_by_words = SearchService.search_by_words
+
+    async def search_slowly(
+        self: SearchService, text: str, persona_id: str | None = None, session: UUID | None = None
+    ) -> AsyncIterator[list[SearchHit]]:
+        searches.append(text)
+        await is_released.wait()
+        async for hits in search_by_words(self, text, persona_id, session):
+            yield hits
+
+    async with opened(tmp_path) as scene:
+        await add_conversation(scene, "mira", "Green", "The lantern is green.")
+        heavy, _said = await add_conversation(scene, "mira", "Heavy", "The anchor is heavy.")
+        page = search_page(scene)
+        page.search.setText("lantern")
+        await until(lambda: headings(page) == ["Green"])
+        monkeypatch.setattr(SearchService, "search_by_words", search_slowly)
+        page.search.setText("anchor")
+        await until(lambda: searches)
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        is_released.set()
+
+        await until(lambda: scene.page is None)
+        await until(lambda: scene.session.guid == heavy.guid)
+
+
+async def test_an_incognito_conversation_is_searched_while_it_lasts(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.controller.sessions.start_incognito("mira")
+        await until(lambda: scene.session is not None and scene.session.is_incognito)
+        said = [Alternative(content="Where is the zeppelin?")]
+        message = Message(session_id=scene.session.guid, role=Role.USER, speaker_name="Tomas", alternatives=said)
+        await scene.services.core.session_store.add_message(message)
+        page = search_page(scene)
+
+        page.this_session_chip.click()
+        page.search.setText("zeppelin")
+        await until(lambda: texts(page) == ["Where is the zeppelin?"])
+
+        page.everywhere_chip.click()
+        await until(lambda: not texts(page))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,6 +16,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, Sessi
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor
+from lethe_app.errors import DiskFull
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.memories.page import MemoryPage
@@ -420,7 +423,7 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
         await shown(page, other)
 
         assert [toast.text for toast in scene.toasts] == ["This conversation no longer exists."]
-        assert not page.edits.is_unsaved(one.guid)
+        assert not page.edits.unsaved_values(one.guid)
 
 
 async def test_a_conversation_is_saved_as_a_text(tmp_path: Path):
@@ -506,3 +509,56 @@ async def test_what_no_title_has_is_searched_in_the_messages(tmp_path: Path):
         await until(lambda: isinstance(scene.page, SearchPage))
         assert isinstance(scene.page, SearchPage)
         assert scene.page.search.text() == "hatch"
+
+
+async def test_a_conversation_that_could_not_be_stored_is_shown_as_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def write(*_arguments: object) -> None:
+        raise DiskFull("The disk is full.")
+
+    async with opened(tmp_path) as scene:
+        storm, calm = await add_conversation(scene, "The storm", *LINES), await add_conversation(scene, "The calm", *LINES)
+        page = await session_page(scene, storm)
+        await settled(scene, page)
+        with monkeypatch.context() as context:
+            context.setattr(scene.services.archive_queue, "write", write)
+            QTest.keyClick(page.table, Qt.Key.Key_F2)
+            QTest.keyClicks(page.detail.form.field_widget("name"), "The gale")
+            await until(lambda: any("disk is full" in toast.text for toast in scene.toasts))
+            await shown(page, calm)
+            await shown(page, storm)
+            assert page.detail.session is not None
+            assert page.detail.session.name == "The gale"
+
+        await page.edits.save()
+        assert (await scene.services.sessions.open(storm.guid)).name == "The gale"
+        assert (await scene.services.sessions.open(calm.guid)).name == "The calm"
+
+
+async def test_conversations_ended_one_after_the_other_both_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with opened(tmp_path) as scene:
+        storm, calm = await add_conversation(scene, "The storm", *LINES), await add_conversation(scene, "The calm", *LINES)
+        scene.services.core.sessions_changed.notify("mira")
+        sidebar = scene.window.sidebar
+        await until(lambda: all(sidebar.model.find_session(str(one.guid)) is not None for one in (storm, calm)))
+        end, begun, is_released = scene.services.sessions.end, asyncio.Event(), asyncio.Event()
+
+        async def end_slowly(guid: UUID, **options: bool) -> object:
+            if guid == storm.guid:
+                begun.set()
+                await is_released.wait()
+            result = await end(guid, **options)
+            ended.add(guid)
+            return result
+
+        ended = set[UUID]()
+        monkeypatch.setattr(scene.services.sessions, "end", end_slowly)
+        sidebar.end_requested.emit(str(storm.guid))
+        await until(begun.is_set)
+        sidebar.end_requested.emit(str(calm.guid))
+        is_released.set()
+
+        await until(lambda: ended == {storm.guid, calm.guid})
+        for session in (storm, calm):
+            assert (await scene.services.sessions.open(session.guid)).archived

@@ -45,7 +45,7 @@ class SessionCommands(QObject):
         self._sessions, self._session_controller = sessions, session_controller
         self._replies, self._tasks = replies, tasks
         sidebar.delete_requested.connect(lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"))
-        sidebar.end_requested.connect(lambda guid: tasks.start_task(self._end_session(UUID(guid)), key="end"))
+        sidebar.end_requested.connect(lambda guid: self._start_end(UUID(guid)))
         actions.connect(
             delete=self._delete_current_session,
             end_session=self._end_current_session,
@@ -60,7 +60,10 @@ class SessionCommands(QObject):
     def _end_current_session(self) -> None:
         session = self._session_controller.current_session
         if session is not None:
-            self._tasks.start_task(self._end_session(session.guid), key="end")
+            self._start_end(session.guid)
+
+    def _start_end(self, guid: UUID) -> None:
+        self._tasks.start_task(self._end_session(guid), key=f"end {guid}")
 
     def _export_current_session(self) -> None:
         session = self._session_controller.current_session

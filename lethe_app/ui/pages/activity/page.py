@@ -149,7 +149,7 @@ class ActivityPage(PersonaListPage):
             self._library.changed.add(self._reload_later),
             self._preferences.changed.add(self._reload_later),
         ]
-        self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
+        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
         for chip in (self.persona_chip, self.upkeep_chip):
             chip.toggled.connect(lambda _on: self._filter())
         self.planned_chip.clicked.connect(self._choose_list)
@@ -169,6 +169,11 @@ class ActivityPage(PersonaListPage):
         super().close_page()
 
     # the list
+
+    def _show_persona(self) -> None:
+        self._persona = None  # until the new one is loaded, nothing can be changed for either
+        self.agent_mode_check.setEnabled(False)
+        self._schedule_reload()
 
     def _on_activity_changed(self) -> None:
         self._update_status()

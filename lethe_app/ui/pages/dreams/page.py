@@ -145,7 +145,7 @@ class DreamPage(PersonaListPage):
             self._feedback.changed.add(self._reload_later),
             self._away.changed.add(lambda _none: self._on_activity_changed()),
         ]
-        self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
+        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
         self._group.idClicked.connect(lambda _number: self._filter())
         self.table.current_changed.connect(lambda _change: self._show_current())
         self.feedback_table.current_changed.connect(lambda _thought: self._show_current())
@@ -170,6 +170,14 @@ class DreamPage(PersonaListPage):
     def current_list(self) -> int:
         """Id of the list on display."""
         return self._group.checkedId()
+
+    def _show_persona(self) -> None:
+        """Clear the lists, so that no change of the persona before can be accepted for the new one, and load them."""
+        self._changes = []
+        self.rows.set_rows([])
+        self.feedback_rows.set_rows([])
+        self._filter()
+        self._schedule_reload()
 
     def _on_activity_changed(self) -> None:
         self._update_status()

@@ -57,6 +57,8 @@ class ResearchPage(PersonaListPage):
         self._inquiry_to_select: UUID | None = None
         """Inquiry to select once the list is loaded."""
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
+        self._is_open = True
+        """True until the page is closed; its undo stack may be used only while this is true."""
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -154,6 +156,10 @@ class ResearchPage(PersonaListPage):
 
     def first_focus_widget(self) -> QWidget:
         return self.topic_field
+
+    def close_page(self) -> None:
+        super().close_page()
+        self._is_open = False
 
     def show_route(self, route: Route) -> None:
         if isinstance(route, ResearchRoute) and route.inquiry is not None:
@@ -272,7 +278,8 @@ class ResearchPage(PersonaListPage):
         self.commands.run_command(
             self.tr("deleting the report"), lambda: service.remove_report(inquiry.id), lambda: service.restore(inquiry)
         )
-        self._context.notifier.notify(self.tr("The report was deleted."), button=self.tr("Undo"), action=self.undo_stack.undo)
+        text = self.tr("The report was deleted.")
+        self.commands.notify_undoable(self._context.notifier, text, lambda: service.restore(inquiry), lambda: self._is_open)
 
 
 def file_name(topic: str) -> str:

@@ -45,7 +45,8 @@ class SearchPage(Page):
         self._names: dict[str, str] = {}
         self._worlds: dict[str, str] = {}
         """Names of the worlds by file name."""
-        self._hits: list[SearchHit] = []
+        self._is_outdated = False
+        """True while the hits of the text before are still on display."""
         self._build()
         self._connect()
         context.tasks.start_task(self._load_names())
@@ -127,8 +128,8 @@ class SearchPage(Page):
         self._start_search()
 
     def _search_or_open(self) -> None:
-        """Open the selected result. If typing has not paused yet, search first, so that the whole text counts."""
-        if self._search_timer.isActive():
+        """Open the selected result. If those of the whole text are not on display yet, search first."""
+        if self._search_timer.isActive() or self._is_outdated:
             self._search_timer.stop()
             self._context.tasks.start_task(self._search_and_open(self.search.text()), key=TASK_KEY)
         elif self.result_list.current is not None:
@@ -144,6 +145,7 @@ class SearchPage(Page):
         self._context.tasks.start_task(self._search(self.search.text()), key=TASK_KEY)
 
     async def _search(self, text: str) -> None:
+        self._is_outdated = True
         hits: list[SearchHit] = []
         persona = str(self.persona_selector.currentData() or "")
         if self.by_meaning_chip.isChecked() and text.strip():
@@ -179,7 +181,7 @@ class SearchPage(Page):
         return hits
 
     def _show_hits(self, hits: list[SearchHit]) -> None:
-        self._hits = list(hits)
+        self._is_outdated = False
         lines = [line for group in self._group_hits(hits) for line in self._build_lines(group)]
         has_query = bool(self.search.text().strip())
         no_results_text = self.tr("No results. Try fewer words or turn on “By meaning”.")

@@ -81,8 +81,9 @@ class SessionEdits(QObject):
         title = format_part(PARTS_BY_FIELD[name]) if name in PARTS_BY_FIELD else self.tr("changing a conversation")
         self._page.undo_stack.push(FieldChange(title, f"{guid} {name}", getattr(session, name), value, apply_value))
 
-    def is_unsaved(self, guid: UUID) -> bool:
-        return any(key[0] == guid for key in self._unsaved)
+    def unsaved_values(self, guid: UUID) -> dict[str, object]:
+        """Return the changed fields of a session that are not stored yet, by name."""
+        return {name: value for (session, name), value in self._unsaved.items() if session == guid}
 
     async def save(self) -> None:
         """Store all changed fields; a value that a field had before is stored with its author of that time.

@@ -191,7 +191,7 @@ class SessionPage(PersonaListPage):
             self._reset_filters()
             self.table.select_row(str(session_to_select))
         line = self.table.current_row
-        if line is not None and not self.edits.is_unsaved(UUID(line.guid)):
+        if line is not None and not self.edits.unsaved_values(UUID(line.guid)):
             await self._load_detail(UUID(line.guid))
 
     def search_messages(self) -> None:
@@ -240,7 +240,10 @@ class SessionPage(PersonaListPage):
             return  # deleted meanwhile; the list is about to say so
         records = await self._services.archive_queue.parts(guid)
         line = self.table.current_row
-        if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
+        unsaved_values = self.edits.unsaved_values(guid)
+        is_being_edited = bool(unsaved_values) and self.detail.session is not None and self.detail.session.guid == guid
+        if line is not None and line.guid == str(guid) and not is_being_edited:
+            session = session.model_copy(update=unsaved_values)
             self.detail.show_session(session, records, line.messages, session_title(line))
             self.detail.offer_merge(is_offered=self._next_session(line) is not None)
             self._load_transcript()
