@@ -203,8 +203,8 @@ def test_memories_are_told_as_background_and_the_panel_lists_what_is_always_in_t
         await say(stage, "haha ok")
         panel = stage.window.memory_panel
         stage.window.window_actions["memory_panel"].trigger()
-        await stage.until(lambda: "Always in the prompt" in stage.words(panel), "the panel lists what is always there")
-        stage.click(next(fold for fold in panel.findChildren(CollapsibleHeading) if fold.text() == "Always in the prompt"))
+        await stage.until(lambda: "In every prompt now" in stage.words(panel), "the panel lists what is always there")
+        stage.click(next(fold for fold in panel.findChildren(CollapsibleHeading) if fold.text() == "In every prompt now"))
         await stage.take_picture("panel-always")
         always = stage.words(panel)
         assert "No memories used" not in always

@@ -66,7 +66,8 @@ class ReplySourceReader:
         memory = await self._recall.stored_recall(user_message.id) if user_message is not None else None
         stable_content = await self._load_stable_content(session)
         if memory is None:
-            return ReplySources(session.persona_id, user_message, stable_content=stable_content)
+            is_incognito = session.is_incognito
+            return ReplySources(session.persona_id, user_message, is_incognito=is_incognito, stable_content=stable_content)
         recalled = [
             recollection for recollection in memory.recalled if recollection.memory != session.guid
         ]  # not the note of the time

@@ -104,6 +104,8 @@ class ReplySources:
     """Message of the user; None for a greeting, which answers no message."""
     is_known: bool = False
     """True if a recall was stored for the message."""
+    is_incognito: bool = False
+    """True for a reply of an incognito session, for which none is stored."""
     recalled: tuple[ReplyMemory, ...] = ()
     blocked: tuple[BlockedMemory, ...] = ()
     scratch: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.domain.passage import DocumentChunk, PassageKind
-from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentQuery, KnowledgeBase
+from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.storage.index.full_text import TextHit
 from lethe_app.storage.memory.documents import DocumentStore
 
@@ -26,7 +26,7 @@ class DocumentSearch:
         chunks = await self._document_store.chunks(sources) if sources else {}
         return {str(id_): chunk for id_, chunk in chunks.items()}
 
-    async def search_by_meaning(self, text: str, owners: Sequence[str]) -> list[DocumentChunk]:
+    async def search_by_meaning(self, text: str, owners: Sequence[str]) -> list[DocumentHit]:
         """Return the passages nearest in meaning to a text in the documents of these personas and worlds, best first."""
         hits = await self._knowledge_base.search(DocumentQuery(text, owners), MAX_MEANING_HITS)
-        return [hit.chunk for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
+        return [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]

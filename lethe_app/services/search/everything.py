@@ -146,19 +146,20 @@ class SearchService:
         return next((fold(whole) for whole in whole_words if fold(whole).startswith(best[:-1])), best)
 
     async def search_by_meaning(self, text: str, persona_ids: Sequence[str], worlds: Iterable[str] = ()) -> list[SearchHit]:
-        """Return the memories, facts and session passages nearest in meaning to a text, best first within each persona, then
-        the passages of documents of these personas and worlds (file names).
+        """Return the memories, facts and session passages nearest in meaning to a text, and the passages of documents of these
+        personas and worlds (file names), the likeliest first; equally likely ones in the order of the personas.
         """
         # The space marks the last word as complete: a sentence to compare is not being typed, so no word in it is a prefix.
         query = SearchQuery.parse(f"{text} ")
-        hits: list[SearchHit] = []
+        found: list[tuple[float, SearchHit]] = []
         for persona_id in persona_ids:
             for recalled in await self._memory_lookup.search(persona_id, text, MAX_MEANING_HITS):
                 if not recalled.world:
-                    hits += await self._convert_recollection(persona_id, recalled, query)
-        owners = [*persona_ids, *map(owner_of_world, worlds)]
-        chunks = await self._documents.search_by_meaning(text, owners)
-        return [*hits, *(_build_document_hit(chunk, chunk.text, query) for chunk in chunks)]
+                    hits = await self._convert_recollection(persona_id, recalled, query)
+                    found += [(recalled.likelihood, hit) for hit in hits]
+        for passage in await self._documents.search_by_meaning(text, [*persona_ids, *map(owner_of_world, worlds)]):
+            found.append((passage.ranked.likelihood, _build_document_hit(passage.chunk, passage.chunk.text, query)))
+        return [hit for _likelihood, hit in sorted(found, key=lambda one: -one[0])]
 
     async def find_fact_source(self, guid: UUID) -> tuple[UUID, UUID] | None:
         """Return session and message of a fact's first source message that still exists; None if there is none."""

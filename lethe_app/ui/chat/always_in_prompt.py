@@ -21,9 +21,11 @@ class AlwaysInPrompt(QWidget):
     def __init__(self, theme: Theme, always: StablePromptContent, *, is_open: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         counts_text = self._format_counts(always)
-        self.heading = CollapsibleHeading(theme, self.tr("Always in the prompt"), is_open=is_open)
-        self.heading.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=counts_text))
-        self.heading.setToolTip(self.tr("Facts and summaries included in every prompt of this conversation"))
+        self.heading = CollapsibleHeading(theme, self.tr("In every prompt now"), is_open=is_open)
+        self.heading.setAccessibleName(self.tr("In every prompt now: {what}").format(what=counts_text))
+        self.heading.setToolTip(
+            self.tr("Facts and summaries included in every prompt of this conversation; earlier prompts may have had others")
+        )
         content = QWidget()
         content.setVisible(is_open)
         lines = QVBoxLayout(content)

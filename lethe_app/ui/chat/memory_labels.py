@@ -264,6 +264,9 @@ def explain_no_memories(sources: ReplySources, persona_name: str) -> tuple[str, 
     if sources.user_message is None:
         text = tr("{name} started this conversation. Memories are recalled in reply to your messages.")
         return tr("No memories used"), text.format(name=persona_name)
+    if sources.is_incognito:
+        text = tr("Which memories a reply used is not recorded in an incognito conversation.")
+        return tr("No information available"), text
     if not sources.is_known:
         return tr("No information available"), tr("This reply was written before Lethe recorded which memories were used.")
     if sources.forgotten:

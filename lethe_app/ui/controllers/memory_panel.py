@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from lethe_app.services.chat.reply_actions import ReplyActions
     from lethe_app.services.chat.reply_source_reader import ReplySourceReader
+    from lethe_app.services.documents.service import DocumentService
     from lethe_app.services.library import Library
     from lethe_app.services.memory.facts import FactService
     from lethe_app.services.memory.objections import ObjectionService
@@ -61,6 +62,7 @@ class MemoryPanelServices:
     reply_actions: ReplyActions
     memories: MemoryService
     facts: FactService
+    documents: DocumentService
     objections: ObjectionService
     sessions: SessionService
     moods: MoodService
@@ -99,6 +101,7 @@ class MemoryPanelController(QObject):
         self._unsubscribers = [
             services.memories.changed.add(lambda _persona: self._refresh_all()),
             services.facts.changed.add(lambda _persona: self._refresh_all()),
+            services.documents.changed.add(lambda _owner: self._refresh_all()),
             services.objections.changed.add(lambda _persona: self._refresh_all()),
             services.sessions.changed.add(lambda _persona: self._schedule_refresh()),
             services.moods.changed.add(lambda _persona: self._schedule_refresh()),

@@ -273,6 +273,7 @@ class WindowController(QObject):
             services.reply_actions,
             services.memory,
             services.facts,
+            services.documents,
             services.objections,
             services.sessions,
             services.mind.moods,

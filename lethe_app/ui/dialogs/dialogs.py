@@ -145,7 +145,7 @@ def create_title_label(text: str) -> QLabel:
 
 def create_dialog_button(text: str, style_property: str, callback: Callable[[], object]) -> QPushButton:
     """Create a button of a dialog's button row; `style_property` is a property that the stylesheet matches."""
-    button = QPushButton(text)
+    button = QPushButton(text.replace("&", "&&"))  # a name is shown as it is, without a mnemonic
     button.setProperty(style_property, True)
     button.clicked.connect(lambda _checked=False: callback())
     return button

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from lethe_app.services.indexing.worlds import owner_of_world
+from lethe_app.services.indexing.worlds import WORLD_PREFIX, owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.pages.context import PageContext
@@ -62,7 +62,9 @@ class PersonaSelector(NoWheelComboBox):
         self._emit_if_changed()
 
     def choose_persona(self, persona_id: str) -> None:
-        """Choose a persona; it is added if the list has not been read yet."""
+        """Choose a persona, or a world if there are any to choose; it is added if the list has not been read yet."""
+        if persona_id.startswith(WORLD_PREFIX) and not self._with_worlds:
+            return
         if self.findData(persona_id) < 0:
             with QSignalBlocker(self):
                 self.addItem(persona_id.capitalize(), persona_id)

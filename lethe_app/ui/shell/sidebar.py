@@ -237,7 +237,7 @@ class Sidebar(QFrame):
         if isinstance(row, SessionRow):
             self._fill_session_menu(menu, row, index)
         elif isinstance(row, PersonaRow):
-            title = self.tr("New conversation with {name}").format(name=row.name)
+            title = self.tr("New conversation with {name}").format(name=row.name.replace("&", "&&"))
             menu.addAction(load_icon("plus", palette.muted), title, lambda: self.new_requested.emit(row.persona_id))
             incognito_icon = load_icon("incognito", palette.muted)
             menu.addAction(incognito_icon, action_title("incognito"), lambda: self.incognito_requested.emit(row.persona_id))

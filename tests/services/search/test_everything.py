@@ -159,8 +159,10 @@ async def test_passages_of_documents_are_found_with_their_place(services: AppSer
     (first, *_others) = await services.documents.passages_of(of_mira.guid, hit.id)
     assert first.id == hit.id
 
+    await add_conversation(services, "It has rained since Monday, and the pump is broken.", days=9)
     by_meaning = await services.search.search_by_meaning("How is the bilge pump primed?", [MIRA])
-    assert [one.id for one in by_meaning if one.document] == [hit.id]
+    assert [one.kind for one in by_meaning] == [HitKind.DOCUMENT, HitKind.MESSAGE]
+    assert by_meaning[0].id == hit.id
     by_meaning = await services.search.search_by_meaning("What is beyond the reef?", [MIRA], [world.unique_name])
     assert of_world.guid in {one.document for one in by_meaning}
 

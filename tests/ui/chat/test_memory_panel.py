@@ -327,7 +327,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     await until(lambda: "No further memories used" in words_in(scene))
     panel = scene.window.memory_panel
     (fold,) = [one for one in panel.findChildren(CollapsibleHeading) if one.isVisibleTo(panel)]
-    assert fold.accessibleName() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
+    assert fold.accessibleName() == "In every prompt now: 1 fact and 1 summary of an earlier conversation"
     assert panel.scroll_area.widget().width() <= panel.width()
     assert "No memories used" not in words_in(scene)
     assert FACT not in words_in(scene)
@@ -515,3 +515,25 @@ async def test_a_memory_that_stays_in_the_conversation_is_shown_with_later_repli
 
     await until(lambda: card(scene, "It is lit"))
     await until(lambda: "still active" in words_in(scene))
+
+
+async def test_a_passage_leaves_the_panel_with_its_document(scene: Scene, tmp_path: Path):
+    path = tmp_path / "Manual.md"
+    path.write_text("# Pump\n\nThe bilge pump is primed with seawater.\n", encoding="utf-8")
+    document = await scene.services.documents.add("mira", path)
+    await say(scene, "How is the bilge pump primed?")
+    panel_open(scene)
+    await until(lambda: card(scene, "seawater"))
+
+    await scene.services.documents.remove([document.guid])
+
+    await until(lambda: not card(scene, "seawater") and "since forgotten" in words_in(scene))
+
+
+async def test_an_incognito_reply_says_that_nothing_is_recorded_of_it(scene: Scene):
+    scene.controller.sessions.start_incognito("mira")
+    await until(lambda: scene.session is not None and scene.session.is_incognito)
+    await say(scene, "Where is the zeppelin?")
+    panel_open(scene)
+
+    await until(lambda: "is not recorded in an incognito conversation" in words_in(scene))

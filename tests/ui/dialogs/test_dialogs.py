@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 from shiboken6 import isValid
 
 from lethe_app.ui.core.actions import ACTION_GROUPS, ACTION_SPECS
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from tests.ui.window_scene import process_events, until
@@ -76,3 +76,12 @@ async def test_what_was_entered_can_be_read_until_the_task_that_asked_ends(qtbot
 
     assert await asking == "Allotment"
     await until(lambda: not isValid(dialog))
+
+
+def test_a_button_shows_an_ampersand_of_a_name(qtbot, theme):
+    place = QWidget()
+    qtbot.addWidget(place)
+    dialog = ConfirmDialog(place, "Delete?", "It will be gone.", "Delete “Pier & co”")
+
+    assert dialog.primary.text() == "Delete “Pier && co”"
+    assert dialog.primary.shortcut().isEmpty()

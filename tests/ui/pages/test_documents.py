@@ -6,6 +6,7 @@ import asyncio
 import struct
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -13,8 +14,9 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from lethe_app.domain.passage import TextEmbedding
+from lethe_app.domain.passage import Document, TextEmbedding
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
+from lethe_app.services.documents.service import DocumentService
 from lethe_app.ui.pages.documents.detail import space_paragraphs
 from lethe_app.ui.pages.documents.page import DocumentsPage
 from tests.ui.window_scene import Scene, opened, until
@@ -209,6 +211,35 @@ async def test_a_document_added_during_a_search_does_not_end_it(tmp_path: Path, 
         is_released.set()
 
         await until(lambda: page.detail.document is None and "The cook fears geese." in texts(page))
+
+
+async def test_a_row_selected_while_files_are_read_stays_selected(
+    tmp_path: Path, manual: Path, monkeypatch: pytest.MonkeyPatch
+):
+    add, begun, is_released = DocumentService.add, asyncio.Event(), asyncio.Event()
+
+    async def add_slowly(self: DocumentService, *arguments: Any) -> Document:
+        begun.set()
+        await is_released.wait()
+        return await add(self, *arguments)
+
+    async with opened(tmp_path / "home") as scene:
+        page = await page_of(scene)
+        drop(page, manual)
+        await until(lambda: titles(page) == ["Crew", "Manual"])
+        await until(lambda: scene.toasts and page.table.current_row is not None and page.table.current_row.title == "Crew")
+        later = tmp_path / "Later.txt"
+        await asyncio.to_thread(later.write_text, "The mate fears cats.")
+        monkeypatch.setattr(DocumentService, "add", add_slowly)
+        drop(page, later)
+        await until(begun.is_set)
+        page.table.select_row(page.rows.visible_rows[1].guid)
+        is_released.set()
+
+        await until(lambda: any("“Later” was added." in toast.text for toast in scene.toasts))
+        await until(lambda: len(titles(page)) == 3)
+        assert page.table.current_row is not None
+        assert page.table.current_row.title == "Manual"
 
 
 def test_paragraphs_are_spaced_and_the_lines_of_a_list_are_not():

@@ -78,6 +78,22 @@ async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path
         assert scene.draft.hasFocus()
 
 
+async def test_a_page_opened_again_leads_back_to_where_it_was_opened_from(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        first, second = Page(scene.window.theme, "First"), Stubborn(scene.window.theme, "Second")
+        navigator, pages = open_pages(scene, first, second), scene.window.pages
+
+        navigator.open(PersonaRoute("page 0"))
+        assert pages.currentWidget() is first
+        assert navigator.current_route == PersonaRoute("page 0")
+        QTest.keyClick(first, Qt.Key.Key_Escape)
+        await until(lambda: pages.currentWidget() is second)
+
+        assert navigator.current_page is second
+        second.willing = True
+        assert await navigator.leave_all_pages()
+
+
 async def test_a_page_with_unsaved_work_is_not_left(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = Stubborn(scene.window.theme, "Draft")

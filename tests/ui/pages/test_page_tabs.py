@@ -134,3 +134,20 @@ async def test_no_gap_is_left_where_a_tab_has_no_room(tmp_path: Path):
 
         assert not any(gaps)
         assert tabs.more_button.x() > places[-1].right()
+
+
+async def test_a_world_whose_documents_are_shown_is_no_persona_on_the_next_tab(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.window_actions["documents"].trigger()
+        assert scene.page is not None
+        selector = scene.page.persona_selector
+        await until(lambda: selector.findText("World: ", Qt.MatchFlag.MatchStartsWith) >= 0)
+        selector.setCurrentIndex(selector.findText("World: ", Qt.MatchFlag.MatchStartsWith))
+
+        await choose(scene, "Mind")
+
+        personas = [persona.unique_name for persona in await scene.services.library.personas()]
+        selector = scene.page.persona_selector
+        await until(lambda: selector.count() > 1)
+        assert selector.persona_id in personas
+        assert all(selector.itemData(index) in personas for index in range(selector.count()))

@@ -225,6 +225,16 @@ async def test_a_passage_of_a_document_is_found_and_opened_at_its_place(tmp_path
         assert not any("Chapter 0." in label.text() for label in shown.detail.findChildren(QLabel))
         assert (shown.persona_selector.persona_id, shown.table.current_row.title) == ("edmund", "Novel")
 
+        QTest.keyClicks(shown.question, "What is grey?")
+        await until(lambda: shown.detail.document is None)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "quillon")
+        await until(lambda: headings(page) == ["Document · Novel"])
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        await until(lambda: scene.page is shown and shown.detail.document is not None)
+        assert shown.question.text() == ""
+        assert (shown.detail.document.guid, shown.table.current_row.title) == (document.guid, "Novel")
+
         QTest.mouseClick(shown.table.viewport(), Qt.MouseButton.LeftButton, pos=place_of(shown, 0))
         await until(lambda: shown.detail.document is not None and shown.detail.document.title == "Another")
         QTest.mouseClick(shown.table.viewport(), Qt.MouseButton.LeftButton, pos=place_of(shown, 1))
@@ -390,3 +400,26 @@ async def test_an_incognito_conversation_is_searched_while_it_lasts(tmp_path: Pa
 
         page.everywhere_chip.click()
         await until(lambda: not texts(page))
+
+
+async def test_a_fact_is_found_from_its_page_selected_there_and_gone_from_the_results_once_forgotten(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        accordion = await scene.services.facts.add("mira", "Tomas plays the accordion.")
+        await scene.services.facts.add("mira", "Tomas likes owls.")
+        scene.window.window_actions["facts"].trigger()
+        facts = scene.page
+        assert isinstance(facts, FactPage)
+        await until(lambda: facts.rows.row_total == 2)
+        facts.select_fact(next(fact.guid for fact in facts.rows.all_rows if fact.guid != accordion.guid))
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "accordion")
+        await until(lambda: texts(page) == ["Tomas plays the accordion."])
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        await until(lambda: scene.page is facts)
+        await until(lambda: facts.detail.fact is not None and facts.detail.fact.guid == accordion.guid)
+        await scene.services.facts.forget_fact(accordion.guid)
+        facts.back.click()
+
+        await until(lambda: scene.page is page)
+        await until(lambda: texts(page) == [])

@@ -133,6 +133,9 @@ class DocumentsPage(PersonaListPage):
         """Show the documents of the persona or world that a route names, or a passage of one."""
         if isinstance(route, DocumentsRoute) and route.owner:
             self._route = route
+            if route.document is not None:
+                self.question.clear()
+                self._search_timer.stop()  # it would show the list
             self.persona_selector.choose_persona(route.owner)
             self._schedule_reload()
 
@@ -251,7 +254,7 @@ class DocumentsPage(PersonaListPage):
         self._context.tasks.start_task(self._add_files(self.persona_selector.persona_id, paths))
 
     async def _add_files(self, owner: str, paths: Sequence[Path]) -> None:
-        files = await self._documents.find_files(paths)
+        files, selected = await self._documents.find_files(paths), self.table.current_row
         added: list[Document] = []
         errors: list[LetheError] = []
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Reading documents…"))
@@ -277,7 +280,8 @@ class DocumentsPage(PersonaListPage):
             self._context.notifier.notify(text)
             await self._reload()
             is_current = self._is_question_current
-            self.table.select_row(added[0].guid)
+            if self.table.current_row is None or selected is None or self.table.current_row.guid == selected.guid:
+                self.table.select_row(added[0].guid)  # unless the user has selected another one meanwhile
             if is_current:
                 self._ask()
             self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again

@@ -212,6 +212,7 @@ class FactPage(PersonaListPage):
         self._fact_to_select = guid
         self.panes.show_detail()
         self.persona_selector.choose_persona(persona_id)
+        self._schedule_reload()
 
     def select_fact(self, guid: UUID) -> None:
         """Select a fact; if the filters hide it, switch to a view that lists it."""

@@ -164,6 +164,7 @@ class MemoryPage(PersonaListPage):
         self._memory_to_select = guid
         self.panes.show_detail()
         self.persona_selector.choose_persona(persona_id)
+        self.reader.reload()
 
     async def confirm_leave(self) -> bool:
         await self.edits.save()

@@ -7,6 +7,7 @@ from functools import partial
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession
@@ -110,9 +111,17 @@ class SearchPage(Page):
         super().close_page()
         self._context.tasks.cancel(TASK_KEY)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Search again, because a result may have been changed or deleted on the page it opened."""
+        super().showEvent(event)
+        if self.search.text().strip() and not event.spontaneous():
+            self._start_search()
+
     def show_route(self, route: Route) -> None:
         if isinstance(route, SearchRoute) and route.text:
             self.search.setText(route.text)
+        else:
+            self.search.selectAll()  # what is typed replaces the text of the search before
 
     # what is looked for
 
@@ -217,7 +226,7 @@ class SearchPage(Page):
             groups.sort(key=lambda group: not group.is_open_session)
             groups.sort(key=lambda group: not group.hits[0].is_exact)
             return groups
-        return sorted(groups, key=lambda group: not group.is_open_session)
+        return groups
 
     def _build_group(self, persona_id: str, session: UUID | None, hits: list[SearchHit]) -> ResultGroup:
         name, when = self._names.get(persona_id, persona_id.capitalize()), max(hit.when for hit in hits)
