@@ -83,11 +83,11 @@ class SearchService:
             return
         seen_keys: set[tuple[str, str, str]] = set()
 
-        owners = {persona.unique_name for persona in await self._library.personas()}
-        owners.update(map(owner_of_world, await self._library.worlds()))
+        worlds = await self._library.worlds()
+        owners = {*(persona.unique_name for persona in await self._library.personas()), *map(owner_of_world, worlds)}
 
         def is_match(text_hit: TextHit) -> bool:
-            if session is None and _owner_of(text_hit) not in owners:
+            if _owner_of(text_hit) not in owners:
                 return False
             key = (text_hit.kind, text_hit.origin, text_hit.text if text_hit.kind != PassageKind.MESSAGE else "")
             if key in seen_keys or not query.find_marks(_passage_text(text_hit)):
@@ -112,7 +112,7 @@ class SearchService:
             yield [replace(hit, is_over=is_over) for hit in hits]
             count += len(hits)
         if persona_id is None and count < MAX_HITS:
-            yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MAX_HITS - count)
+            yield await asyncio.to_thread(_search_worlds, worlds, query, MAX_HITS - count)
 
     async def _search_unindexed(self, persona_id: str | None, is_match: HitFilter) -> AsyncIterator[tuple[list[TextHit], bool]]:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""

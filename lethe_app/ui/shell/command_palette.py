@@ -210,7 +210,7 @@ class CommandPalette(QFrame):
             return self._list_first_commands()
         search = Command(
             "",
-            self.tr("Search conversations, memories and worlds for “{text}”").format(text=text.strip()),
+            self.tr("Search everything for “{text}”").format(text=text.strip()),
             "",
             lambda: self._open_route(SearchRoute(text.strip())),
         )

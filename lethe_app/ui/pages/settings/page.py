@@ -97,7 +97,7 @@ class SettingsPage(Page):
         self.sections.currentRowChanged.connect(self._show_section)
         self.sheet = CardColumn()
         self._no_matches = create_placeholder(
-            self.tr("No matches. Try another word, or press Ctrl+F to search conversations, memories and worlds.")
+            self.tr("No matches. Try another word, or press Ctrl+F to search everything you wrote.")
         )
         self._no_matches.hide()
         self._action_card, self._action_column = create_card(self.tr("Elsewhere"))
