@@ -78,8 +78,9 @@ class PageNavigator(QObject):
         return self._routes[-1] if self._routes else None
 
     def open(self, route: Route) -> None:
-        """Open the page of a route, or show it above the others if it is open already. It is not opened twice, because the
-        second would hide what the first shows.
+        """Open the page of a route, or return to it if it is open already; those above it are left, unless one objects. It is
+        not opened twice, because the second would hide what the first shows. If the route leads to a record, such as a search
+        result, the open page is shown above the others instead, so that the way back leads to the search.
         """
         page = self._find_page(route)
         if page is None and self.current_page is not None and self._is_sibling(route):
@@ -88,9 +89,11 @@ class PageNavigator(QObject):
             self._open_page(route)
         elif page is self.current_page:
             page.show_route(route)
-        else:
+        elif route != type(route)():
             self._raise_page(page)
             page.show_route(route)
+        else:
+            self._tasks.start_task(self._return_to_page(page, route), key="leave")
 
     def _find_page(self, route: Route) -> Page | None:
         opened = zip(self._pages, self._routes, strict=True)
@@ -120,8 +123,13 @@ class PageNavigator(QObject):
         if has_focus:
             self._tabs[new_page].setFocus()
 
+    async def _return_to_page(self, page: Page, route: Route) -> None:
+        await self.leave_page(self._pages[self._pages.index(page) + 1])
+        if self.current_page is page:
+            page.show_route(route)
+
     def _raise_page(self, page: Page) -> None:
-        """Show an open page above the others, so that the way back from it leads to where it was opened from."""
+        """Show an open page above the others."""
         index, focused = self._pages.index(page), self._stack.window().focusWidget()
         self._pages.append(self._pages.pop(index))
         self._routes.append(self._routes.pop(index))
