@@ -225,20 +225,33 @@ async def test_a_passage_of_a_document_is_found_and_opened_at_its_place(tmp_path
         assert not any("Chapter 0." in label.text() for label in shown.detail.findChildren(QLabel))
         assert (shown.persona_selector.persona_id, shown.table.current_row.title) == ("edmund", "Novel")
 
-        QTest.keyClicks(shown.question, "What is grey?")
-        await until(lambda: shown.detail.document is None)
-        page = search_page(scene)
-        QTest.keyClicks(page.search, "quillon")
-        await until(lambda: headings(page) == ["Document · Novel"])
-        QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: scene.page is shown and shown.detail.document is not None)
-        assert shown.question.text() == ""
-        assert (shown.detail.document.guid, shown.table.current_row.title) == (document.guid, "Novel")
-
         QTest.mouseClick(shown.table.viewport(), Qt.MouseButton.LeftButton, pos=place_of(shown, 0))
         await until(lambda: shown.detail.document is not None and shown.detail.document.title == "Another")
         QTest.mouseClick(shown.table.viewport(), Qt.MouseButton.LeftButton, pos=place_of(shown, 1))
         await until(lambda: any("Chapter 0." in label.text() for label in shown.detail.findChildren(QLabel)))
+
+
+async def test_a_passage_found_from_its_page_replaces_the_answer_there(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        file = tmp_path / "Manual.md"
+        file.write_text("# Pump\n\nThe pump is primed.\n\n# Bell\n\nThe quillon struck a bell.\n", encoding="utf-8")
+        document = await scene.services.documents.add("mira", file)
+        scene.window.window_actions["documents"].trigger()
+        shown = scene.page
+        assert isinstance(shown, DocumentsPage)
+        await until(shown.question.isEnabled)
+        QTest.keyClicks(shown.question, "How is the pump primed?")
+        await until(lambda: shown.detail.document is None)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "quillon")
+        await until(lambda: headings(page) == ["Document · Manual"])
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: scene.page is shown and shown.detail.document is not None)
+        assert shown.detail.document.guid == document.guid
+        assert shown.question.text() == ""
+        await until(lambda: any("The quillon struck" in label.text() for label in shown.detail.findChildren(QLabel)))
 
 
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
