@@ -28,7 +28,7 @@ class SessionsRoute(Route):
 
 @dataclass(frozen=True)
 class SearchRoute(Route):
-    """Search in messages, memories, facts and worlds, for a text if it is given."""
+    """Search in everything that is stored, for a text if it is given."""
 
     text: str = ""
 

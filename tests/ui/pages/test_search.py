@@ -239,7 +239,7 @@ async def test_a_passage_found_from_its_page_replaces_the_answer_there(tmp_path:
         scene.window.window_actions["documents"].trigger()
         shown = scene.page
         assert isinstance(shown, DocumentsPage)
-        await until(shown.question.isEnabled)
+        await until(lambda: shown.rows.row_total)
         QTest.keyClicks(shown.question, "How is the pump primed?")
         await until(lambda: shown.detail.document is None)
         page = search_page(scene)
@@ -252,6 +252,27 @@ async def test_a_passage_found_from_its_page_replaces_the_answer_there(tmp_path:
         assert shown.detail.document.guid == document.guid
         assert shown.question.text() == ""
         await until(lambda: any("The quillon struck" in label.text() for label in shown.detail.findChildren(QLabel)))
+
+
+async def test_another_passage_of_the_document_on_display_is_shown(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        file = tmp_path / "Manual.md"
+        file.write_text("# Pump\n\nThe pump is primed.\n\n# Bell\n\nThe quillon struck a bell.\n", encoding="utf-8")
+        document = await scene.services.documents.add("mira", file)
+        scene.window.window_actions["documents"].trigger()
+        shown = scene.page
+        assert isinstance(shown, DocumentsPage)
+        await until(lambda: shown.rows.row_total)
+        shown.table.select_row(document.guid)
+        await until(lambda: any(label.text() == "How it begins" for label in shown.detail.findChildren(QLabel)))
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "quillon")
+        await until(lambda: headings(page) == ["Document · Manual"])
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: scene.page is shown)
+        await until(lambda: any(label.text() == "Manual, Bell" for label in shown.detail.findChildren(QLabel)))
 
 
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):

@@ -158,7 +158,7 @@ class DocumentsPage(PersonaListPage):
             self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
         self._is_loaded = True
         if self._route.document is not None and self.table.select_row(self._route.document):
-            self._show_document(self.table.current_row)
+            self._show_document(self.table.current_row, self._route.passage)
             self._route = DocumentsRoute()
             self.panes.show_detail()
             return
@@ -188,15 +188,15 @@ class DocumentsPage(PersonaListPage):
         if self.table.hasFocus() or not self._is_question_current:
             self._show_document(document)
 
-    def _show_document(self, document: Document | None) -> None:
+    def _show_document(self, document: Document | None, passage: UUID | None = None) -> None:
+        """Show a document from its beginning or from a passage of it."""
         self._search_timer.stop()
         self._notice_timer.stop()
         self._context.tasks.cancel("ask documents")
         is_same = document is not None and document == self.detail.document
-        if not is_same:  # reloading the list must not scroll away what is being read
+        if not is_same or passage is not None:  # reloading the list must not scroll away what is being read
             self.detail.show_document(document)
             if document is not None:
-                passage = self._route.passage if self._route.document == document.guid else None
                 self._context.tasks.start_task(self._show_text(document, passage), key="document text")
 
     async def _show_text(self, document: Document, passage: UUID | None) -> None:

@@ -60,6 +60,7 @@ class FactPage(PersonaListPage):
         self._core_facts: set[UUID] = set()
         self._facts_by_guid: dict[UUID, ExtractedFact] = {}
         self._listed_persona_id = ""
+        """Persona whose facts are listed, to whom what is typed belongs while another one is chosen."""
         self._fact_to_select: UUID | None = None
         self._is_field_wanted = False
         """True if the text of the fact to select is to be changed."""

@@ -164,7 +164,8 @@ class MemoryPage(PersonaListPage):
         self._memory_to_select = guid
         self.panes.show_detail()
         self.persona_selector.choose_persona(persona_id)
-        self.reader.reload()
+        if self.rows.row_total:  # else the list is about to be loaded
+            self.reader.reload()
 
     async def confirm_leave(self) -> bool:
         await self.edits.save()
