@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -84,7 +85,53 @@ RETIRED = frozenset(
 MAX_MODULES = 20
 """Modules of one folder."""
 MAX_CONSTRUCTOR_PARAMETERS = 8
-"""Parameters of `__init__`, `self` not counted; a class that needs more does the work of two."""
+"""Parameters of `__init__`, `self` not counted; a class that needs more does the work of two. A dataclass that only carries
+services may have no more fields either.
+"""
+LARGE_SERVICE_BAGS = {
+    "AppServices",  # everything that the composition builds; the only one of its kind
+    "MemoryPanelServices",
+    "MindPageServices",
+    "MindServices",
+    "ModelPageServices",
+    "PageContext",
+    "PersonaEditorServices",
+    "TaskServices",
+}
+"""Dataclasses of services with more fields than that; none may be added."""
+MAX_PATTERN_LENGTH = 200
+"""Characters of a string literal that is a regular expression; longer knowledge is a table in `resources/`."""
+MAX_WORD_LIST = 8
+"""Words of a list of words in code; a longer one is a table in `resources/`."""
+NOT_LANGUAGE = ("ui/", "interchange/", "llm/", "prompt/format/")
+"""Where longer lists name fields, actions and functions of formats and of the program, and no words of a language."""
+LONG_PATTERNS = 259
+LONG_WORD_LISTS = 90
+"""How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
+BUDGET: dict[str, tuple[int, int, int]] = {
+    "ui": (31842, 3708, 416),
+    "services": (15862, 1808, 303),
+    "brain": (11971, 1139, 180),
+    "storage": (4531, 638, 62),
+    "llm": (3729, 422, 79),
+    "interchange": (2780, 272, 19),
+    "retrieval": (2611, 254, 41),
+    "prompt": (2290, 245, 38),
+    "domain": (2266, 90, 129),
+    "agents": (1592, 209, 42),
+    "speech": (1272, 125, 36),
+    "web": (857, 80, 21),
+    "cli": (743, 68, 2),
+    "composition": (721, 96, 5),
+    "(root)": (529, 68, 34),
+    "config": (312, 7, 18),
+    "dates": (142, 25, 0),
+}
+"""Package → statements, functions and classes it may have. A number may be lowered by any commit, and raised only by one of its
+own that says which feature the increase pays for. Lines are not counted, so that longer lines win nothing.
+"""
+BUDGET_SLACK = 0.02
+"""Share of a budget that may be unused before it has to be lowered, so that what was saved is not spent unnoticed."""
 
 ENTRIES: dict[str, tuple[str, ...]] = {
     "PySide6": ("ui/", "app.py"),
@@ -304,6 +351,104 @@ def test_nothing_grows_too_large():
                 if length > 60:
                     wrong.append(f"{path_of(module)}:{node.lineno} {node.name} has {length} lines")
     assert wrong == []
+
+
+def package_of(module: Path) -> str:
+    """The package of a module as in `BUDGET`; modules beside the packages belong to none."""
+    return "(root)" if module.parent == ROOT else layer_of(module)
+
+
+@cache
+def weights() -> dict[str, tuple[int, int, int]]:
+    """Statements, functions and classes of each package."""
+    counts: dict[str, Counter[str]] = {}
+    for module in MODULES:
+        count = counts.setdefault(package_of(module), Counter())
+        for node in ast.walk(syntax_tree(module)):
+            count["statements"] += isinstance(node, ast.stmt)
+            count["functions"] += isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            count["classes"] += isinstance(node, ast.ClassDef)
+    return {package: (count["statements"], count["functions"], count["classes"]) for package, count in counts.items()}
+
+
+def test_every_package_has_a_budget():
+    assert set(weights()) == set(BUDGET)
+
+
+@pytest.mark.parametrize("package", BUDGET)
+def test_no_package_exceeds_its_budget(package: str):
+    for kind, weight, limit in zip(("statements", "functions", "classes"), weights()[package], BUDGET[package], strict=True):
+        assert weight <= limit, f"{package} has {weight} {kind}, {weight - limit} too many: what can go instead?"
+
+
+@pytest.mark.parametrize("package", BUDGET)
+def test_the_budget_of_a_package_that_shrank_was_lowered(package: str):
+    statements, limit = weights()[package][0], BUDGET[package][0]
+    assert limit - statements <= max(20, limit * BUDGET_SLACK), f"{package} has {statements} statements: lower its budget"
+
+
+PATTERN = re.compile(r"\(\?[:P=!<]|\\b|\\w|\\s|\[\^|\|.*\|.*\|", re.DOTALL)
+"""What a regular expression has and a sentence has not."""
+WORD = re.compile(r"[^\W\d_][\w'’ -]*")
+
+
+def is_long_pattern(node: ast.AST) -> bool:
+    """Whether a string literal, with or without inserted values, is a regular expression that is too long."""
+    if isinstance(node, ast.JoinedStr):
+        text = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+    else:
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return len(text) > MAX_PATTERN_LENGTH and bool(PATTERN.search(text))
+
+
+def is_long_word_list(node: ast.AST) -> bool:
+    """Whether a literal lists too many words: a collection, the keys of a dictionary, or a string that is split."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+        text = node.func.value.value if isinstance(node.func.value, ast.Constant) else ""
+        return isinstance(text, str) and len(text.split()) > MAX_WORD_LIST
+    items = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set | ast.Tuple | ast.List) else []
+    words = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    return len(items) > MAX_WORD_LIST and len(words) == len(items) and all(WORD.fullmatch(word) for word in words)
+
+
+def count_literals(is_wanted: Callable[[ast.AST], bool]) -> Counter[str]:
+    """Number of literals of a kind in each module; the parts of an f-string are not counted again."""
+    found: Counter[str] = Counter()
+    for module in MODULES:
+        tree = syntax_tree(module)
+        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        found[path_of(module)] = sum(is_wanted(node) for node in ast.walk(tree) if id(node) not in parts)
+    return +found
+
+
+def test_long_patterns_are_tables_in_resources():
+    found = count_literals(is_long_pattern)
+    assert found.total() <= LONG_PATTERNS, found.most_common(10)
+
+
+def test_long_word_lists_are_tables_in_resources():
+    found = Counter({path: n for path, n in count_literals(is_long_word_list).items() if not path.startswith(NOT_LANGUAGE)})
+    assert found.total() <= LONG_WORD_LISTS, found.most_common(10)
+
+
+def is_service(node: ast.ClassDef) -> bool:
+    """Whether a class does something: it has a constructor of its own, or describes one that has."""
+    return any(isinstance(item, ast.FunctionDef) and item.name == "__init__" for item in node.body) or any(
+        "Protocol" in ast.unparse(base) for base in node.bases
+    )
+
+
+def test_no_dataclass_carries_too_many_services():
+    services = {node.name for _module, node in classes() if is_service(node)}
+    bags = set()
+    for _module, node in classes():
+        if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+            fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
+            types = [set(re.findall(r"\w+", ast.unparse(field.annotation))) for field in fields]
+            if len(types) > MAX_CONSTRUCTOR_PARAMETERS and sum(bool(names & services) for names in types) * 2 >= len(types):
+                bags.add(node.name)
+    assert bags <= LARGE_SERVICE_BAGS
+    assert bags >= LARGE_SERVICE_BAGS, "some became small: take them off the list"
 
 
 def test_every_module_says_what_it_holds():
