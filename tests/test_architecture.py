@@ -30,6 +30,7 @@ LAYERS = (
     {"dates"},
     {"domain"},
     {"config"},
+    {"language_tables"},
     {"errors", "heap", "paths", "plugins", "process_client", "system_memory"},
 )
 """From the top; a layer imports only from those below it."""
@@ -123,7 +124,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "web": (857, 80, 21),
     "cli": (743, 68, 2),
     "composition": (721, 96, 5),
-    "(root)": (529, 68, 34),
+    "(root)": (562, 74, 34),
     "config": (312, 7, 18),
     "dates": (142, 25, 0),
 }
