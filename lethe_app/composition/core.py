@@ -144,8 +144,8 @@ class CoreServices:
         self.receipt_store = Receipts(database)
         self.app_state = AppState(database)
         self.session_state = SessionState(database)
-        self.client = ModelClient(engine)
-        self.probe_client = ModelClient("embed")
+        self.client = ModelClient()
+        self.probe_client = ModelClient(embeds_texts=True)
         """Client of the process in which the self-check tries an embedding model."""
         self.backups = BackupService(database.path)
         self._check_window = check_window
@@ -159,7 +159,7 @@ class CoreServices:
         self.formats = ModelFormats(self.library, preferences)
         self.prompts_outdated: Listeners[str] = Listeners()
         """Emits the persona whose prompts have to be made again, because something in them was deleted or edited."""
-        self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, enabled=by_meaning)
+        self.embedding = Embedding(ModelClient(embeds_texts=True), self.memory_index, preferences, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
         self.lore = LoreService(self.library, preferences, self.session_state)
         self.untrusted_memories = UntrustedMemories(self.library, paths.prompts)

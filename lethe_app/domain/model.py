@@ -84,6 +84,21 @@ class LoadOptions:
 
 
 @dataclass(frozen=True)
+class EngineCapabilities:
+    """What an engine can do."""
+
+    generates_text: bool = False
+    embeds_texts: bool = False
+    has_kv_cache: bool = False
+    """True if prompts can be prefilled and the KV cache cut, saved and restored."""
+    returns_logits: bool = False
+    """True if it returns the logits of the next token."""
+    reads_images: bool = False
+    counts_tokens_here: bool = False
+    """True if its tokenizer can run in the window's process; otherwise the engine counts."""
+
+
+@dataclass(frozen=True)
 class LoadedModel:
     """Properties that a loaded model reported."""
 
@@ -92,6 +107,7 @@ class LoadedModel:
     context: int
     """Context length in tokens that was really allocated."""
     threads: int
+    capabilities: EngineCapabilities = EngineCapabilities()
     template: str = ""
     """The model's own Jinja chat template, which is untrusted; empty where the file has none."""
     bos: str = ""

@@ -16,6 +16,7 @@ from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm.engines import worker
+from lethe_app.llm.engines.registry import ENGINE_KINDS, kind_name
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.protocol import (
@@ -74,11 +75,13 @@ FINAL_REPORTS = Loaded | Done | TokensCounted | NextTokenScores | Embedded | Tok
 
 
 class ModelClient(ProcessClient):
-    """Client of one model in one worker process. Use it from one event loop, and close it before that loop closes."""
+    """Client of one model in one worker process, of a chat model or one that embeds texts. Use it from one event loop, and
+    close it before that loop closes.
+    """
 
-    def __init__(self, kind: str = "llama") -> None:
+    def __init__(self, *, embeds_texts: bool = False) -> None:
         super().__init__()
-        self._kind = kind
+        self._embeds_texts = embeds_texts
         self._jobs = itertools.count(1)
         self._inboxes: dict[int, asyncio.Queue[Report | WorkerDied]] = {}
         self._may_have_state = False
@@ -98,14 +101,15 @@ class ModelClient(ProcessClient):
         """
         await self.close()
         self._on_crash = on_crash
-        self._start_process(worker.run, "model", self._kind)
-        request = Load(next(self._jobs), file.path, options)
+        kind = kind_name(file.path, embeds_texts=self._embeds_texts)
+        self._start_process(worker.run, "model", kind)
+        request = Load(next(self._jobs), file, options)
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, LoadProgress):
                     progress(report.fraction)
                 elif isinstance(report, Loaded):
-                    return LoadedModel(file=file, options=options, **vars(report.facts))
+                    return LoadedModel(file, options, capabilities=ENGINE_KINDS[kind].capabilities, **vars(report.facts))
         raise ModelError(f"The engine returned no information about {file.name}.")
 
     async def generate(
@@ -197,7 +201,7 @@ class ModelClient(ProcessClient):
         return NextWords(())
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
-        """Return one unit vector (float32) per text; only for a client of the kind `embed`."""
+        """Return one unit vector (float32) per text; only if the client embeds texts."""
         embedded = await self._request(Embed(next(self._jobs), tuple(texts)), Embedded)
         return [array("f", vector) for vector in embedded.vectors]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lethe_app.domain.model import LoadOptions, NextWords, Usage
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
@@ -40,10 +40,10 @@ class RequestPriority(StrEnum):
 
 @dataclass(frozen=True)
 class Load:
-    """Load a model file; answered by `LoadProgress` and then `Loaded` or `JobFailed`."""
+    """Load a model; answered by `LoadProgress` and then `Loaded` or `JobFailed`."""
 
     job: int
-    path: Path
+    file: ModelFile
     options: LoadOptions
 
 

@@ -147,10 +147,10 @@ async def begun(
     requests: list[PromptRequest] = []
     built = assembler.build_prompt
 
-    def client(wanted: str) -> StillModel | Watched | ModelClient:
-        if wanted not in KINDS:
-            return ModelClient(wanted)
-        model.append(KINDS[wanted]())
+    def client(*, embeds_texts: bool = False) -> StillModel | Watched | ModelClient:
+        if embeds_texts or kind not in KINDS:
+            return ModelClient(embeds_texts=embeds_texts)
+        model.append(KINDS[kind]())
         return model[-1]
 
     async def recorded(request: PromptRequest, count: Counter) -> Prompt:

@@ -24,7 +24,7 @@ class ScriptedWriter(ModelClient):
     """The scripted engine's client; jobs with a schema are answered here, by what their prompt asks for."""
 
     def __init__(self, evening: ToldEvening) -> None:
-        super().__init__("echo")
+        super().__init__()
         self.prompts: list[str] = []
         """Of the chat, newest last."""
         self._evening = evening

@@ -22,6 +22,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 from lethe_app.llm.protocol import Chunk, Done, Prefill, PrefillProgress, RequestPriority
+from tests.llm.model_files import file_at
 
 
 class StillCache(KvCache):
@@ -38,7 +39,7 @@ class Still:
 
     def __init__(self, path: Path, options: LoadOptions) -> None:
         self.engine = LlamaEngine()
-        self.facts = self.engine.load(path, options, lambda _fraction: None)
+        self.facts = self.engine.load(file_at(path), options, lambda _fraction: None)
         self._weights, self._lane = self.engine._require_loaded()
         context, stop = self._weights.context, self.engine.stop
         self._lane._cache = self.cache = StillCache(context, options.batch, stop, can_shift=self.facts.can_shift)

@@ -29,6 +29,7 @@ from lethe_app.services.chat.generation import MIN_REUSED_RUN
 from tests.bench._evening import FILLS, Step, play
 from tests.bench._long_talk import velm
 from tests.bench.report import arguments, show
+from tests.llm.model_files import file_at
 
 CONTEXT, TURNS, REPLY = 4096, 60, 256
 EXACT = ReuseOptions(surgery=False)
@@ -48,7 +49,7 @@ class Reader:
         path = bundled.chat_model()
         assert path is not None, "the starter model is not installed"
         self._engine = LlamaEngine()
-        self._engine.load(path, options, lambda _fraction: None)
+        self._engine.load(file_at(path), options, lambda _fraction: None)
 
     def read(self, text: str, wishes: ReuseOptions) -> Usage:
         return self._engine.prefill(Prefill(1, text, wishes.surgery, wishes.min_run_length, wishes.exact))

@@ -51,7 +51,7 @@ Row = tuple[CalibrationPair, float, Thresholds]
 
 async def with_starter(pairs: Sequence[CalibrationPair]) -> tuple[list[float], list[float]]:
     """Distances of all pairs, and of the duplicates with a day before each text."""
-    client = ModelClient("embed")
+    client = ModelClient(embeds_texts=True)
     await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
     try:
         dated = [

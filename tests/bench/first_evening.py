@@ -132,8 +132,8 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
     """Hold the evening, archive it, and come back a day later."""
     model = ScriptedWriter(evening)
 
-    def client(wanted: str) -> ModelClient:
-        return model if wanted == "echo" else ModelClient(wanted)
+    def client(*, embeds_texts: bool = False) -> ModelClient:
+        return ModelClient(embeds_texts=True) if embeds_texts else model
 
     with (
         still_time(evening.begun) as hands,

@@ -19,6 +19,7 @@ from lethe_app.llm.engines.llama_embedding import EmbeddingEngine
 from lethe_app.llm.models import bundled
 from lethe_app.retrieval import word_vectors
 from tests.bench.fit_facts import sentences
+from tests.llm.model_files import file_at
 
 SIZE = 32
 OFTEN = 100
@@ -44,7 +45,7 @@ def main() -> None:
     model = bundled.embedding_model()
     words = sorted(vocabulary(model) | set(seen))
     engine = EmbeddingEngine()
-    engine.load(model, LoadOptions(), lambda _share: None)
+    engine.load(file_at(model), LoadOptions(), lambda _share: None)
     raw = [row for start in range(0, len(words), BATCH) for row in engine.embed(words[start : start + BATCH])]
     engine.close()
     vectors = np.array([np.frombuffer(row, np.float32) for row in raw])

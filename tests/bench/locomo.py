@@ -215,7 +215,7 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> d
     """Measure with the embedder that ships with the program, or with none."""
     if wanted.words:
         return await everything(samples, None, wanted)
-    client = ModelClient("embed")
+    client = ModelClient(embeds_texts=True)
     await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
     try:
         return await everything(samples, client.embed_tokens, wanted)

@@ -115,7 +115,7 @@ async def measure(samples: Sequence[dict], embed: Embed) -> dict[str, dict[str, 
 
 async def with_starter(samples: Sequence[dict]) -> dict[str, dict[str, float]]:
     """Measure with the embedder that ships with the program."""
-    client = ModelClient("embed")
+    client = ModelClient(embeds_texts=True)
     await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
     try:
         return await measure(samples, client.embed_tokens)

@@ -137,7 +137,7 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> l
     """Play with the embedder that ships with the program, or with none."""
     if wanted.words:
         return await play(samples, None)
-    client = ModelClient("embed")
+    client = ModelClient(embeds_texts=True)
     await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
     try:
         return await play(samples, client.embed_tokens)

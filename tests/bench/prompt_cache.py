@@ -46,6 +46,7 @@ from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
 from tests.bench._still_model import Call, Still
 from tests.bench.report import arguments, show
+from tests.llm.model_files import file_at
 
 CONTEXTS = (4096, 8192)
 TURNS = 120
@@ -268,7 +269,7 @@ def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
     """How long the starter model really reads each of them behind the one before."""
     path, engine = bundled.chat_model(), LlamaEngine()
     assert path is not None
-    engine.load(path, options, lambda _fraction: None)
+    engine.load(file_at(path), options, lambda _fraction: None)
     try:
         return [engine.prefill(Prefill(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
     finally:

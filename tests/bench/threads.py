@@ -11,6 +11,7 @@ from lethe_app.llm.models import bundled
 from lethe_app.llm.native.model import physical_cores
 from lethe_app.llm.protocol import Generate
 from tests.bench.report import arguments, show
+from tests.llm.model_files import file_at
 
 ROUNDS = 3
 PROMPT = "<|im_start|>user\n" + "The river flows on past the mill. " * 60 + "Go on.<|im_end|>\n<|im_start|>assistant\n"
@@ -21,7 +22,7 @@ def speeds(threads: int) -> tuple[float, float]:
     path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     engine = LlamaEngine()
-    engine.load(path, LoadOptions(context=2048, threads=threads), lambda _fraction: None)
+    engine.load(file_at(path), LoadOptions(context=2048, threads=threads), lambda _fraction: None)
     reading, speaking = [], []
     for number in range(ROUNDS):
         job = Generate(1, f"{number}{PROMPT}", SamplerPreset(name="bench", seed=1), 64)

@@ -43,7 +43,7 @@ async def hear(client: ModelClient, prompt: str, **options: object) -> tuple[str
 
 @pytest.fixture
 async def client() -> AsyncIterator[ModelClient]:
-    client = ModelClient("echo")
+    client = ModelClient()
     yield client
     await client.close()
 

@@ -19,7 +19,7 @@ LONG = "word " * 900
 
 @pytest.fixture
 async def client() -> AsyncIterator[ModelClient]:
-    client = ModelClient("echo")
+    client = ModelClient()
     yield client
     await client.close()
 

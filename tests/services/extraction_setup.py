@@ -55,7 +55,7 @@ class ExtractionSetup:
 
 @asynccontextmanager
 async def open_extraction() -> AsyncIterator[ExtractionSetup]:
-    extraction = ExtractionSetup(ModelClient("echo"))
+    extraction = ExtractionSetup(ModelClient())
     yield extraction
     await extraction.client.close()
 

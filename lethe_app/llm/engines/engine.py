@@ -1,12 +1,11 @@
-"""Interface between the worker process and an inference engine: llama.cpp in production, a scripted engine in tests."""
+"""Interface between the worker process and an inference engine, and what only some engines can do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from lethe_app.domain.model import LoadOptions, NextWords, Usage
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, SaveState, ScoreNextTokens
 
@@ -27,13 +26,20 @@ class Engine(Protocol):
     @property
     def stop(self) -> StopFlag: ...
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
-        """Load the weights and create a context. Raise ModelError."""
+    def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
+        """Load the model and create a context. Raise ModelError."""
         ...
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, control tokens recognised."""
         ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class GeneratesText(Protocol):
+    """Engine that continues a prompt; embedding engines cannot."""
 
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         """Evaluate the prompt, then pass the reply to `on_text` piece by piece until it ends; the stop flag is checked
@@ -47,24 +53,27 @@ class Engine(Protocol):
         """Prefill a prompt before it is needed; if `stop` is set it ends early and leaves a consistent cache."""
         ...
 
+    def prepare_next_turn(self) -> None:
+        """Do what shortens the next turn; called after a reply, when nobody waits for a result."""
+        ...
+
+
+@runtime_checkable
+class EmbedsTexts(Protocol):
+    """Engine that returns embeddings; chat engines cannot."""
+
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one unit vector of float32 per text; only for embedding models."""
+        """Return one unit vector of float32 per text."""
         ...
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Return one unit vector per text and one vector per token, from one pass of the model."""
         ...
 
-    def prepare_next_turn(self) -> None:
-        """Do what shortens the next turn; called after a reply, when nobody waits for a result."""
-        ...
-
-    def close(self) -> None: ...
-
 
 @runtime_checkable
 class HasBackgroundContext(Protocol):
-    """Engine that has a separate context for background jobs; embedding engines have none."""
+    """Engine that has a separate context for background jobs."""
 
     def free_background_context(self) -> None:
         """Free the background context; the next background job creates it again."""
@@ -73,7 +82,7 @@ class HasBackgroundContext(Protocol):
 
 @runtime_checkable
 class ReturnsLogits(Protocol):
-    """Engine that returns the logits of the next token; embedding engines cannot."""
+    """Engine that returns the logits of the next token."""
 
     def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the most likely next tokens, as background work; empty if stopped."""
@@ -82,7 +91,7 @@ class ReturnsLogits(Protocol):
 
 @runtime_checkable
 class SavesCacheState(Protocol):
-    """Engine that saves and restores the KV cache per session; embedding engines have none."""
+    """Engine that saves and restores the KV cache per session."""
 
     def save_state(self, job: SaveState) -> None:
         """Save the KV-cache state of the open session; ends early when `stop` is set."""

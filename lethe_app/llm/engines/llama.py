@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
-from lethe_app.domain.model import LoadOptions, NextWords, Usage
-from lethe_app.domain.passage import TextEmbedding
-from lethe_app.errors import ModelError, ModelMissing
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, Usage
+from lethe_app.errors import ModelMissing
 from lethe_app.llm.engines.llama_context import LlamaContext
 from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.llm.kv_cache.state_store import StateStore
@@ -30,9 +28,9 @@ class LlamaEngine:
         self._background_context: LlamaContext | None = None
         self._state_store: StateStore | None = None
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
+    def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
-        self._model = NativeModel(path, options, progress, self.stop)
+        self._model = NativeModel(file.path, options, progress, self.stop)
         facts = self._model.read_facts()
         self._state_store = StateStore(self._model.identity)
         self._chat_context = LlamaContext(
@@ -78,12 +76,6 @@ class LlamaEngine:
         if self._model is not None:
             self._model.free()
         self._model = self._chat_context = None
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        raise ModelError("A chat model cannot create embeddings.")
-
-    def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        raise ModelError("A chat model cannot create embeddings.")
 
     def _context_for(self, priority: RequestPriority) -> LlamaContext:
         """Return the context for a priority; the background context is created on first use. Raise ModelOutOfMemory."""

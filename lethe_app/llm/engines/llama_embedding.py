@@ -7,16 +7,15 @@ import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import llama_cpp
 
-from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.model import LoadOptions, ModelFile
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
 from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel, flash_attention
-from lethe_app.llm.protocol import Generate, ModelFacts, Prefill
+from lethe_app.llm.protocol import ModelFacts
 
 
 class EmbeddingEngine:
@@ -31,10 +30,10 @@ class EmbeddingEngine:
         self._token_context: Any = None
         """Context without pooling, created on first use: a context of llama.cpp either pools or does not."""
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
+    def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
         self._options = replace(options, embedding=True)
-        self._model = NativeModel(path, self._options, progress, self.stop)
+        self._model = NativeModel(file.path, self._options, progress, self.stop)
         return self._model.read_facts()
 
     def count(self, text: str) -> int:
@@ -61,15 +60,6 @@ class EmbeddingEngine:
             self._encode(self._token_context, batch)
             embeddings += read_embeddings(model, self._token_context, batch)
         return embeddings
-
-    def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
-        raise ModelError("An embedding model cannot generate text.")
-
-    def prefill(self, job: Prefill) -> Usage:
-        raise ModelError("An embedding model cannot prefill a prompt.")
-
-    def prepare_next_turn(self) -> None:
-        """Do nothing: an embedding model has no next turn."""
 
     def close(self) -> None:
         if self._token_context is not None:

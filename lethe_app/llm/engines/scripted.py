@@ -14,12 +14,10 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lethe_app.domain.model import LoadOptions, NextWords, StopReason, Usage
-from lethe_app.domain.passage import TextEmbedding
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason, Usage
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.diff import common_prefix_length, plan_reuse
@@ -64,7 +62,8 @@ class EchoEngine:
         self._state_store = StateStore("")
         self._session_switcher = SessionSwitcher(self._state_store, self)
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
+    def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
+        path = file.path
         try:
             self._script = ScriptedReplies.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, ValidationError) as error:
@@ -116,12 +115,6 @@ class EchoEngine:
         words = WORD.findall(job.prompt)
         evaluated = self._evaluate(words, RequestPriority.CHAT, lambda _done, _total: None, job)
         return Usage(len(words), evaluated, drift=len(self._seams))
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        raise ModelError("A scripted model computes no embeddings.")
-
-    def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        raise ModelError("A scripted model computes no embeddings.")
 
     def prepare_next_turn(self) -> None:
         """Do nothing: there is no end token to evaluate."""

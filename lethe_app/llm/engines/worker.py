@@ -14,7 +14,15 @@ from types import ModuleType
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
 from lethe_app.heap import release_unused_memory, use_one_heap
-from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, ReturnsLogits, SavesCacheState
+from lethe_app.llm.engines.engine import (
+    EmbedsTexts,
+    Engine,
+    GeneratesText,
+    HasBackgroundContext,
+    ReturnsLogits,
+    SavesCacheState,
+)
+from lethe_app.llm.engines.registry import ENGINE_KINDS
 from lethe_app.llm.engines.request_queue import RequestQueue, priority_of
 from lethe_app.llm.protocol import (
     Chunk,
@@ -43,6 +51,7 @@ from lethe_app.llm.protocol import (
     TokensEmbedded,
 )
 
+NO_TEXT = "This model generates no text."
 SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
 IDLE_SECONDS = 5.0
 """Seconds without a request after which the process returns memory that it no longer uses."""
@@ -53,7 +62,7 @@ def run(pipe: Connection, kind: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is meant for the program, which then closes the pipe
     use_one_heap()
     skip_high_level_api()
-    worker = Worker(pipe, make_engine(kind))
+    worker = Worker(pipe, ENGINE_KINDS[kind].create_engine())
     threading.Thread(target=worker.listen, daemon=True, name="requests").start()
     worker.serve()
 
@@ -63,23 +72,6 @@ def skip_high_level_api() -> None:
     process and half of the time it takes to start. The engines call the low-level API only.
     """
     sys.modules.setdefault("llama_cpp.llama", ModuleType("llama_cpp.llama"))
-
-
-def make_engine(kind: str) -> Engine:
-    """Create the engine: `llama` generates text, `embed` returns vectors, `echo` plays a script. Each is imported only when
-    used.
-    """
-    if kind == "echo":
-        from lethe_app.llm.engines.scripted import EchoEngine  # noqa: PLC0415
-
-        return EchoEngine()
-    if kind == "embed":
-        from lethe_app.llm.engines.llama_embedding import EmbeddingEngine  # noqa: PLC0415
-
-        return EmbeddingEngine()
-    from lethe_app.llm.engines.llama import LlamaEngine  # noqa: PLC0415
-
-    return LlamaEngine()
 
 
 class Worker:
@@ -119,7 +111,8 @@ class Worker:
                 release_unused_memory()
             request = self._queue.wait_for_next()
             self._answer(request)
-            if isinstance(request, Generate) and priority_of(request) is RequestPriority.CHAT:
+            is_reply = isinstance(request, Generate) and priority_of(request) is RequestPriority.CHAT
+            if is_reply and isinstance(self._engine, GeneratesText):
                 self._engine.prepare_next_turn()
             self._queue.mark_answered()
 
@@ -139,12 +132,10 @@ class Worker:
     def _execute(self, request: Request) -> Report:
         job = request.job
         match request:
-            case Load(path=path, options=options):
-                return Loaded(job, self._engine.load(path, options, lambda part: self._send(LoadProgress(job, part))))
-            case Generate():
-                return Done(job, self._generate(request))
-            case Prefill():
-                return Done(job, self._engine.prefill(request))
+            case Load(file=file, options=options):
+                return Loaded(job, self._engine.load(file, options, lambda part: self._send(LoadProgress(job, part))))
+            case Generate() | Prefill():
+                return Done(job, self._evaluate(request))
             case Tokenize(texts=texts):
                 return TokensCounted(job, tuple(self._engine.count(text) for text in texts))
             case ScoreNextTokens() | Embed() | EmbedTokens():
@@ -154,9 +145,13 @@ class Worker:
             case StopRequest():
                 raise AssertionError("stops never reach the queue")
 
-    def _generate(self, request: Generate) -> Usage:
-        job = request.job
-        usage = self._engine.generate(
+    def _evaluate(self, request: Generate | Prefill) -> Usage:
+        job, engine = request.job, self._engine
+        if not isinstance(engine, GeneratesText):
+            raise ModelError(NO_TEXT)
+        if isinstance(request, Prefill):
+            return engine.prefill(request)
+        usage = engine.generate(
             request,
             on_prefill=lambda done, total: self._send(PrefillProgress(job, done, total)),
             on_text=lambda text: self._send(Chunk(job, text)),
@@ -180,8 +175,10 @@ class Worker:
         """Carry out a request whose result is logits or vectors. Raise ModelError if the engine does not support it."""
         if isinstance(request, ScoreNextTokens):
             if not isinstance(self._engine, ReturnsLogits):
-                raise ModelError("This model generates no text.")
+                raise ModelError(NO_TEXT)
             return NextTokenScores(request.job, self._engine.score_next_tokens(request))
+        if not isinstance(self._engine, EmbedsTexts):
+            raise ModelError("This model cannot create embeddings.")
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))

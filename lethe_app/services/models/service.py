@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.model import KvType, LoadedModel, LoadOptions, ModelFile
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import SAVE_TIMEOUT, ModelClient
+from lethe_app.llm.engines.registry import ENGINE_KINDS, kind_name
 from lethe_app.llm.models import bundled, discovery
 from lethe_app.llm.models.discovery import STARTER_SOURCE
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners, ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
 
-ECHO_SUFFIX = ".json"
 SMALL_BACKGROUND_CONTEXT = 2048
 """Context size in tokens of background jobs on a small computer; longer conversations are read in more portions."""
 RETRYABLE_ERRORS = (ModelCrashed, ModelMissing)
@@ -142,8 +142,8 @@ class ModelService:
         model = await self._client.load(
             file, options, lambda fraction: self._set_state(ModelLoading(file.name, fraction)), self._on_crash
         )
-        counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_SUFFIX else None
-        return model, counter
+        counts_here = model.capabilities.counts_tokens_here
+        return model, await asyncio.to_thread(TokenCounter.for_model, file.path) if counts_here else None
 
     async def _find_preferred(self) -> ModelFile:
         """Return the model that was chosen before, or else the first one found."""
@@ -162,8 +162,6 @@ class ModelService:
 
     async def _describe(self, path: Path) -> ModelFile:
         """Read the metadata of a model file. An unreadable file raises an error and leaves the loaded model untouched."""
-        if path.suffix == ECHO_SUFFIX:
-            return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
         return await asyncio.to_thread(describe_user_model, path)
 
     def _on_crash(self, error: ModelCrashed) -> None:
@@ -181,11 +179,12 @@ def is_starter(model: ModelFile) -> bool:
 
 def describe_user_model(path: Path) -> ModelFile:
     """Describe a file that the user named, in the same way as the search for models does."""
-    if not path.is_file():
-        return describe_model(path, discovery.USER_SOURCE)  # raises the error that says what is wrong
     starter = bundled.chat_model()
     search_result = discovery.find_models([(STARTER_SOURCE if path == starter else discovery.USER_SOURCE, path)])
-    return search_result.models[0] if search_result.models else describe_model(path, discovery.USER_SOURCE)
+    if search_result.models:
+        return search_result.models[0]
+    described = ENGINE_KINDS[kind_name(path)].describe(path)  # raises the error that says what is wrong
+    return replace(described, source=discovery.USER_SOURCE)
 
 
 def file_exists(path: str) -> bool:

@@ -18,6 +18,7 @@ from lethe_app.errors import ModelError, ModelOutOfMemory, PromptTooLong
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.protocol import Chunk, Done, Generate, PrefillProgress, RequestPriority
+from tests.llm.model_files import file_at
 
 SAMPLER = SamplerPreset(name="test", temperature=0)
 TITLE = json.dumps({"type": "object", "properties": {"title": {"type": "string", "maxLength": 30}}, "required": ["title"]})
@@ -64,7 +65,7 @@ async def begun(client: ModelClient, prompt: str, **wishes: object) -> asyncio.T
 
 @pytest.fixture
 async def client() -> AsyncIterator[ModelClient]:
-    client = ModelClient("echo")
+    client = ModelClient()
     yield client
     await client.close()
 
@@ -277,7 +278,7 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
     starter_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     engine = LlamaEngine()
-    engine.load(starter_model, LoadOptions(context=512), lambda _fraction: None)
+    engine.load(file_at(starter_model), LoadOptions(context=512), lambda _fraction: None)
     room = psutil.virtual_memory()
     monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
 
@@ -295,7 +296,7 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
 def test_quiet_work_leaves_room_for_the_rest_of_the_chat(starter_model: Path, monkeypatch: pytest.MonkeyPatch):
     """512 tokens of the starter model's cache are 12 MB, the logits of a batch 25 MB; the chat's 4096 tokens are 94 MB."""
     engine = LlamaEngine()
-    engine.load(starter_model, LoadOptions(context=4096, background_context=512, batch=128), lambda _fraction: None)
+    engine.load(file_at(starter_model), LoadOptions(context=4096, background_context=512, batch=128), lambda _fraction: None)
     room = psutil.virtual_memory()
     monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=80_000_000))
 

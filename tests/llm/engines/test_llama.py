@@ -19,6 +19,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.engines.llama_context import TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
+from tests.llm.model_files import file_at
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 QUESTION = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
@@ -27,7 +28,7 @@ QUESTION = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_sta
 @pytest.fixture(scope="module")
 def engine(starter_model: Path) -> Iterator[LlamaEngine]:
     engine = LlamaEngine()
-    engine.load(starter_model, LoadOptions(context=4096), lambda _fraction: None)
+    engine.load(file_at(starter_model), LoadOptions(context=4096), lambda _fraction: None)
     yield engine
     engine.close()
 
@@ -45,7 +46,7 @@ def test_the_model_tells_its_own_facts(starter_model: Path):
     engine = LlamaEngine()
     fractions: list[float] = []
 
-    facts = engine.load(starter_model, LoadOptions(context=512), fractions.append)
+    facts = engine.load(file_at(starter_model), LoadOptions(context=512), fractions.append)
     engine.close()
 
     assert facts.context == 512
@@ -78,7 +79,7 @@ def test_a_reused_cache_says_the_same_as_a_fresh_one(engine: LlamaEngine, starte
     ask(engine, QUESTION.replace("France", "Spain"))
     reused, usage = ask(engine, QUESTION)
     fresh_engine = LlamaEngine()
-    fresh_engine.load(starter_model, LoadOptions(context=4096), lambda _fraction: None)
+    fresh_engine.load(file_at(starter_model), LoadOptions(context=4096), lambda _fraction: None)
 
     fresh, _usage = ask(fresh_engine, QUESTION)
     fresh_engine.close()
@@ -201,7 +202,7 @@ def test_a_prompt_beyond_the_context_is_refused(engine: LlamaEngine):
 
 def test_a_reply_ends_where_the_context_ends(starter_model: Path):
     small = LlamaEngine()
-    small.load(starter_model, LoadOptions(context=256), lambda _fraction: None)
+    small.load(file_at(starter_model), LoadOptions(context=256), lambda _fraction: None)
     story = "<|im_start|>user\nTell me a very long story.<|im_end|>\n<|im_start|>assistant\n" + "Once upon a time. " * 40
 
     _text, usage = ask(small, story, max_tokens=2000)
@@ -223,7 +224,7 @@ def test_emoji_and_other_scripts_arrive_as_whole_characters(engine: LlamaEngine)
 @pytest.mark.parametrize("kv_type", ["q8_0", "q4_0"])
 def test_a_quantised_cache_still_answers(starter_model: Path, kv_type: str):
     engine = LlamaEngine()
-    engine.load(starter_model, LoadOptions(context=512, kv_type=kv_type), lambda _fraction: None)
+    engine.load(file_at(starter_model), LoadOptions(context=512, kv_type=kv_type), lambda _fraction: None)
 
     text, _usage = ask(engine, QUESTION)
     engine.close()
@@ -236,12 +237,12 @@ def test_a_truncated_model_is_refused_in_one_sentence(starter_model: Path, tmp_p
     broken.write_bytes(starter_model.read_bytes()[:5_000_000])
 
     with pytest.raises(ModelUnreadable, match=r"cut\.gguf"):
-        LlamaEngine().load(broken, LoadOptions(), lambda _fraction: None)
+        LlamaEngine().load(file_at(broken), LoadOptions(), lambda _fraction: None)
 
 
 def test_a_missing_model_is_named(tmp_path: Path):
     with pytest.raises(ModelMissing, match=r"gone\.gguf"):
-        LlamaEngine().load(tmp_path / "gone.gguf", LoadOptions(), lambda _fraction: None)
+        LlamaEngine().load(file_at(tmp_path / "gone.gguf"), LoadOptions(), lambda _fraction: None)
 
 
 def test_the_common_prefix_is_found_wherever_two_lists_part():
@@ -279,7 +280,7 @@ def test_text_is_handed_on_once_per_frame_and_none_is_lost():
 @pytest.mark.parametrize(("batch", "computed_at_once"), [(512, 128), (128, 128), (64, 64)])
 def test_on_the_processor_large_batches_are_computed_in_parts(starter_model: Path, batch: int, computed_at_once: int):
     engine = LlamaEngine()
-    engine.load(starter_model, LoadOptions(context=1024, batch=batch), lambda _fraction: None)
+    engine.load(file_at(starter_model), LoadOptions(context=1024, batch=batch), lambda _fraction: None)
     context = engine._require_loaded()[0].context
 
     sizes = llama_cpp.llama_n_batch(context), llama_cpp.llama_n_ubatch(context)
@@ -296,7 +297,7 @@ def test_a_worker_process_loads_none_of_the_libraries_of_the_window(kind: str):
 import sys
 from lethe_app.llm.engines import worker
 worker.skip_high_level_api()
-worker.make_engine({kind!r})
+worker.ENGINE_KINDS[{kind!r}].create_engine()
 print(*sorted({{name.split(".")[0] for name in sys.modules}}))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -20,7 +20,7 @@ REFERENCE = shipped_root() / "resources" / "starter_reference.json"
 
 @pytest.fixture
 async def embedder() -> AsyncIterator[ModelClient]:
-    client = ModelClient("embed")
+    client = ModelClient(embeds_texts=True)
     await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
     yield client
     await client.close()
@@ -65,7 +65,7 @@ async def test_long_and_empty_and_odd_texts_are_embedded(embedder: ModelClient):
 
 async def test_it_does_not_speak(embedder: ModelClient):
 
-    with pytest.raises(ModelError, match="cannot generate text"):
+    with pytest.raises(ModelError, match="generates no text"):
         async for _report in embedder.generate("Hello", SamplerPreset(name="x"), 5):
             pass
 

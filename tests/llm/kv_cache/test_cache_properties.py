@@ -25,6 +25,7 @@ from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from tests.llm.kv_cache.test_edits import silent
+from tests.llm.model_files import file_at
 from tests.llm.tiny_models import write_gemma, write_granite, write_lfm2, write_llama, write_mamba
 
 ROOM, BATCH = 640, 64
@@ -39,7 +40,7 @@ class Rig:
 
     def __init__(self, path: Path) -> None:
         self.engine = LlamaEngine()
-        self.facts = self.engine.load(path, LoadOptions(context=ROOM, batch=BATCH, threads=1), lambda _fraction: None)
+        self.facts = self.engine.load(file_at(path), LoadOptions(context=ROOM, batch=BATCH, threads=1), lambda _fraction: None)
         self.weights, chat = self.engine._require_loaded()
         self.cache: KvCache = chat._cache
         self._truth = KvCache(self.weights.create_context(ROOM, 1), BATCH, self.engine.stop, can_shift=False)

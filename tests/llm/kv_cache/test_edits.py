@@ -21,6 +21,7 @@ from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, RequestPriority
+from tests.llm.model_files import file_at
 from tests.sweep import BOTH_MODELS
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -95,7 +96,7 @@ def divergence(true: list[float], other: list[float]) -> float:
 @pytest.fixture(scope="module")
 def table(chat_model: Path) -> Iterator[Table]:
     engine = LlamaEngine()
-    engine.load(chat_model, LoadOptions(context=640, batch=64, threads=1), lambda _fraction: None)
+    engine.load(file_at(chat_model), LoadOptions(context=640, batch=64, threads=1), lambda _fraction: None)
     yield Table(engine)
     engine.close()
 

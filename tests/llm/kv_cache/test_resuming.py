@@ -20,6 +20,7 @@ from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, StateLocation
 from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
+from tests.llm.model_files import file_at
 from tests.sweep import BOTH_MODELS
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -46,7 +47,7 @@ def open_engine(chat_model: Path) -> Iterator[Opening]:
 
     def load(options: LoadOptions = OPTIONS, path: Path = chat_model) -> LlamaEngine:
         engine = LlamaEngine()
-        engine.load(path, options, lambda _fraction: None)
+        engine.load(file_at(path), options, lambda _fraction: None)
         opened.append(engine)
         return engine
 
@@ -133,7 +134,7 @@ def test_a_smaller_cache_comes_back_too(open_engine: Opening, place: StateLocati
 def test_cells_that_every_move_would_blur_stay_in_place(starter_model: Path, kind: KvType, moves: bool):
     engine = LlamaEngine()
 
-    facts = engine.load(starter_model, replace(OPTIONS, kv_type=kind), lambda _fraction: None)
+    facts = engine.load(file_at(starter_model), replace(OPTIONS, kv_type=kind), lambda _fraction: None)
     engine.close()
 
     assert facts.can_shift is moves

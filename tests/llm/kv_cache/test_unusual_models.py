@@ -20,6 +20,7 @@ from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import Generate, Prefill, SaveState, StateLocation
 from tests.llm.kv_cache.test_edits import STORY
+from tests.llm.model_files import file_at
 from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -34,7 +35,7 @@ def opening(path: Path) -> Iterator[Opening]:
 
     def load() -> LlamaEngine:
         engine = LlamaEngine()
-        engine.load(path, OPTIONS, lambda _fraction: None)
+        engine.load(file_at(path), OPTIONS, lambda _fraction: None)
         opened.append(engine)
         return engine
 
@@ -113,9 +114,9 @@ def test_they_are_known_by_what_their_files_say(tmp_path: Path):
 
 def test_they_tell_what_they_cannot_do(tmp_path: Path):
     engine = LlamaEngine()
-    mamba = engine.load(write_mamba(tmp_path / "m.gguf"), OPTIONS, lambda _fraction: None)
-    hybrid = engine.load(write_lfm2(tmp_path / "l.gguf"), OPTIONS, lambda _fraction: None)
-    gemma = engine.load(write_gemma(tmp_path / "g.gguf"), OPTIONS, lambda _fraction: None)
+    mamba = engine.load(file_at(write_mamba(tmp_path / "m.gguf")), OPTIONS, lambda _fraction: None)
+    hybrid = engine.load(file_at(write_lfm2(tmp_path / "l.gguf")), OPTIONS, lambda _fraction: None)
+    gemma = engine.load(file_at(write_gemma(tmp_path / "g.gguf")), OPTIONS, lambda _fraction: None)
     engine.close()
 
     assert (mamba.can_rewind, mamba.can_shift) == (False, False)

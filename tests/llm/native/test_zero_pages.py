@@ -97,10 +97,11 @@ import psutil
 from pathlib import Path
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.engines.llama import LlamaEngine
+from tests.llm.model_files import file_at
 engine = LlamaEngine()
-engine.load(Path({str(starter_model)!r}), LoadOptions(context=256), lambda _part: None)
+engine.load(file_at(Path({str(starter_model)!r})), LoadOptions(context=256), lambda _part: None)
 small = psutil.Process().memory_full_info().uss
-engine.load(Path({str(starter_model)!r}), LoadOptions(context=8192), lambda _part: None)
+engine.load(file_at(Path({str(starter_model)!r})), LoadOptions(context=8192), lambda _part: None)
 print(psutil.Process().memory_full_info().uss - small)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -20,7 +20,7 @@ class Watched(ModelClient):
     """Notes when it is sent to rest, and rests."""
 
     def __init__(self) -> None:
-        super().__init__("echo")
+        super().__init__()
         self.rested = asyncio.Event()
         self.times = 0
 

@@ -248,7 +248,8 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
 
 def embedding_that_ends(near: AppServices, idle_seconds: float = 0.0) -> Embedding:
     """A second embedder on the same index, whose process ends as soon as it is idle."""
-    return Embedding(ModelClient("embed"), near.core.memory_index, near.preferences, enabled=True, idle_seconds=idle_seconds)
+    client = ModelClient(embeds_texts=True)
+    return Embedding(client, near.core.memory_index, near.preferences, enabled=True, idle_seconds=idle_seconds)
 
 
 async def is_ended(embedding: Embedding) -> bool:
