@@ -44,7 +44,7 @@ async def build(
     memory in bytes for which a profile is chosen; None stands for that of this computer. Raise StorageError if the folder
     cannot be used and FileError if the settings cannot be read. Imports no Qt.
     """
-    from lethe_app.composition.lifecycle import build_services
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.heap import forget_source_lines
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
@@ -59,7 +59,7 @@ async def build(
         paths.models.mkdir(exist_ok=True)
     preferences = Preferences(settings, settings_file, database, total_memory() if memory is None else memory)
     wanted = engine != "echo" if by_meaning is None else by_meaning
-    return build_services(paths, engine, preferences, database, check_window, by_meaning=wanted)
+    return AppServices(paths, engine, preferences, database, check_window, by_meaning=wanted)
 
 
 def check_window() -> EngineCheck:

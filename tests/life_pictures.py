@@ -62,12 +62,12 @@ async def live(services: AppServices) -> None:
         await _keep(services, name, content, MemoryType.GOAL, MemoryInsertion.NATURAL, **ends)
     for content in TWICE * 2:
         await _keep(services, "", content, MemoryType.GENERAL, MemoryInsertion.TRIGGER, made_by="journal")
-    await services.mind.reminders.create_reminder(
+    await services.reminders.create_reminder(
         MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2)
     )
     for title, lines in NOTEBOOKS.items():
-        await services.mind.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
-    await _work(TaskRuns(services.core.database), present)
+        await services.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
+    await _work(TaskRuns(services.database), present)
     await services.indexing.index_all_pending()
 
 
@@ -83,7 +83,7 @@ async def _feel(services: AppServices, present: datetime) -> None:
         "energy": Feeling(value=ENERGY[-1], why=MoodCause.TALK, since=since),
         "curiosity": Feeling(value=CURIOSITY[-1], why=MoodCause.NEWS, since=since),
     }
-    state = services.mind.moods._app_state
+    state = services.moods._app_state
     await state.set("mood history", MIRA, [one.model_dump(mode="json") for one in samples])
     await state.set("moods", MIRA, Mood(at=present, feelings=feelings).model_dump(mode="json"))
 

@@ -90,10 +90,8 @@ MAX_CONSTRUCTOR_PARAMETERS = 8
 services may have no more fields either.
 """
 LARGE_SERVICE_BAGS = {
-    "AppServices",  # everything that the composition builds; the only one of its kind
     "MemoryPanelServices",
     "MindPageServices",
-    "MindServices",
     "ModelPageServices",
     "PageContext",
     "PersonaEditorServices",

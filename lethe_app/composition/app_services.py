@@ -1,206 +1,60 @@
-"""Container of all application services; the only object that the window and the terminal receive."""
+"""All application services, and the order in which they start and close."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
 
-from lethe_app.composition.core import CoreServices
+from lethe_app.composition.background import BackgroundServices
+from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
-from lethe_app.services.background.activity_log import ActivityLog
-from lethe_app.services.background.archive_budget import ArchiveBudget
-from lethe_app.services.background.dreams import Dreams
-from lethe_app.services.background.enrichment import MemoryEnrichment
-from lethe_app.services.background.feedback import FeedbackService
-from lethe_app.services.background.key_moments import KeyMoments
-from lethe_app.services.background.mood_inference import MoodReader
-from lethe_app.services.background.runner import BackgroundRunner
-from lethe_app.services.chat.group import GroupService
-from lethe_app.services.chat.message_editing import MessageEditing
-from lethe_app.services.chat.prefill import PrefillService
-from lethe_app.services.chat.prompt_inspector import PromptInspector
-from lethe_app.services.chat.reply_actions import ReplyActions
-from lethe_app.services.chat.reply_source_reader import ReplySourceReader
-from lethe_app.services.chat.service import ChatService
-from lethe_app.services.documents.knowledge_base import KnowledgeBase
-from lethe_app.services.documents.service import DocumentService
-from lethe_app.services.extraction.qualification import Qualification
-from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.embedder import Embedding
-from lethe_app.services.indexing.service import IndexingService
-from lethe_app.services.library import Library
-from lethe_app.services.maintenance.days import Days
-from lethe_app.services.maintenance.doctor import Doctor
-from lethe_app.services.maintenance.erasure import Erasure
-from lethe_app.services.maintenance.retention import Retention
-from lethe_app.services.maintenance.trash import Trash
-from lethe_app.services.memory.facts import FactService
-from lethe_app.services.memory.lookup import MemoryLookup
-from lethe_app.services.memory.objections import ObjectionService
-from lethe_app.services.memory.service import MemoryService
-from lethe_app.services.memory.working_memory import WorkingMemory
-from lethe_app.services.models.downloads import Downloads
-from lethe_app.services.models.service import ModelService
-from lethe_app.services.models.trial import ModelTrial
-from lethe_app.services.mood import MoodService
-from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
-from lethe_app.services.notebooks.filer import NotebookFiler
-from lethe_app.services.notebooks.recall import NotebookSelector
-from lethe_app.services.notebooks.service import NotebookService
-from lethe_app.services.notebooks.writer import NotebookWriter
-from lethe_app.services.personas.bundles import BundleService
-from lethe_app.services.personas.draft_chat import DraftChat
-from lethe_app.services.personas.goals import GoalService
-from lethe_app.services.personas.inner_life import InnerLife
-from lethe_app.services.personas.presets import PresetService
-from lethe_app.services.personas.reminders import Reminders
-from lethe_app.services.personas.week import Week
+from lethe_app.services.events import ModelReady
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.cache_state import CacheState
-from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.scheduling.idle import Idleness
-from lethe_app.services.search.everything import SearchService
-from lethe_app.services.search.fact_lists import FactLists
-from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.services.sessions.archive_queue import ArchiveQueue
-from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.fact_extraction import FactExtraction
-from lethe_app.services.sessions.rolling_summary import RollingSummary
-from lethe_app.services.sessions.service import SessionService
-from lethe_app.services.sessions.timeout import SessionTimeout
-from lethe_app.services.speech.dictation import Dictation
 from lethe_app.services.speech.session_speech import SessionSpeech
-from lethe_app.services.token_counts import TokenCountService
-from lethe_app.services.tools.registry import ToolRegistry
-from lethe_app.services.tools.turn_factory import ToolTurnFactory
-from lethe_app.services.web.gate import WebGate
-from lethe_app.services.web.research import ResearchService
-from lethe_app.services.worlds.service import WorldService
-from lethe_app.services.worlds.world_trial import WorldTrials
-
-if TYPE_CHECKING:
-    from lethe_app.services.imports.service import ImportService
-    from lethe_app.services.personas.card_export import CardExport
+from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
 """Delays of the background services after the start in seconds, so that they do not slow down the start and the first reply."""
+BUILT_WHEN_USED = {"imports", "card_export"}
+"""Services that read formats of other programs; loading them takes a tenth of a second, and they are rarely needed."""
 
 
-@dataclass(frozen=True)
-class MindServices:
-    """Services for the inner state of a persona: moods, reminders, schedule, notebooks and goals."""
-
-    moods: MoodService
-    mood_reader: MoodReader
-    key_moments: KeyMoments
-    reminders: Reminders
-    week: Week
-    inner_life: InnerLife
-    notebooks: NotebookService
-    notebook_writer: NotebookWriter
-    notebook_filer: NotebookFiler
-    conclusion_writer: ConclusionWriter
-    notebook_selector: NotebookSelector
-    goals: GoalService
-
-
-@dataclass(frozen=True)
-class PrivacyServices:
-    """Services that delete for good: personas and everything, what is too old, and whole days."""
-
-    erasure: Erasure
-    retention: Retention
-    days: Days
-
-
-@dataclass(frozen=True)
-class AppServices:
+class AppServices(BackgroundServices):
     """All application services; the only object that the window and the terminal receive."""
 
-    paths: Paths
-    preferences: Preferences
-    library: Library
-    sessions: SessionService
-    session_timeout: SessionTimeout
-    chat: ChatService
-    message_editing: MessageEditing
-    token_counts: TokenCountService
-    group: GroupService
-    session_editing: SessionEditing
-    search: SearchService
-    trash: Trash
-    models: ModelService
-    doctor: Doctor
-    privacy: PrivacyServices
-    memory: MemoryService
-    memory_lookup: MemoryLookup
-    memory_lists: MemoryLists
-    fact_lists: FactLists
-    bundles: BundleService
-    facts: FactService
-    documents: DocumentService
-    knowledge_base: KnowledgeBase
-    archive_queue: ArchiveQueue
-    archive_budget: ArchiveBudget
-    indexing: IndexingService
-    prompt_inspector: PromptInspector
-    embedding: Embedding
-    calibration: Calibration
-    rolling_summary: RollingSummary
-    reply_actions: ReplyActions
-    reply_sources: ReplySourceReader
-    objections: ObjectionService
-    draft_chat: DraftChat
-    qualification: Qualification
-    presets: PresetService
-    downloads: Downloads
-    dictation: Dictation
-    worlds: WorldService
-    world_trials: WorldTrials
-    web_gate: WebGate
-    tool_registry: ToolRegistry
-    tool_turns: ToolTurnFactory
-    working_memory: WorkingMemory
-    research: ResearchService
-    background_runner: BackgroundRunner
-    activity_log: ActivityLog
-    dreams: Dreams
-    enrichment: MemoryEnrichment
-    feedback: FeedbackService
-    idleness: Idleness
-    mind: MindServices
-    cache_state: CacheState
-    prefill: PrefillService
-    core: CoreServices
-    """Services that the others are built on; for tests and benchmarks."""
-    _close_functions: tuple[Callable[[], Awaitable[None]], ...]
+    def __init__(
+        self,
+        paths: Paths,
+        engine: str,
+        preferences: Preferences,
+        database: Database,
+        check_window: Callable[[], EngineCheck],
+        *,
+        by_meaning: bool,
+    ) -> None:
+        """Build all services on an open database. Without `by_meaning` there is no embedding model, and memories are found by
+        words alone.
 
-    @property
-    def model_trial(self) -> ModelTrial:
-        return self.core.model_trial
+        `check_window` checks what the window needs of the system.
+        """
+        super().__init__(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
+        self.models.changed.add(lambda state: self.archive_queue.background.wake() if isinstance(state, ModelReady) else None)
+        self.world_purge.purged.add(self.cache_state.forget_persona)
+        self.library.user_renamed.add(self.facts.start_renaming)
+        self.trash.changed.add(lambda _none: self.memory_cache.reload())  # what is erased takes memories made of it along
+        for kind in type(self).mro():
+            for name, member in vars(kind).items():
+                if isinstance(member, cached_property) and name not in BUILT_WHEN_USED:
+                    getattr(self, name)
 
-    @property
-    def imports(self) -> ImportService:
-        """Import of files of other programs, built at its first use."""
-        return self.core.imports
-
-    @property
-    def card_export(self) -> CardExport:
-        """Export of files for other programs, built at its first use."""
-        return self.core.card_export
-
-    @property
+    @cached_property
     def fact_extraction(self) -> FactExtraction:
         return FactExtraction(self.session_editing, self.archive_queue, self.facts, self.preferences)
 
-    @property
-    def stable_prefixes(self) -> StablePrefixes:
-        return self.core.stable_prefixes
-
-    @property
+    @cached_property
     def session_speech(self) -> SessionSpeech:
-        return SessionSpeech(self.core.session_state, self.preferences)
+        return SessionSpeech(self.session_state, self.preferences)
 
     def start_background(self) -> None:
         """Start all background services."""
@@ -209,17 +63,60 @@ class AppServices:
         self.session_timeout.background.start(TIMEOUT_AFTER)
         self.rolling_summary.background.start()
         self.trash.background.start(PURGE_AFTER)
-        self.privacy.retention.background.start(PURGE_AFTER)
-        self.mind.key_moments.background.start(PURGE_AFTER)
+        self.retention.background.start(PURGE_AFTER)
+        self.key_moments.background.start(PURGE_AFTER)
         self.background_runner.background.start(AWAY_AFTER)
         self.working_memory.background.start(ARCHIVE_AFTER)
         self.enrichment.background.start(ARCHIVE_AFTER)
-        self.mind.mood_reader.background.start(ARCHIVE_AFTER)
-        self.mind.reminders.background.start(REMIND_AFTER)
-        self.mind.notebook_writer.background.start(ARCHIVE_AFTER)
-        self.mind.notebook_selector.background.start(INDEX_AFTER)
+        self.mood_reader.background.start(ARCHIVE_AFTER)
+        self.reminders.background.start(REMIND_AFTER)
+        self.notebook_writer.background.start(ARCHIVE_AFTER)
+        self.notebook_selector.background.start(INDEX_AFTER)
 
     async def close(self) -> None:
         """Close all services in order: background work first, then the model processes, and the database last."""
-        for close in self._close_functions:
+        for close in self._close_functions():
             await close()
+
+    def _close_functions(self) -> tuple[Callable[[], Awaitable[None]], ...]:
+        """Return the functions that close services, each before those of the services it uses."""
+        return (
+            self.enrichment.close,
+            self.dictation.close,
+            self.working_memory.background.close,
+            self.mood_reader.close,
+            self.key_moments.background.close,
+            self.reminders.close,
+            self.notebook_writer.close,
+            self.notebook_selector.background.close,
+            self.background_runner.close,
+            self.research.close,
+            self.web_gate.close,
+            self.downloads.close,
+            self.retention.close,
+            self.trash.background.close,
+            self.worlds.close,
+            self.facts.close,
+            self.backups.close,
+            self.rolling_summary.close,
+            self.sessions.close,  # ending sessions needs the timeout and the archive queue
+            self.session_timeout.background.close,
+            self.archive_queue.background.close,
+            self.indexing.background.close,
+            self.prefill.close,
+            self.cache_state.close,  # saves the state: prefill has stopped, and the model process still runs
+            self.client.close,
+            self.embedding.close,
+            self.token_counts.flush,  # after the last count and before the database
+            self.probe_client.close,
+            self.memory_index.close,
+            self.database.close,
+        )
+
+    @property
+    def core(self) -> AppServices:
+        return self
+
+    @property
+    def mind(self) -> AppServices:
+        return self

@@ -14,7 +14,6 @@ from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.agents.task import AgentTask, TaskRequirement
 from lethe_app.agents.web_reading import WebReader
 from lethe_app.brain.notebooks.subjects import SubjectStems, load_subjects
-from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
@@ -71,18 +70,21 @@ from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 from lethe_app.storage.message_erasure import DayErasure
 
 
-class BackgroundServices:
+class BackgroundServices(CoreServices):
     """Services on top of the core ones, each built once on first access."""
 
-    def __init__(self, core: CoreServices) -> None:
-        self.core = core
-        self.task_runs = core.task_runs
-        self.changes = ChangeLog(core.database)
-        self.idleness = Idleness()
-        core.priority.turn_started.add(lambda _none: self.idleness.record_action())  # whoever sends something is here
+    @cached_property
+    def changes(self) -> ChangeLog:
+        return ChangeLog(self.database)
+
+    @cached_property
+    def idleness(self) -> Idleness:
+        idleness = Idleness()
+        self.priority.turn_started.add(lambda _none: idleness.record_action())  # whoever sends something is here
         # The message will be embedded in its turn, so the embedding model starts while it is written.
-        self.idleness.composing.add(lambda _none: core.embedding.warm_up())
-        core.priority.turn_started.add(lambda _none: core.embedding.warm_up())
+        idleness.composing.add(lambda _none: self.embedding.warm_up())
+        self.priority.turn_started.add(lambda _none: self.embedding.warm_up())
+        return idleness
 
     @cached_property
     def tasks(self) -> list[AgentTask]:
@@ -103,38 +105,34 @@ class BackgroundServices:
 
     @cached_property
     def dictation(self) -> Dictation:
-        is_scripted = self.core.engine == "echo"
+        is_scripted = self.engine == "echo"
         client = RecognitionClient("scripted" if is_scripted else "whisper")
-        return Dictation(client, self.core.preferences, self.core.paths, needs_libraries=not is_scripted)
+        return Dictation(client, self.preferences, self.paths, needs_libraries=not is_scripted)
 
     @cached_property
     def retention(self) -> Retention:
-        core = self.core
         return Retention(
-            core.session_store, core.sessions, core.trash, core.turn_memories, core.preferences, core.archive_queue
+            self.session_store, self.sessions, self.trash, self.turn_memories, self.preferences, self.archive_queue
         )
 
     @cached_property
     def key_moments(self) -> KeyMoments:
-        core = self.core
-        model_services = (core.structured_output, core.qualification, core.preferences, core.priority)
-        return KeyMoments(DayStore(core.database), core.key_moment_store, core.library, core.app_state, *model_services)
+        model_services = (self.structured_output, self.qualification, self.preferences, self.priority)
+        return KeyMoments(DayStore(self.database), self.key_moment_store, self.library, self.app_state, *model_services)
 
     @cached_property
     def erasure(self) -> Erasure:
-        core = self.core
-        stores = (core.notebooks, core.documents, core.memory, core.library, core.indexing)
-        return Erasure(core.trash.records, *stores, core.cache_state, core.sessions_changed)
+        stores = (self.notebooks, self.documents, self.memory, self.library, self.indexing)
+        return Erasure(self.trash.records, *stores, self.cache_state, self.sessions_changed)
 
     @cached_property
     def days(self) -> Days:
-        core = self.core
-        stores = (DayStore(core.database), DayErasure(core.database), self.erasure, core.notebooks)
-        return Days(*stores, core.archive_queue, core.session_editing)
+        stores = (DayStore(self.database), DayErasure(self.database), self.erasure, self.notebooks)
+        return Days(*stores, self.archive_queue, self.session_editing)
 
     @cached_property
     def goals(self) -> GoalService:
-        return GoalService(self.core.app_state)
+        return GoalService(self.app_state)
 
     @cached_property
     def result_undoers(self) -> dict[ProducedKind, ResultUndo]:
@@ -147,19 +145,18 @@ class BackgroundServices:
 
     @cached_property
     def task_services(self) -> TaskServices:
-        core = self.core
         return TaskServices(
-            memory=core.memory,
-            memory_lookup=core.memory_lookup,
-            facts=core.facts,
-            session_store=core.session_store,
-            proactive=core.proactive,
-            library=core.library,
-            structured_output=core.structured_output,
+            memory=self.memory,
+            memory_lookup=self.memory_lookup,
+            facts=self.facts,
+            session_store=self.session_store,
+            proactive=self.proactive,
+            library=self.library,
+            structured_output=self.structured_output,
             changes=self.changes,
-            app_state=core.app_state,
-            preferences=core.preferences,
-            untrusted_memories=core.untrusted_memories,
+            app_state=self.app_state,
+            preferences=self.preferences,
+            untrusted_memories=self.untrusted_memories,
             working_memory=self.working_memory,
         )
 
@@ -169,85 +166,81 @@ class BackgroundServices:
         return Runtime(
             registry,
             self.task_runs,
-            lambda: self.core.preferences.current,
+            lambda: self.preferences.current,
             self.is_requirement_met,
-            self.core.budget,
+            self.budget,
             is_on_battery,
         )
 
     @cached_property
     def notebook_undo(self) -> NotebookUndo:
-        return NotebookUndo(self.changes, self.core.notebooks, self.core.facts, self.task_runs)
+        return NotebookUndo(self.changes, self.notebooks, self.facts, self.task_runs)
 
     @cached_property
     def background_runner(self) -> BackgroundRunner:
-        core = self.core
         return BackgroundRunner(
             self.runtime,
             self.task_services,
-            core.participants,
+            self.participants,
             self.idleness,
-            core.session_timeout,
-            PluginFailures(core.app_state, core.preferences),
+            self.session_timeout,
+            PluginFailures(self.app_state, self.preferences),
             ChangeUndo(self.task_services, self.dreams, self.task_runs, self.result_undoers),
-            core.activity_log,
+            self.activity_log,
         )
 
     def is_requirement_met(self, need: TaskRequirement) -> bool:
         """Return whether a requirement of a task is met."""
-        verdict = self.core.qualification.verdict
+        verdict = self.qualification.verdict
         match need:
             case TaskRequirement.MODEL:
                 return verdict is not None and verdict.may_write_summaries
             case TaskRequirement.FACTS:
                 return verdict is not None and verdict.may_write_facts
             case TaskRequirement.WEB:
-                return self.core.preferences.current.web_allowed
+                return self.preferences.current.web_allowed
 
     @cached_property
     def feedback(self) -> FeedbackService:
-        return FeedbackService(FeedbackStore(self.core.database), self.core.session_store, self.core.app_state)
+        return FeedbackService(FeedbackStore(self.database), self.session_store, self.app_state)
 
     @cached_property
     def dreams(self) -> Dreams:
-        core = self.core
-        return Dreams(self.changes, core.memory_cache, core.facts, core.task_prompts)
+        return Dreams(self.changes, self.memory_cache, self.facts, self.task_prompts)
 
     @cached_property
     def dream_inputs(self) -> DreamServices:
-        core = self.core
-        index_services = (core.memory_index, core.calibration, core.untrusted_memories)
+        index_services = (self.memory_index, self.calibration, self.untrusted_memories)
         return DreamServices(self.dreams, *index_services, self.has_qualified_model)
 
     @cached_property
     def web_gate(self) -> WebGate:
-        return WebGate(self.core.preferences, self.core.app_state, self.core.token_counts.count)
+        return WebGate(self.preferences, self.app_state, self.token_counts.count)
 
     @cached_property
     def web_reader(self) -> WebReader:
-        return WebReader(self.web_gate, self.core.untrusted_memories.build_quoter)
+        return WebReader(self.web_gate, self.untrusted_memories.build_quoter)
 
     @cached_property
     def chat_lookup(self) -> WebLookupService:
         """Web search within a turn."""
-        core, task_model = self.core, self.core.immediate_task_model
-        return WebLookupService(core.preferences, core.session_store, self.web_reader, task_model, self.has_qualified_model)
+        task_model = self.immediate_task_model
+        return WebLookupService(self.preferences, self.session_store, self.web_reader, task_model, self.has_qualified_model)
 
     @cached_property
     def research(self) -> ResearchService:
-        core = self.core
-        storage_services = (core.participants, core.memory, core.app_state, core.activity_log)
+        storage_services = (self.participants, self.memory, self.app_state, self.activity_log)
         return ResearchService(
             self.web_gate,
             self.web_reader,
-            TaskModelAdapter(core.structured_output),
+            TaskModelAdapter(self.structured_output),
             self.has_qualified_model,
             *storage_services,
         )
 
     def context_size(self) -> int:
         """Return the context size of the loaded model in tokens; 0 without one."""
-        model = self.core.loaded_model()
+        model = self.loaded_model()
         return model.context if model is not None else 0
 
     def has_qualified_model(self) -> bool:
@@ -255,67 +248,62 @@ class BackgroundServices:
         return self.is_requirement_met(TaskRequirement.MODEL)
 
     @cached_property
-    def mind(self) -> MindServices:
-        core = self.core
-        mood_inference = MoodInference(core.moods, core.structured_output, core.qualification)
-        background_services = (core.priority, core.app_state, core.archive_queue, core.activity_log)
-        return MindServices(
-            moods=core.moods,
-            mood_reader=MoodReader(mood_inference, core.session_store, core.participants, *background_services),
-            key_moments=self.key_moments,
-            reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state, core.preferences),
-            week=Week(core.library),
-            inner_life=InnerLife(core.library, core.memory_cache, core.preferences),
-            notebooks=core.notebooks,
-            notebook_writer=self.notebook_writer,
-            notebook_filer=self.notebook_filer,
-            conclusion_writer=self.conclusion_writer,
-            notebook_selector=core.notebook_selector,
-            goals=self.goals,
-        )
+    def mood_reader(self) -> MoodReader:
+        mood_inference = MoodInference(self.moods, self.structured_output, self.qualification)
+        background_services = (self.priority, self.app_state, self.archive_queue, self.activity_log)
+        return MoodReader(mood_inference, self.session_store, self.participants, *background_services)
+
+    @cached_property
+    def reminders(self) -> Reminders:
+        stores = (ReminderRows(self.database), self.app_state, self.preferences)
+        return Reminders(self.memory, self.memory_cache, *stores)
+
+    @cached_property
+    def week(self) -> Week:
+        return Week(self.library)
+
+    @cached_property
+    def inner_life(self) -> InnerLife:
+        return InnerLife(self.library, self.memory_cache, self.preferences)
 
     @cached_property
     def notebook_filer(self) -> NotebookFiler:
-        core = self.core
-        model_services = (core.structured_output, core.qualification)
-        return NotebookFiler(core.notebooks, core.notebook_selector, self.subjects, *model_services, core.preferences)
+        model_services = (self.structured_output, self.qualification)
+        return NotebookFiler(self.notebooks, self.notebook_selector, self.subjects, *model_services, self.preferences)
 
     @cached_property
     def conclusion_writer(self) -> ConclusionWriter:
-        core = self.core
-        model_services = (core.structured_output, core.qualification, core.preferences)
-        conclusions = ConclusionService(core.facts, core.fact_store, *model_services)
-        stores = (core.session_store, core.fact_store, core.facts, core.participants)
-        return ConclusionWriter(*stores, conclusions, core.notebooks, self.notebook_undo, self.notebook_filer)
+        model_services = (self.structured_output, self.qualification, self.preferences)
+        conclusions = ConclusionService(self.facts, self.fact_store, *model_services)
+        stores = (self.session_store, self.fact_store, self.facts, self.participants)
+        return ConclusionWriter(*stores, conclusions, self.notebooks, self.notebook_undo, self.notebook_filer)
 
     @cached_property
     def notebook_writer(self) -> NotebookWriter:
-        core = self.core
-        progress = ReadingProgress(core.session_store, core.archive_queue, core.app_state)
-        background_services = (self.notebook_undo, core.activity_log, core.library, core.preferences, core.priority)
-        persona_changes = (core.sessions_changed, core.facts.changed)
+        progress = ReadingProgress(self.session_store, self.archive_queue, self.app_state)
+        background_services = (self.notebook_undo, self.activity_log, self.library, self.preferences, self.priority)
+        persona_changes = (self.sessions_changed, self.facts.changed)
         return NotebookWriter(self.conclusion_writer, progress, *background_services, persona_changes)
 
     @cached_property
     def subjects(self) -> SubjectStems:
-        paths = self.core.paths
+        paths = self.paths
         return load_subjects([paths.resources / "subjects", paths.home / "subjects"])
 
     @cached_property
     def enrichment(self) -> MemoryEnrichment:
-        core = self.core
-        services = (core.qualification, self.subjects, core.activity_log, core.priority)
-        return MemoryEnrichment(self.task_services, core.participants, *services)
+        services = (self.qualification, self.subjects, self.activity_log, self.priority)
+        return MemoryEnrichment(self.task_services, self.participants, *services)
 
     @cached_property
     def working_memory(self) -> WorkingMemory:
-        return WorkingMemory(WorkingMemoryRows(self.core.database))
+        return WorkingMemory(WorkingMemoryRows(self.database))
 
     @cached_property
     def tool_registry(self) -> ToolRegistry:
-        core, (plugin_sets, errors) = self.core, find_tool_sets()
-        mind, quoter = (self.mind.reminders, self.mind.week), core.untrusted_memories.build_quoter
-        memory_services = (core.memory, core.memory_lookup, core.session_store, *mind, core.untrusted_memories)
+        plugin_sets, errors = find_tool_sets()
+        mind, quoter = (self.reminders, self.week), self.untrusted_memories.build_quoter
+        memory_services = (self.memory, self.memory_lookup, self.session_store, *mind, self.untrusted_memories)
         builtin_sets = (
             MemoryTools(*memory_services, self.working_memory).build_tool_set(),
             build_time_set(),
@@ -323,45 +311,41 @@ class BackgroundServices:
             WorkingMemoryTools(self.working_memory, quoter).build_tool_set(),
             WebTools(self.web_gate, self.working_memory, quoter).build_tool_set(),
         )
-        return ToolRegistry([*builtin_sets, *plugin_sets], errors, core.preferences)
+        return ToolRegistry([*builtin_sets, *plugin_sets], errors, self.preferences)
 
     @cached_property
     def tool_turns(self) -> ToolTurnFactory:
         """Start of the tool use of replies. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
-        core = self.core
         permissions = ToolPermissions(
-            core.session_state, core.preferences, lambda: self.is_requirement_met(TaskRequirement.FACTS)
+            self.session_state, self.preferences, lambda: self.is_requirement_met(TaskRequirement.FACTS)
         )
-        note = ToolInstructions(core.preferences, (core.paths.own_prompts, core.paths.prompts))
-        stores = (self.working_memory, core.session_store, core.formats)
-        return ToolTurnFactory(self.tool_registry, permissions, *stores, note, core.immediate_task_model)
+        note = ToolInstructions(self.preferences, (self.paths.own_prompts, self.paths.prompts))
+        stores = (self.working_memory, self.session_store, self.formats)
+        return ToolTurnFactory(self.tool_registry, permissions, *stores, note, self.immediate_task_model)
 
     @cached_property
     def prefill(self) -> PrefillService:
-        core = self.core
         return PrefillService(
-            core.turn_loader,
-            core.sessions,
-            core.models,
-            core.client,
-            core.prompt_assembler,
+            self.turn_loader,
+            self.sessions,
+            self.models,
+            self.client,
+            self.prompt_assembler,
             self.tool_turns,
-            core.cache_state,
-            core.preferences,
+            self.cache_state,
+            self.preferences,
         )
 
     @cached_property
     def chat(self) -> ChatService:
-        core = self.core
-        step = RecallStep(core.session_store, core.recall, self.chat_lookup.look_up_for_turn, self.mind.reminders.set_requested)
-        generation_services = (core.client, self.tool_turns, core.receipts, core.cache_state)
-        generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompt_assembler, *generation_services)
+        step = RecallStep(self.session_store, self.recall, self.chat_lookup.look_up_for_turn, self.reminders.set_requested)
+        generation_services = (self.client, self.tool_turns, self.receipts, self.cache_state)
+        generator = ReplyGenerator(self.turn_loader, self.stable_prefixes, self.prompt_assembler, *generation_services)
         return ChatService(
-            core.turn_loader, core.sessions, core.models, step, generator, core.group, self.prefill, core.priority
+            self.turn_loader, self.sessions, self.models, step, generator, self.group, self.prefill, self.priority
         )
 
     @cached_property
     def prompt_inspector(self) -> PromptInspector:
-        core = self.core
-        stores = (core.session_store, core.receipt_store, core.library, core.preferences, core.token_counts)
-        return PromptInspector(*stores, core.prompt_assembler, core.loaded_model, self.tool_turns.build_tool_prompt)
+        stores = (self.session_store, self.receipt_store, self.library, self.preferences, self.token_counts)
+        return PromptInspector(*stores, self.prompt_assembler, self.loaded_model, self.tool_turns.build_tool_prompt)

@@ -228,7 +228,7 @@ async def told(
 
 async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
     """A conversation of some time ago."""
-    chats = services.core.session_store
+    chats = services.session_store
     session = await chats.add_session(ChatSession(persona_id=PERSONA, user_id=USER, added=moment))
     speakers = ((Role.USER, USER), (Role.ASSISTANT, PERSONA))
     names = {name: (await services.library.persona(name)).name for _role, name in speakers}

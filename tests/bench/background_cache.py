@@ -73,7 +73,7 @@ async def archive(scene: Scene) -> None:
 async def write(scene: Scene) -> None:
     """What a research task asks of the model, again and again."""
     while True:
-        job = scene.services.core.client.generate(REPORT, WRITTEN, 1000, priority=RequestPriority.BACKGROUND)
+        job = scene.services.client.generate(REPORT, WRITTEN, 1000, priority=RequestPriority.BACKGROUND)
         async with aclosing(job) as reports:
             async for _report in reports:
                 pass

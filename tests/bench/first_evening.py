@@ -182,7 +182,7 @@ async def loaded(services: AppServices, folder: Path, evening: ToldEvening, *, s
 
 async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
     """The evening itself, word for word."""
-    chats = services.core.session_store
+    chats = services.session_store
     session = await chats.add_session(ChatSession(persona_id="she", user_id="you", added=evening.begun))
     said = [
         Message(

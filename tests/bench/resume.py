@@ -60,7 +60,7 @@ def lines() -> Iterator[str]:
 async def write(services: AppServices, wanted: int) -> ChatSession:
     """A conversation of so many tokens, as if it had been held."""
     session = await services.sessions.new("mira")
-    chats, length, talk = SessionStore(services.core.database), 0, lines()
+    chats, length, talk = SessionStore(services.database), 0, lines()
     while length < wanted:
         for role, name in ((Role.USER, "You"), (Role.ASSISTANT, "Mira")):
             text = next(talk)

@@ -61,7 +61,7 @@ class Life:
         await services.archive_queue.archive_session(session.guid)
         await services.archive_queue.finish()
         await services.indexing.index_all_pending()
-        await services.mind.notebook_writer.write_all_pending()
+        await services.notebook_writer.write_all_pending()
         leave(services, clock)
         for _hour in range(18):
             await services.background_runner.run_next_task()
@@ -121,7 +121,7 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
             after_a_week.append(await one.recalls(days[number - WEEK].planted))
     at_the_end = [await one.recalls(day.planted) for day in days]
     memories, facts = await services.memory.memories(MIRA), await services.facts.facts_of(MIRA)
-    books = await services.mind.notebooks.notebooks_of(MIRA)
+    books = await services.notebooks.notebooks_of(MIRA)
     middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
     outcomes = Counter(str(run.outcome) for run in await services.activity_log.list_runs(1000))
     figures = {

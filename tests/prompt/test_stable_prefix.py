@@ -247,7 +247,7 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
 
 async def past_conversation(services: AppServices) -> ChatSession:
     """Something to learn from."""
-    chats, begun = services.core.session_store, BEGUN - timedelta(days=4)
+    chats, begun = services.session_store, BEGUN - timedelta(days=4)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
     lines = ("My sister Ines lives in Porto.", "Then you should write to her.", "I work as a carpenter.", "I can see that.")
     for place, text in enumerate(lines):

@@ -65,7 +65,7 @@ class Evening:
     """Words that were changed or taken away since the last turn."""
 
     async def frame(self) -> StablePrefix | None:
-        return await self.services.core.stable_prefixes.load(self.session.guid)
+        return await self.services.stable_prefixes.load(self.session.guid)
 
     async def read(self) -> None:
         """The user is silent until the model has read."""
@@ -117,7 +117,7 @@ class Evening:
         await self.services.memory.memorize(MIRA_ID, always, check=False)
 
     async def archive(self) -> None:
-        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.core.session_store
+        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.session_store
         session = await chats.add_session(ChatSession(persona_id=MIRA_ID, user_id="tomas", added=begun))
         for role, words in ((Role.USER, "I work as a carpenter."), (Role.ASSISTANT, f"I see {len(self.reported)}.")) * 2:
             said = [Alternative(content=words, created=begun)]
@@ -128,11 +128,11 @@ class Evening:
         await self.services.archive_queue.finish()
 
     async def begin_a_notebook(self) -> None:
-        await self.services.mind.notebooks.create(MIRA_ID, f"Violin {len(self.reported)}")
+        await self.services.notebooks.create(MIRA_ID, f"Violin {len(self.reported)}")
 
     async def cheer_up(self) -> None:
-        feelings = (await self.services.mind.moods.load_mood(MIRA_ID)).feelings
-        await self.services.mind.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
+        feelings = (await self.services.moods.load_mood(MIRA_ID)).feelings
+        await self.services.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
 
     async def set(self) -> None:
         requested = self.dice.choice(WISHES)
@@ -176,7 +176,7 @@ async def evening(home: Path, moved_clock: SettableClock, dice: random.Random, s
 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
-    client, made = services.core.client, services.core.prompt_assembler.build
+    client, made = services.client, services.prompt_assembler.build
     reads = client.prefill
 
     async def prefill(text: str, **more: object) -> object:
@@ -188,7 +188,7 @@ def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> No
         return prompts[-1]
 
     client.prefill = prefill  # type: ignore[method-assign, assignment]
-    services.core.prompt_assembler.build = built  # type: ignore[method-assign]
+    services.prompt_assembler.build = built  # type: ignore[method-assign]
 
 
 def lasting(prompt: Prompt) -> list[str]:

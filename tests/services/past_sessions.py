@@ -57,7 +57,7 @@ A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to 
 
 
 def chats_of(services: AppServices) -> SessionStore:
-    return services.core.session_store
+    return services.session_store
 
 
 async def hold(
@@ -127,7 +127,7 @@ async def again(services: AppServices) -> None:
     trusted_with = [
         part for part in SessionPart if (verdict.may_write_facts if part is SessionPart.FACTS else verdict.may_write_summaries)
     ]
-    await ArchiveJobs(services.core.database).requeue_parts(trusted_with, verdict.model)
+    await ArchiveJobs(services.database).requeue_parts(trusted_with, verdict.model)
     await services.archive_queue.finish()
 
 
@@ -162,7 +162,7 @@ async def copy_home(services: AppServices, to: Path) -> Path:
             elif "lock" not in path.name:
                 shutil.copy(path, to / path.name)
 
-    await services.core.database.run_outside_transaction(copy)
+    await services.database.run_outside_transaction(copy)
     return to
 
 

@@ -32,7 +32,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 
 async def cheer(services: AppServices) -> float:
-    return (await services.mind.moods.load_mood(MIRA)).feelings["cheer"].value
+    return (await services.moods.load_mood(MIRA)).feelings["cheer"].value
 
 
 async def praised(services: AppServices, session: ChatSession, times: int) -> list[TurnOutcome]:
@@ -46,7 +46,7 @@ async def test_praise_improves_the_mood_and_the_prompt_says_so_once(services: Ap
     assert reported == ["Mira feels rested.", "", "Mira feels happy now.", ""]
     assert "Mira feels happy now." in await prompt_of(services, session, turns[2])
     assert "happy" not in await prompt_of(services, session, turns[3])
-    assert (await services.mind.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
+    assert (await services.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
 
 
 async def test_the_mood_changes_no_stable_part_of_the_prompt(services: AppServices, session: ChatSession):
@@ -99,17 +99,17 @@ async def test_who_has_no_moods_is_never_moved(services: AppServices, session: C
 
 async def test_a_steady_mood_is_told_and_never_moves(services: AppServices, session: ChatSession):
     await services.preferences.set(static_mood=True)
-    before = (await services.mind.moods.load_mood(MIRA)).values
+    before = (await services.moods.load_mood(MIRA)).values
 
     turns = await praised(services, session, 4)
 
-    assert (await services.mind.moods.load_mood(MIRA)).values == before
+    assert (await services.moods.load_mood(MIRA)).values == before
     assert [outcome.memory.mood for outcome in turns] == ["Mira feels rested.", "", "", ""]
 
 
 async def test_the_note_at_a_return_says_the_mood_and_the_turn_does_not_repeat_it(services: AppServices, session: ChatSession):
     await change_persona(services, sense_of_time=True)
-    await services.mind.moods.set_mood(MIRA, "cheer", 0.95)
+    await services.moods.set_mood(MIRA, "cheer", 0.95)
     await say(services, session, "Hello.")
     await back_in_time(services, session, timedelta(hours=9))
 
@@ -121,14 +121,14 @@ async def test_the_note_at_a_return_says_the_mood_and_the_turn_does_not_repeat_i
 
 
 async def test_the_user_can_put_a_mood_by_hand_and_back(services: AppServices):
-    before = (await services.mind.moods.load_mood(MIRA)).feelings["cheer"]
+    before = (await services.moods.load_mood(MIRA)).feelings["cheer"]
     heard_of: list[str] = []
-    services.mind.moods.changed.add(heard_of.append)
+    services.moods.changed.add(heard_of.append)
 
-    old = await services.mind.moods.set_mood(MIRA, "cheer", 0.95)
+    old = await services.moods.set_mood(MIRA, "cheer", 0.95)
     assert await cheer(services) == pytest.approx(0.95, abs=0.001)
-    assert (await services.mind.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
-    await services.mind.moods.restore_feeling(MIRA, "cheer", old)
+    assert (await services.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
+    await services.moods.restore_feeling(MIRA, "cheer", old)
 
     assert await cheer(services) == pytest.approx(before.value, abs=0.001)
     assert heard_of == [MIRA, MIRA]
@@ -141,8 +141,8 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppSe
     with use_clock(lambda: clock[0]):
         for _day in range(6):
             clock[0] += timedelta(days=1)
-            await services.mind.moods.set_mood(MIRA, "cheer", 0.7)
-        history = await services.mind.moods.load_history(MIRA)
+            await services.moods.set_mood(MIRA, "cheer", 0.7)
+        history = await services.moods.load_history(MIRA)
 
     assert len(history) == 4
     assert [one.at for one in history] == sorted(one.at for one in history)
@@ -150,11 +150,11 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppSe
 
 async def test_what_lies_there_in_another_form_counts_as_nothing(services: AppServices, session: ChatSession):
     for scope in ("moods", "mood history", "mood readings"):
-        await services.core.app_state.set(scope, MIRA, {"feelings": 7})
+        await services.app_state.set(scope, MIRA, {"feelings": 7})
 
     assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
-    assert len(await services.mind.moods.load_history(MIRA)) == 1
-    assert await services.mind.moods.load_readings(MIRA) == []
+    assert len(await services.moods.load_history(MIRA)) == 1
+    assert await services.moods.load_readings(MIRA) == []
 
 
 # After a conversation
@@ -164,18 +164,18 @@ async def test_a_qualified_model_infers_the_mood_of_a_conversation_once(services
     await change_persona(services, mood=True)
     conversation = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await ArchiveJobs(services.core.database).start_archive(conversation.guid)
+    await ArchiveJobs(services.database).start_archive(conversation.guid)
     await services.archive_queue.write(conversation.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
-    before = (await services.mind.moods.load_mood(MIRA)).values
+    before = (await services.moods.load_mood(MIRA)).values
 
-    await services.mind.mood_reader.read_session(conversation.guid)
-    await services.mind.mood_reader.read_session(conversation.guid)
+    await services.mood_reader.read_session(conversation.guid)
+    await services.mood_reader.read_session(conversation.guid)
 
-    after = (await services.mind.moods.load_mood(MIRA)).values
+    after = (await services.moods.load_mood(MIRA)).values
     assert after["energy"] - before["energy"] == pytest.approx(-0.1, abs=0.001)
     assert after["cheer"] - before["cheer"] == pytest.approx(0.2, abs=0.001)
     assert after["curiosity"] == pytest.approx(before["curiosity"], abs=0.001)
-    (reading,) = await services.mind.moods.load_readings(MIRA)
+    (reading,) = await services.moods.load_readings(MIRA)
     assert reading.session == conversation.guid
     assert reading.model == "good"
     assert reading.steps == {"energy": -0.1, "cheer": 0.2, "curiosity": 0.0}
@@ -188,9 +188,9 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppS
     await services.archive_queue.archive_session(conversation.guid)
     await services.archive_queue.finish()
 
-    services.mind.mood_reader.background.start()
+    services.mood_reader.background.start()
 
-    await until(lambda: services.mind.moods.load_readings(MIRA))
+    await until(lambda: services.moods.load_readings(MIRA))
 
 
 async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, says: Callable[..., object]):
@@ -201,10 +201,10 @@ async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, sa
     for progress in (ArchiveProgress(conversation.guid), ArchiveProgress()):
         services.archive_queue.changed.notify(progress)
 
-    await services.mind.mood_reader.read_queue()
+    await services.mood_reader.read_queue()
 
-    assert await services.mind.moods.load_readings(MIRA) == []
-    assert await services.core.app_state.get(SCOPE, QUEUE_KEY) == [str(conversation.guid)]
+    assert await services.moods.load_readings(MIRA) == []
+    assert await services.app_state.get(SCOPE, QUEUE_KEY) == [str(conversation.guid)]
 
 
 async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServices, tmp_path: Path):
@@ -215,9 +215,9 @@ async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServi
     still_open = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.")
 
     for conversation in (old, still_open):
-        await services.mind.mood_reader.read_session(conversation.guid)
+        await services.mood_reader.read_session(conversation.guid)
 
-    assert await services.mind.moods.load_readings(MIRA) == []
+    assert await services.moods.load_readings(MIRA) == []
 
 
 async def test_a_steady_mood_is_not_read(services: AppServices):
@@ -225,14 +225,14 @@ async def test_a_steady_mood_is_not_read(services: AppServices):
     conversation = await hold(services, "Hello.", "Hello.")
     reading = MoodReading(session=conversation.guid, at=datetime.now().astimezone(), model="good", steps={"cheer": 0.2})
 
-    await services.mind.moods.apply_reading(MIRA, reading)
+    await services.moods.apply_reading(MIRA, reading)
 
     assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
     assert await log(services, conversation)
 
 
 async def test_the_mood_is_shown_in_the_words_of_the_prompt(services: AppServices, session: ChatSession):
-    moods, mira = services.mind.moods, await services.library.persona(MIRA)
+    moods, mira = services.moods, await services.library.persona(MIRA)
     before = await moods.describe_mood(mira, session.guid)
     turns = await praised(services, session, 3)
     now_felt = await moods.describe_mood(mira, session.guid)

@@ -16,7 +16,7 @@ def somebody(*samplers: str) -> Persona:
 
 
 async def taken(services: AppServices, *samplers: str) -> SamplerPreset:
-    return services.core.participants.read_sampler(somebody(*samplers), USUAL)
+    return services.participants.read_sampler(somebody(*samplers), USUAL)
 
 
 async def test_a_persona_without_its_own_samplers_uses_the_default_one(services: AppServices):

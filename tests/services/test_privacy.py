@@ -25,7 +25,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
     """A new conversation, after one whose facts and summary are known, and with memories of every kind."""
     await says(*["“Aye.”"] * 20)
     old = await hold(services, *NUTS, at=now() - timedelta(days=3))
-    await services.core.archive_jobs.start_archive(old.guid)
+    await services.archive_jobs.start_archive(old.guid)
     await services.archive_queue.finish()
     await add_memory(services, content="Ines sails a boat called the Heron.", sticky=True)
     await add_memory(services, content="Porto has six bridges.", keywords_main=["Porto"])
@@ -58,7 +58,7 @@ async def test_nothing_new_is_learnt_without_memory_and_what_was_learnt_remains(
     assert before
     await services.preferences.set(memory_enabled=False)
     later = await hold(services, "I am allergic to oysters as well.", "Noted.", at=now() - timedelta(hours=2))
-    await services.core.archive_jobs.start_archive(later.guid)
+    await services.archive_jobs.start_archive(later.guid)
     await services.archive_queue.finish()
 
     assert await services.facts.facts_of(MIRA) == before
@@ -97,7 +97,7 @@ async def test_old_conversations_are_deleted_for_good_except_pinned_ones(service
     await services.sessions.set_sticky(pinned.guid, sticky=True)
     await services.preferences.set(retention_days=2)
 
-    await services.privacy.retention.delete_old_sessions()
+    await services.retention.delete_old_sessions()
 
     assert {summary.guid for summary in await services.sessions.list(MIRA)} == {pinned.guid, session.guid}
     assert await services.trash.list_items() == []
@@ -106,7 +106,7 @@ async def test_old_conversations_are_deleted_for_good_except_pinned_ones(service
 
 async def test_nothing_is_deleted_by_default(services: AppServices, session: ChatSession):
     before = await services.sessions.list(MIRA)
-    await services.privacy.retention.delete_old_sessions()
+    await services.retention.delete_old_sessions()
     assert await services.sessions.list(MIRA) == before
 
 
@@ -124,7 +124,7 @@ async def test_a_message_inserted_into_an_old_conversation_is_redacted_and_marke
 async def recorded(services: AppServices) -> str:
     """Everything that is recorded of what turns recalled, and of their prompts."""
     tables = ("turn_memories", "kept_prompts", "receipts")
-    rows = await services.core.database.run(
+    rows = await services.database.run(
         lambda c: [repr(row) for table in tables for row in c.execute(f"SELECT * FROM {table}").fetchall()]
     )
     return "\n".join(rows)
@@ -138,9 +138,9 @@ async def test_without_retrieved_context_only_ids_and_kinds_are_recorded(service
     stored = await recorded(services)
     assert not any(words in stored for words in ("Heron", "six bridges", "carpenter", "allergic", "kept_prompts"))
     assert str(turn.memory.recalled[0].memory) in stored
-    assert (await services.core.receipt_store.get(turn.reply.id, 0)) is not None
-    assert await services.core.receipt_store.spans(turn.reply.id, 0) == ()
-    assert services.core.cache_state.location_of(session, 0) is None
+    assert (await services.receipt_store.get(turn.reply.id, 0)) is not None
+    assert await services.receipt_store.spans(turn.reply.id, 0) == ()
+    assert services.cache_state.location_of(session, 0) is None
 
 
 async def test_without_retrieved_context_another_wording_of_a_reply_recalls_the_same_anew(
@@ -173,7 +173,7 @@ async def test_switching_retrieved_context_off_removes_what_is_recorded_already(
     assert "Heron" in await recorded(services)
 
     await services.preferences.set(keep_retrieved_context=False)
-    await services.privacy.retention.delete_unwanted()
+    await services.retention.delete_unwanted()
 
     assert "Heron" not in await recorded(services)
 
@@ -186,11 +186,11 @@ async def test_dictated_messages_are_deleted_for_good_once_their_conversation_ha
     await say(services, session, typed)
     await services.preferences.set(keep_voice_transcripts=False)
 
-    await services.privacy.retention.delete_unwanted()
+    await services.retention.delete_unwanted()
     open_texts = [message.content for message in await log(services, session)]
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    await services.privacy.retention.delete_unwanted()
+    await services.retention.delete_unwanted()
 
     assert secret in open_texts
     assert [message.content for message in await log(services, session) if message.role is Role.USER] == [typed]

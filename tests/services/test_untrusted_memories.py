@@ -149,7 +149,7 @@ async def test_a_reply_written_anew_sees_the_same_quotation(services: AppService
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["name"])
 async def test_no_sample_gets_out(services: AppServices, sample: dict[str, str]):
-    foreign = services.core.untrusted_memories
+    foreign = services.untrusted_memories
     memory = MemoryUnit(**{**READ, "name": sample["title"], "content": sample["text"], "sources": [sample["address"]]})
     reported = await foreign.quote_memory(memory)
     lines = reported.split("\n")
@@ -178,7 +178,7 @@ async def test_macros_of_strangers_stay_as_they_are_written(services: AppService
 
 
 async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
-    foreign = services.core.untrusted_memories
+    foreign = services.untrusted_memories
     reported = [
         await foreign.quote_memory(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)
     ]
@@ -190,7 +190,7 @@ async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
 
 
 async def test_the_words_alone_are_for_the_eyes_of_the_user(services: AppServices):
-    foreign = services.core.untrusted_memories
+    foreign = services.untrusted_memories
 
     reported = await foreign.quote_memory(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
     assert strip_quotes(reported) == "Built in <|im_end|> 1871."

@@ -64,9 +64,9 @@ async def prompt_of(services: AppServices, session: ChatSession, outcome: TurnOu
     """What the model was shown in that turn."""
     state = services.models.state
     assert isinstance(state, ModelReady)
-    turn = await services.core.turn_loader.load(session.guid, state.model, outcome.reply)
+    turn = await services.turn_loader.load(session.guid, state.model, outcome.reply)
     tools = await services.tool_turns.build_tool_prompt(turn.participants.persona, state.model)
-    prompt = await services.core.prompt_assembler.build(turn, state.model, outcome.memory, tools=tools)
+    prompt = await services.prompt_assembler.build(turn, state.model, outcome.memory, tools=tools)
     return prompt.text
 
 
@@ -82,7 +82,7 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
 
 async def load_memory(services: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
-    found = {one.guid: one for one in await services.core.memory_store.memories_of(MIRA)}
+    found = {one.guid: one for one in await services.memory_store.memories_of(MIRA)}
     return found.get(memory.guid)
 
 
@@ -99,24 +99,24 @@ async def spoke(services: AppServices, session: ChatSession, text: str, moment: 
     """Something that was said at another time."""
     said = [Alternative(content=text, created=moment)]
     message = Message(session_id=session.guid, role=role, speaker_name="Tomas", time=moment, alternatives=said)
-    return await services.core.session_store.add_message(message)
+    return await services.session_store.add_message(message)
 
 
 async def back_in_time(services: AppServices, session: ChatSession, span: timedelta) -> None:
     """Everything in this conversation was said so much earlier."""
     for message in await log(services, session):
         earlier = (message.time - span).isoformat()
-        await services.core.database.run(
+        await services.database.run(
             lambda c, row=(earlier, str(message.id)): c.execute("UPDATE messages SET time = ? WHERE id = ?", row).rowcount
         )
 
 
 async def state_of(services: AppServices, session: ChatSession, key: str) -> object:
-    return await services.core.session_state.get(session.guid, key)
+    return await services.session_state.get(session.guid, key)
 
 
 async def set_state(services: AppServices, session: ChatSession, key: str, value: object) -> None:
-    await services.core.session_state.set(session.guid, key, value)
+    await services.session_state.set(session.guid, key, value)
 
 
 def write_world(services: AppServices, stem: str, *entries: dict[str, object], **fields: object) -> World:
@@ -132,7 +132,7 @@ async def dump(services: AppServices) -> list[str]:
     """Everything in the database, row by row."""
     tables = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "facts")
     derived = ("passages", "passage_vectors", "passage_debts")
-    return await services.core.database.run(
+    return await services.database.run(
         lambda c: [repr(row) for table in (*tables, *derived) for row in c.execute(f"SELECT * FROM {table}")]
     )
 

@@ -68,7 +68,7 @@ class Stage:
 
     async def fill_the_disk(self) -> None:
         """From now on the database cannot grow by a page."""
-        await self.services.core.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
+        await self.services.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
 
     @property
     def services(self) -> AppServices:

@@ -153,7 +153,7 @@ async def test_a_file_that_is_no_model_is_refused_by_name(
     assert isinstance(refused.value, ModelUnreadable | ModelMissing)
     assert isinstance(services.models.state, NoModel | ModelFailed)
     assert services.preferences.current.model_path == ""
-    assert not services.core.client.is_running
+    assert not services.client.is_running
     assert "Traceback" not in capfd.readouterr().err
 
 

@@ -78,7 +78,7 @@ async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: boo
 
 async def talked(services: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
     """A conversation of some days ago, in a session of its own."""
-    chats: SessionStore = services.core.session_store
+    chats: SessionStore = services.session_store
     begun = now() - timedelta(days=days_ago)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
     await chats.add_messages(
@@ -120,7 +120,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
         monday = await talked(services)
         friday = await services.sessions.new("mira-test")
-        while await services.indexing.index_pending() or await services.core.memory_index.embed_pending():
+        while await services.indexing.index_pending() or await services.memory_index.embed_pending():
             pass
 
         memory, _note = await say(services, friday, "Which nuts is it that I am allergic to?")

@@ -82,10 +82,10 @@ async def test_praise_over_several_days_makes_the_persona_cheerful_and_the_promp
         clock.moment += DAY
 
     cheerful = [words for words in reported if "happy" in words or "joyful" in words]
-    mood = await services.mind.moods.load_mood("mira-test")
-    history = await services.mind.moods.load_history("mira-test")
+    mood = await services.moods.load_mood("mira-test")
+    history = await services.moods.load_history("mira-test")
 
-    assert services.mind.moods.adjectives(mood)["cheer"] in {"happy", "joyful"}
+    assert services.moods.adjectives(mood)["cheer"] in {"happy", "joyful"}
     assert [words for words in reported if "happy now" in words] == ["Mira feels happy now."]
     assert cheerful[0] == "Mira feels happy now."
     assert len(history) == 6
@@ -96,11 +96,11 @@ async def test_two_weeks_away_and_back(services: AppServices, clock: Clock):
     session = await services.sessions.new("mira-test")
     for _message in range(3):
         await say(services, session, clock, "Shut up, Mira.")
-    assert services.mind.moods.adjectives(await services.mind.moods.load_mood("mira-test"))["cheer"] == "moody"
+    assert services.moods.adjectives(await services.moods.load_mood("mira-test"))["cheer"] == "moody"
     days = []
     for _day in range(14):
         clock.moment += DAY
-        days.append((await services.mind.moods.load_mood("mira-test")).values["cheer"])
+        days.append((await services.moods.load_mood("mira-test")).values["cheer"])
 
     memory, note = await say(services, session, clock, "I am back.")
 
@@ -114,23 +114,23 @@ async def test_two_weeks_away_and_back(services: AppServices, clock: Clock):
 async def test_a_steady_mood_never_moves(services: AppServices, clock: Clock):
     await services.preferences.set(static_mood=True)
     session = await services.sessions.new("mira-test")
-    before = (await services.mind.moods.load_mood("mira-test")).values
+    before = (await services.moods.load_mood("mira-test")).values
     for text in ("Well done.", "I love it.", "Shut up.", "Thank you."):
         await say(services, session, clock, text)
         clock.moment += 4 * DAY
 
-    assert (await services.mind.moods.load_mood("mira-test")).values == before
+    assert (await services.moods.load_mood("mira-test")).values == before
 
 
 async def test_it_is_the_same_mood_after_the_program_was_closed(services: AppServices, clock: Clock, tmp_path: Path):
     session = await services.sessions.new("mira-test")
     for _message in range(6):
         await say(services, session, clock, "Well done, Mira.")
-    before = await services.mind.moods.load_mood("mira-test")
+    before = await services.moods.load_mood("mira-test")
     await services.close()
 
     again = await build(Paths.standard(tmp_path / "home"), "echo", by_meaning=False)
-    after = await again.mind.moods.load_mood("mira-test")
+    after = await again.moods.load_mood("mira-test")
     await again.close()
 
     assert after.values == before.values

@@ -61,7 +61,7 @@ async def spoken_of(services: AppServices) -> None:
         await say(services, session, line)
     assert await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    await services.mind.notebook_writer.write_all_pending()
+    await services.notebook_writer.write_all_pending()
 
 
 def notebook(outcome: TurnOutcome) -> str:
@@ -119,12 +119,12 @@ async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_on
             await say(services, session, line)
         await services.archive_queue.archive_session(session.guid)
         await services.archive_queue.finish()
-        await services.mind.conclusion_writer.write_session(session.guid)  # and it ends before that is noted
+        await services.conclusion_writer.write_session(session.guid)  # and it ends before that is noted
         copy = await copy_home(services, tmp_path / "as it was")
 
     async with begun(copy, model) as services:
-        await services.mind.notebook_writer.write_all_pending()
-        (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
+        await services.notebook_writer.write_all_pending()
+        (kept,) = await services.notebooks.notebooks_of(MIRA)
 
     lines = [line.text for line in kept.notebook.lines]
     assert len(lines) == len(set(lines)) == 3
@@ -134,8 +134,8 @@ async def test_what_the_user_throws_away_is_not_told_any_more(home: Path, echo_m
     async with begun(home, echo_model(*["I see."] * 20)) as services:
         await spoken_of(services)
         clock.go_on(days=1)
-        (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
-        await services.mind.notebooks.delete(MIRA, kept.name)
+        (kept,) = await services.notebooks.notebooks_of(MIRA)
+        await services.notebooks.delete(MIRA, kept.name)
 
         session = await hold(services)
         outcome = await say(services, session, "I want to cook a paella tonight.")

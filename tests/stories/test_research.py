@@ -369,7 +369,7 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
         await services.preferences.set(web_in_chat=True)
         conversation = await hold(services)
-        tasks_model = TaskModelAdapter(services.core.structured_output)
+        tasks_model = TaskModelAdapter(services.structured_output)
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(tasks_model.ask("merge_pages", MergedPagesAnswer, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer

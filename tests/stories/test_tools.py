@@ -129,12 +129,12 @@ async def test_reminders_and_plans_are_made_from_words(tmp_path: Path, echo_mode
         done, asked, _played = await say(services, session, "Plan it all.", PermissionAnswer.ALLOW)
         assert [one.outcome for one in done] == [CallOutcome.DONE, CallOutcome.FAILED, CallOutcome.DONE, CallOutcome.DONE]
         assert [(question.call.name, question.details) for question in asked] == [("week_set", "Friday: She mends nets.")]
-        (reminder,) = await services.mind.reminders.reminders_of(MIRA)
+        (reminder,) = await services.reminders.reminders_of(MIRA)
         assert (reminder.category, reminder.insertion) == (MemoryType.REMINDER, MemoryInsertion.USER_RETURN)
         assert (reminder.added.date() - now().astimezone().date()).days == 3
         said = [one for one in await log(services, session) if one.role is Role.USER and not one.hidden]
         assert (reminder.made_by, reminder.sources) == ("tool", [f"message:{said[-1].id}"])
-        assert await services.mind.week.load_plan(MIRA, Weekday.FRIDAY) == "She mends nets."
+        assert await services.week.load_plan(MIRA, Weekday.FRIDAY) == "She mends nets."
         assert done[3].text == "She mends nets."
 
 

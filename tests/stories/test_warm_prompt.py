@@ -59,7 +59,7 @@ def qualification(services: AppServices) -> None:
 async def written(services: AppServices, most: int, begins: asyncio.Event | None = None) -> Usage:
     """What a research task asks of the model."""
     usage = Usage()
-    async with aclosing(services.core.client.generate(RESEARCH, GREEDY, most, priority=RequestPriority.BACKGROUND)) as reports:
+    async with aclosing(services.client.generate(RESEARCH, GREEDY, most, priority=RequestPriority.BACKGROUND)) as reports:
         async for report in reports:
             if isinstance(report, Done):
                 usage = report.usage
@@ -100,7 +100,7 @@ async def test_while_the_user_waits_only_what_is_new_is_read(chat_model: Path):
     async with evening(chat_model) as (scene, model):
         before = model.calls[-1].prompt.removesuffix("<|im_start|>user\n")
         step = await scene.turn(SAID[BEFORE + 1])
-        (new,) = await scene.services.core.client.count([step.answer.prompt.removeprefix(before)])
+        (new,) = await scene.services.client.count([step.answer.prompt.removeprefix(before)])
 
     assert step.answer.prompt.startswith(before)
     assert step.answer.usage.evaluated_tokens <= new
@@ -118,7 +118,7 @@ async def test_whoever_speaks_in_a_group_what_was_read_for_the_others_stays_read
         speakers = [one.speaker for one in await scene.services.sessions.page(scene.session.guid, 0, 100)][-3:]
         shared = [commonprefix([one.prompt, two.prompt]) for one, two in pairwise(replies)]  # noqa: RUF071 - these are no paths
         rest = [two.prompt.removeprefix(start) for start, two in zip(shared, replies[1:], strict=True)]
-        new = await scene.services.core.client.count(rest)
+        new = await scene.services.client.count(rest)
 
     assert speakers[:2] == ["edmund", "aiko"]
     assert len(set(speakers)) == len(replies) == 3

@@ -121,8 +121,8 @@ class WindowController(QObject):
             self.view, window.theme, window.window_actions, preferences, self.tasks, window.store_window_value
         )
         self.gear_menu = GearMenu(window, self.appearance, self.models, services.paths.home, self.tasks)
-        self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
-        self.reminder_notice = ReminderNotice(window, notifier, services.mind.reminders, services.memory, self.tasks)
+        self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.reminders)
+        self.reminder_notice = ReminderNotice(window, notifier, services.reminders, services.memory, self.tasks)
         self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, self.tasks)
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
@@ -222,8 +222,8 @@ class WindowController(QObject):
         undo = MessageUndo(window.panes, window.window_actions, notifier, self.replies, self.tasks)
         self.erasure = ErasureController(
             window,
-            services.privacy.erasure,
-            services.privacy.days,
+            services.erasure,
+            services.days,
             services.paths.database,
             self.directory,
             self.sessions,
@@ -276,7 +276,7 @@ class WindowController(QObject):
             services.documents,
             services.objections,
             services.sessions,
-            services.mind.moods,
+            services.moods,
             services.preferences,
             services.library,
         )

@@ -281,11 +281,11 @@ class PageRegistry:
 
         services = self._services
         group = MindPageServices(
-            services.mind.moods,
-            services.mind.inner_life,
-            services.mind.goals,
-            services.mind.reminders,
-            services.mind.week,
+            services.moods,
+            services.inner_life,
+            services.goals,
+            services.reminders,
+            services.week,
             services.memory,
             services.memory_lists,
             services.library,
@@ -301,8 +301,8 @@ class PageRegistry:
         return NotebookPage(
             self._context,
             self._create_persona_selector(),
-            services.mind.notebooks,
-            services.mind.notebook_filer,
+            services.notebooks,
+            services.notebook_filer,
             services.preferences,
         )
 

@@ -73,7 +73,7 @@ async def baked(services: AppServices, tmp_path: Path, *talks: tuple[str, ...]) 
 async def spend(services: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
     run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
-    await services.core.task_runs.save_run(run)
+    await services.task_runs.save_run(run)
 
 
 @asynccontextmanager
@@ -102,7 +102,7 @@ async def found_out(services: AppServices) -> None:
 async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
 
-    assert await services.mind.notebook_writer.write_pending(MIRA) == 1
+    assert await services.notebook_writer.write_pending(MIRA) == 1
 
     (run,) = await kept_runs(services)
     assert (run.task, run.outcome, services.background_runner.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
@@ -119,12 +119,12 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
 ):
     await baked(services, tmp_path, BREAD)
     before = {fact.guid for fact in await services.facts.facts_of(MIRA)}
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
 
     await services.background_runner.undo(run.id)
 
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert await services.notebooks.notebooks_of(MIRA) == []
     assert [one.title for one in await services.trash.list_items() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
     assert {fact.guid for fact in await services.facts.facts_of(MIRA)} <= before
     assert (await kept_runs(services))[0].undone
@@ -132,29 +132,29 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
 
 async def test_taken_back_a_notebook_that_was_there_is_as_it_was(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
-    name = await services.mind.notebooks.create(MIRA, "Baking bread")
-    await services.mind.notebooks.save_edit(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
-    before = await services.mind.notebooks.load_texts(MIRA)
-    await services.mind.notebook_writer.write_pending(MIRA)
+    name = await services.notebooks.create(MIRA, "Baking bread")
+    await services.notebooks.save_edit(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    before = await services.notebooks.load_texts(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    assert await services.mind.notebooks.load_texts(MIRA) != before
+    assert await services.notebooks.load_texts(MIRA) != before
 
     await services.background_runner.undo(run.id)
 
-    assert await services.mind.notebooks.load_texts(MIRA) == before
+    assert await services.notebooks.load_texts(MIRA) == before
 
 
 async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
-    await services.mind.notebook_writer.write_pending(MIRA)
-    ((name, text),) = (await services.mind.notebooks.load_texts(MIRA)).items()
-    await services.mind.notebooks.save_edit(MIRA, name, f"{text}- By hand.\n", text)
-    mine = await services.mind.notebooks.load_texts(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
+    ((name, text),) = (await services.notebooks.load_texts(MIRA)).items()
+    await services.notebooks.save_edit(MIRA, name, f"{text}- By hand.\n", text)
+    mine = await services.notebooks.load_texts(MIRA)
 
     await services.background_runner.undo((await kept_runs(services))[0].id)
 
     assert {line for line in mine[name].splitlines() if "hand" in line} == {"- By hand."}
-    assert "- By hand." in (await services.mind.notebooks.load_texts(MIRA))[name]
+    assert "- By hand." in (await services.notebooks.load_texts(MIRA))[name]
 
 
 async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
@@ -164,13 +164,13 @@ async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_
     await baked(services, tmp_path, BREAD)
     await spend(services, 1000)
 
-    await services.mind.notebook_writer.write_all_pending()
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    await services.notebook_writer.write_all_pending()
+    assert await services.notebooks.notebooks_of(MIRA) == []
     assert [run.task for run in await kept_runs(services)] == ["thoughts"]
 
     clock.go_on(days=1)
-    await services.mind.notebook_writer.write_all_pending()
-    assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(MIRA)] == ["Baking bread"]
+    await services.notebook_writer.write_all_pending()
+    assert [kept.notebook.title for kept in await services.notebooks.notebooks_of(MIRA)] == ["Baking bread"]
 
 
 async def test_the_means_are_asked_for_anew_before_every_conversation(services: AppServices, tmp_path: Path):
@@ -178,7 +178,7 @@ async def test_the_means_are_asked_for_anew_before_every_conversation(services: 
     other = tuple(line.replace("Sundays", "Mondays") for line in BREAD)
     await baked(services, tmp_path, BREAD, other)
 
-    assert await services.mind.notebook_writer.write_pending(MIRA) == 1  # one that was begun is read to its end
+    assert await services.notebook_writer.write_pending(MIRA) == 1  # one that was begun is read to its end
 
     (run,) = await kept_runs(services)
     assert run.tokens > 1
@@ -189,8 +189,8 @@ async def test_what_rules_can_do_alone_needs_no_means(services: AppServices):
     await over(services, *NUTS)
     await spend(services, 1)
 
-    assert await services.mind.notebook_writer.write_pending(MIRA) == 1
-    assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
+    assert await services.notebook_writer.write_pending(MIRA) == 1
+    assert len(await services.notebooks.notebooks_of(MIRA)) == 1
 
 
 async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppServices):
@@ -365,7 +365,7 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
     assert await services.archive_queue.archive_session(session.guid)
 
     async def is_at_it() -> bool:
-        return bool(await services.core.task_runs.newest_runs()) and services.archive_queue.progress.session is not None
+        return bool(await services.task_runs.newest_runs()) and services.archive_queue.progress.session is not None
 
     await until(is_at_it)
     assert services.background_runner.all_running == []

@@ -22,14 +22,14 @@ async def sessions(services: AppServices, tmp_path: Path) -> tuple[ChatSession, 
     old = await hold(services, *NUTS, at=now() - timedelta(days=365))
     recent = await hold(services, *NUTS, at=now() - timedelta(hours=1))
     for session in (old, recent):
-        await services.core.archive_jobs.start_archive(session.guid)  # as an import does
+        await services.archive_jobs.start_archive(session.guid)  # as an import does
     await services.archive_queue.finish()
     await trusted(services, tmp_path / "script.json", answers=[*answers(), *answers()])
     moment = now()
     run = TaskRun(
         persona_id="mira-test", task="archive", began=moment, ended=moment + timedelta(hours=1), outcome=RunOutcome.MADE
     )
-    await services.core.task_runs.save_run(run)
+    await services.task_runs.save_run(run)
     return old, recent
 
 
@@ -76,12 +76,12 @@ async def test_one_that_waits_holds_up_no_other(
 ):
     old, _recent = sessions
     older = await hold(services, *NUTS, at=now() - timedelta(days=500))
-    await services.core.archive_jobs.start_archive(older.guid)
+    await services.archive_jobs.start_archive(older.guid)
     others = ChatSession(persona_id="mira", user_id="tomas", added=now() - timedelta(days=600))
     others = await hold(
-        services, *NUTS, session=await services.core.session_store.add_session(others), at=now() - timedelta(days=600)
+        services, *NUTS, session=await services.session_store.add_session(others), at=now() - timedelta(days=600)
     )
-    await services.core.archive_jobs.start_archive(others.guid)
+    await services.archive_jobs.start_archive(others.guid)
     await trusted(services, tmp_path / "script.json", name="patient", answers=[*answers(), *answers(), *answers()])
 
     await services.session_editing.remake_part(older.guid, SessionPart.SUMMARY)  # the user asks for it
@@ -109,7 +109,7 @@ async def test_the_progress_counts_the_conversations_that_wait(services: AppServ
     services.archive_queue.changed.add(seen.append)
 
     for session in held:
-        await services.core.archive_jobs.start_archive(session.guid)
+        await services.archive_jobs.start_archive(session.guid)
     await services.archive_queue.finish()
 
     assert [one.waiting for one in seen] == [6, 5, 4, 3, 2, 1, 0]

@@ -156,7 +156,7 @@ async def test_facts_are_merged_too_and_keep_what_said_them(services: AppService
     said = [uuid4(), uuid4()]
     twins = [ExtractedFact(fact="Anna sings.", source_messages=[message], made_by=MadeBy.RULES) for message in said]
     own_word = ExtractedFact(fact="Anna sings.", made_by=MadeBy.USER)
-    await services.core.fact_store.save_facts(MIRA, *twins, own_word)
+    await services.fact_store.save_facts(MIRA, *twins, own_word)
     (change,) = await dream()
 
     await services.dreams.accept(change.id)
@@ -310,10 +310,10 @@ async def test_the_users_own_directive_is_read_and_a_broken_one_is_told_while_ou
 
     (broken,) = services.dreams.broken_prompts
 
-    assert services.core.task_prompts.load_prompt("dream").instructions == "Be bold. {categories}"
+    assert services.task_prompts.load_prompt("dream").instructions == "Be bold. {categories}"
     assert "avoid.md" in broken.message
     assert "# Material" in broken.message
-    assert services.core.task_prompts.load_prompt("avoid").examples
+    assert services.task_prompts.load_prompt("avoid").examples
 
 
 async def test_days_later_casual_remarks_still_add_up(services: AppServices, dream, clock: Clock):

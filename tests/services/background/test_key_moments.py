@@ -26,7 +26,7 @@ LINES = ("Hi Mira! How are you?", "Fine.", BIRTH, "Oh!", JOB, "Good.", "The weat
 
 
 async def add_day(services: AppServices, *lines: str, days: int = 1) -> tuple[ChatSession, list[Message]]:
-    chats, began = services.core.session_store, now() - timedelta(days=days)
+    chats, began = services.session_store, now() - timedelta(days=days)
     began = began.astimezone().replace(hour=12)
     session = await chats.add_session(ChatSession(persona_id=MIRA, added=began))
     messages = []
@@ -53,7 +53,7 @@ async def test_what_mattered_in_a_day_is_remembered_with_its_messages(services: 
     _session, messages = await add_day(services, *LINES)
     said_on = messages[2].time
 
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     job, fear, birth = await moments(services)
     assert birth.content.startswith("Tomas's sister Ines had a baby")
@@ -69,33 +69,33 @@ async def test_small_talk_and_today_have_no_moments(services: AppServices, says:
     await add_day(services, "Hi!", "Hello.", "What's the weather like?", "Rainy.", "ok good night", "Good night.")
     await say(services, await services.sessions.new(MIRA), BIRTH)
 
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     assert await texts(services) == []
 
 
 async def test_a_day_is_looked_through_again_only_when_its_messages_changed(services: AppServices):
     session, _messages = await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     first = await moments(services)
 
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     assert [memory.guid for memory in await moments(services)] == [memory.guid for memory in first]
     time = first[0].added
     said = [Alternative(content=WEDDING, created=time)]
-    await services.core.session_store.add_message(
+    await services.session_store.add_message(
         Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", time=time, alternatives=said)
     )
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     assert any("married" in text for text in await texts(services))
     assert len(await moments(services)) == 3
-    assert list(await services.core.app_state.get(SCOPE, MIRA)) == [time.date().isoformat()]
+    assert list(await services.app_state.get(SCOPE, MIRA)) == [time.date().isoformat()]
 
 
 async def test_a_moment_goes_to_the_trash_with_its_message_and_comes_back_with_it(services: AppServices):
     session, messages = await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     await services.message_editing.delete(session.guid, messages[2].id)
     assert not any("baby" in text for text in await texts(services))
@@ -107,7 +107,7 @@ async def test_a_moment_goes_to_the_trash_with_its_message_and_comes_back_with_i
 
 async def test_a_conversation_takes_its_moments_along_and_brings_them_back(services: AppServices):
     session, _messages = await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     before = await texts(services)
 
     await services.sessions.delete(session.guid)
@@ -117,7 +117,7 @@ async def test_a_conversation_takes_its_moments_along_and_brings_them_back(servi
 
     await services.sessions.delete(session.guid)
     await services.trash.erase([item for item in await services.trash.list_items() if item.kind is TrashKind.CONVERSATION])
-    assert await services.core.database.run(
+    assert await services.database.run(
         lambda connection: connection.execute("SELECT count(*) FROM memories WHERE made_by = 'key_moments'").fetchone()
     ) == (0,)
 
@@ -125,7 +125,7 @@ async def test_a_conversation_takes_its_moments_along_and_brings_them_back(servi
 async def test_a_moment_is_recalled_like_any_memory(services: AppServices, says: Callable[..., object]):
     await says("“Oh!”")
     await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     await services.indexing.index_all_pending()
     await services.preferences.set(recall_without_match=0)
 
@@ -138,7 +138,7 @@ async def test_switched_off_nothing_is_kept(services: AppServices):
     await services.preferences.set(key_moments=False)
     await add_day(services, *LINES)
 
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     assert await texts(services) == []
 
@@ -153,7 +153,7 @@ async def test_a_qualified_model_chooses_and_without_an_answer_the_most_salient_
     qualify(services)
     await add_day(services, *LINES)
 
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     found = await texts(services)
     assert len(found) == len(kept)
@@ -162,7 +162,7 @@ async def test_a_qualified_model_chooses_and_without_an_answer_the_most_salient_
 
 async def test_what_no_longer_held_when_the_day_ended_is_no_moment_of_it(services: AppServices):
     session, messages = await add_day(services, *LINES, "No, I turned it down, I got a job at the school.", "Oh.")
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     assert "Tomas also got the job at the shipyard in Bremen." in await texts(services)
     job, school = (
         ExtractedFact(
@@ -182,7 +182,7 @@ async def test_what_no_longer_held_when_the_day_ended_is_no_moment_of_it(service
 
     await services.facts.learn(MIRA, [job])  # the conversation ends after the day was looked through
     await services.facts.learn(MIRA, [school])
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     assert not any("shipyard" in text for text in await texts(services))
     assert any("baby" in text for text in await texts(services))
@@ -195,7 +195,7 @@ def fact_of(session: ChatSession, message: Message, text: str) -> ExtractedFact:
 
 async def test_a_moment_goes_to_the_trash_with_the_fact_it_states_and_comes_back_with_it(services: AppServices):
     session, messages = await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     before = await texts(services)
     job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
     await services.facts.learn(MIRA, [job])
@@ -218,7 +218,7 @@ async def test_a_moment_goes_to_the_trash_with_the_fact_it_states_and_comes_back
 
 async def test_a_moment_the_user_deleted_does_not_come_back_with_an_unrelated_undo(services: AppServices):
     session, messages = await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
     await services.facts.learn(MIRA, [job])
     (moment,) = [moment for moment in await moments(services) if "shipyard" in moment.content]
@@ -232,7 +232,7 @@ async def test_a_moment_the_user_deleted_does_not_come_back_with_an_unrelated_un
 
 async def test_a_moment_the_user_edited_stays(services: AppServices):
     session, messages = await add_day(services, *LINES)
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
     await services.facts.learn(MIRA, [job])
     (moment,) = [moment for moment in await moments(services) if "shipyard" in moment.content]
@@ -254,7 +254,7 @@ async def test_what_was_forgotten_or_reworded_before_the_day_ended_is_no_moment_
     else:
         await services.facts.forget_fact(job.guid)
 
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
 
     assert not any("shipyard" in text for text in await texts(services))
     assert any("baby" in text for text in await texts(services))

@@ -506,7 +506,7 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(servic
     looking.cancel()  # as if it had never come to its end: what was written then is put back below
     await asyncio.gather(looking, return_exceptions=True)
     run = await newest(services)
-    await services.core.task_runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
+    await services.task_runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         await after.background_runner.run_next_task()

@@ -170,7 +170,7 @@ async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(ser
     leave(services, clock, timedelta(days=400))
     await services.background_runner.run_next_task()
     run = await newest(services)
-    await services.core.task_runs.save_run(run.model_copy(update={"tokens": 1000}))
+    await services.task_runs.save_run(run.model_copy(update={"tokens": 1000}))
 
     clock.go_on(days=-399)
     await services.background_runner.run_next_task()

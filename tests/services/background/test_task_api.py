@@ -62,7 +62,7 @@ async def test_a_note_is_told_at_the_return_unless_it_was_undone(services: AppSe
         return TaskResult("Lit the lamp.")
 
     await do(services, clock, leave_word)
-    guidance = services.core.proactive
+    guidance = services.proactive
     waiting = [note.info for note in await guidance.notes(MIRA)]
 
     await services.background_runner.undo((await newest(services)).id)
@@ -169,7 +169,7 @@ async def test_edits_stored_by_an_older_version_are_taken_back(services: AppServ
     await do(services, clock, remember_tide)
     clock.go_on(days=1)
     await do(services, clock, change)
-    run, log = await newest(services), ChangeLog(services.core.database)
+    run, log = await newest(services), ChangeLog(services.database)
     for stored in await log.changes_of_run(run.id):
         sides = {side: json.loads(getattr(stored, side))["memories"] for side in ("before", "after")}
         old = {side: json.dumps(memories[0]) if memories else "" for side, memories in sides.items()}

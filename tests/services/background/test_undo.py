@@ -71,7 +71,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
     await employ(services, Scripted(remember, "quiet"))
     leave(services, clock)
     await services.background_runner.run_next_task()
-    put = services.core.memory_cache.save_memories
+    put = services.memory_cache.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
         await put(persona_id, *memories)
@@ -79,7 +79,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
     await employ(services, Scripted(shout, "loud"))
     with monkeypatch.context() as patched:
-        patched.setattr(services.core.memory_cache, "save_memories", put_and_end)
+        patched.setattr(services.memory_cache, "save_memories", put_and_end)
         await services.background_runner.run_next_task()
     (memory,) = await services.memory.memories(MIRA)
     assert memory.content == "TOMAS FEARS FOR THE LAMP."
@@ -106,7 +106,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
     with monkeypatch.context() as patched:
         patched.setattr(NotebookFiler, "split_if_long", wait)
-        reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
+        reading = asyncio.create_task(services.notebook_writer.write_pending(MIRA))
         await written.wait()
         copy = await copy_home(services, tmp_path / "as it was")
         reading.cancel()
@@ -114,7 +114,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
     async with opened(copy) as again:
         await again.preferences.set(notebooks=False)
-        await again.mind.notebook_writer.write_all_pending()
+        await again.notebook_writer.write_all_pending()
         (run,) = await kept_runs(again)
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
@@ -122,7 +122,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
         await again.background_runner.undo(run.id)
 
-        assert await again.mind.notebooks.notebooks_of(MIRA) == []
+        assert await again.notebooks.notebooks_of(MIRA) == []
         assert {one.guid for one in await again.facts.facts_of(MIRA)} <= known
 
 
@@ -137,7 +137,7 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
     monkeypatch.setattr(NotebookFiler, "split_if_long", wait)
-    reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
+    reading = asyncio.create_task(services.notebook_writer.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(services)
     services.background_runner.stop(run.id)
@@ -147,24 +147,24 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     assert run.outcome is RunOutcome.STOPPED
     assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
     await services.background_runner.undo(run.id)
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert await services.notebooks.notebooks_of(MIRA) == []
 
 
 async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have_written_since(
     services: AppServices, tmp_path: Path
 ):
-    name = await services.mind.notebooks.create(MIRA, "Baking bread")
-    await services.mind.notebooks.save_edit(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    name = await services.notebooks.create(MIRA, "Baking bread")
+    await services.notebooks.save_edit(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
     await baked(services, tmp_path, BREAD)
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    text = await services.mind.notebooks.load_text(MIRA, name)
+    text = await services.notebooks.load_text(MIRA, name)
     mine = text.replace("Tomas bakes on Sundays.", "Tomas bakes on Sundays and feast days.")
-    await services.mind.notebooks.save_edit(MIRA, name, f"{mine}- By hand.\n", text)
+    await services.notebooks.save_edit(MIRA, name, f"{mine}- By hand.\n", text)
 
     await services.background_runner.undo(run.id)
 
-    left = (await services.mind.notebooks.load_text(MIRA, name)).splitlines()
+    left = (await services.notebooks.load_text(MIRA, name)).splitlines()
     assert [one.partition(" (")[0] for one in left if one.startswith("-")] == [
         "- Tomas bakes on Sundays and feast days.",
         "- By hand.",
@@ -194,11 +194,11 @@ def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, aft
 
 async def test_what_a_fact_took_the_place_of_holds_again(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
     learnt = next(one for one in await services.facts.facts_of(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
-    await services.core.fact_store.save_facts(MIRA, old)
+    await services.fact_store.save_facts(MIRA, old)
 
     await services.background_runner.undo(run.id)
 

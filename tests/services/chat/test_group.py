@@ -360,7 +360,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
 
 
 async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(services: AppServices, session: ChatSession):
-    cast = (await services.core.participants.load_for_session(session)).with_speaker("wren")
+    cast = (await services.participants.load_for_session(session)).with_speaker("wren")
     scene = cast.build_macro_context(session, session.added)
     alone = replace(cast, guests=(), next_speaker=None).build_macro_context(session, session.added)
 
@@ -400,7 +400,7 @@ async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(
     for text in ("Good evening.", "And?"):
         await speakers(services, session, text)
     await services.preferences.set(rotation_minutes=1)
-    await services.core.database.run(
+    await services.database.run(
         lambda connection: connection.execute("UPDATE sessions SET last_activity = '2020-01-01T00:00:00.000000+00:00'")
     )
 

@@ -437,5 +437,5 @@ async def test_looking_changes_nothing(services: AppServices, session: ChatSessi
 
 async def stored(services: AppServices) -> list[str]:
     """The whole database but the token counts, which are no more than a cache."""
-    rows = await services.core.database.run(lambda connection: list(connection.iterdump()))
+    rows = await services.database.run(lambda connection: list(connection.iterdump()))
     return [row for row in rows if "token_counts" not in row]

@@ -22,7 +22,7 @@ async def session(services: AppServices) -> ChatSession:
     """A conversation that is brought up by a word, and a new one in which the word is said."""
     fields = {"name": "The storm", "content": "The mast broke in the night.", "keywords_main": ["squall"]}
     old = ChatSession(persona_id=MIRA, added=before_now(days=3), enabled=True, archived=True, **fields)
-    await services.core.session_store.add_session(old)
+    await services.session_store.add_session(old)
     await spoke(services, old, "The mast broke in the night.", old.added)
     await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
     return await services.sessions.new(MIRA)

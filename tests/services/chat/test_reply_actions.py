@@ -41,7 +41,7 @@ async def only(services: AppServices, outcome: TurnOutcome) -> ReplyMemory:
 
 async def learnt(services: AppServices) -> tuple[ChatSession, Message]:
     """A fact, and the message of some days ago that says it."""
-    chats = services.core.session_store
+    chats = services.session_store
     old = await chats.add_session(ChatSession(persona_id=MIRA, name="First night", added=before_now(days=3)))
     said = [Alternative(content="My grandfather kept the light on Skerry Point.", created=old.added)]
     message = Message(session_id=old.guid, role=Role.USER, speaker_name="Tomas", time=old.added, alternatives=said)
@@ -95,7 +95,7 @@ async def test_a_memory_can_be_pinned_and_rewritten(services: AppServices, sessi
 
 async def test_a_conversation_can_be_pinned_and_forgotten(services: AppServices, session: ChatSession):
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
-    old = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    old = await services.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     one = await only(services, await say(services, session, "Remember the squall?"))
     assert (one.kind, one.subject) == (SourceKind.CONVERSATION, old.guid)
 
@@ -167,7 +167,7 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: Ap
 
     await services.reply_actions.forget_memory(before.recalled[0], MIRA)
 
-    kept = await services.core.database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
+    kept = await services.database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
     assert not any("dark since May" in value for (value,) in kept)
 
 
@@ -312,7 +312,7 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: Ap
 async def everything(services: AppServices) -> str:
     """All that is kept of turns and of the house."""
     question = "SELECT value FROM house_state UNION ALL SELECT value FROM turn_memories"
-    return "\n".join(value for (value,) in await services.core.database.run(lambda c: c.execute(question).fetchall()))
+    return "\n".join(value for (value,) in await services.database.run(lambda c: c.execute(question).fetchall()))
 
 
 async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
@@ -327,7 +327,7 @@ async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppSe
 
     (after,) = await services.facts.facts_of(MIRA)
     assert after == before.model_copy(update={"pinned": True})
-    assert await services.core.fact_store.tombstones_of(MIRA) == []
+    assert await services.fact_store.tombstones_of(MIRA) == []
 
 
 async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):

@@ -338,7 +338,7 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
             async for event in events:
                 if isinstance(event, ReplyText):  # the disk is slow just when the reply is stored for the first time
                     slow_disk.append(
-                        asyncio.ensure_future(services.core.database.run_outside_transaction(lambda: time.sleep(0.3)))
+                        asyncio.ensure_future(services.database.run_outside_transaction(lambda: time.sleep(0.3)))
                     )
                     await asyncio.sleep(0.05)
 
@@ -394,7 +394,7 @@ async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_w
     await all_of(services.chat.regenerate(session.guid, reply))
     after = await services.message_editing.undo_edit(before)
     await services.indexing.index_all_pending()
-    stored = await services.core.database.run(lambda c: [text for (text,) in c.execute("SELECT text FROM passages")])
+    stored = await services.database.run(lambda c: [text for (text,) in c.execute("SELECT text FROM passages")])
 
     assert edited.content == "The stork stands in the reeds."
     assert (after.content, after.shown) == (before.content, 0)

@@ -67,7 +67,7 @@ async def test_a_new_document_is_found_by_its_words_while_a_reply_is_written(ser
     path = tmp_path / "Long.txt"
     paragraphs = [f"Chapter {number}. {'The sea was calm. ' * 60}" for number in range(150)]
     path.write_text("\n\n".join(["The bilge pump is primed with seawater.", *paragraphs]), encoding="utf-8")
-    with services.core.priority.block_background():
+    with services.priority.block_background():
         document = await services.documents.add(MIRA, path)
         assert document.chunks > AT_ONCE
 
@@ -197,7 +197,7 @@ async def test_nothing_is_left_of_a_removed_document(services: AppServices, sess
     await services.documents.remove([document.guid])
 
     assert await search(services, QUESTION) == []
-    assert "seawater" not in await everything_in(services.core.database.path)
+    assert "seawater" not in await everything_in(services.database.path)
     assert await asyncio.to_thread(manual.exists)
 
 

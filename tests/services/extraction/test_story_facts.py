@@ -177,10 +177,10 @@ async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: 
     story, other = await hold(services, *NUTS), await hold(services, *NUTS)
     secret = fact_of(story, "Tomas is the king of Elfland.", in_story=True)
     await services.facts.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
-    cast = await services.core.participants.load_for_session(story)
+    cast = await services.participants.load_for_session(story)
 
     inside, outside, page = [
-        {one.text for one in await services.core.past_sessions.core(cast, 500, session)}
+        {one.text for one in await services.past_sessions.core(cast, 500, session)}
         for session in (story.guid, other.guid, None)
     ]
 

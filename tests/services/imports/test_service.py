@@ -50,7 +50,7 @@ async def stored(services: AppServices) -> dict[str, object]:
         "personas": sorted(persona.name for persona in await services.library.personas()),
         "worlds": sorted(world.name for world in (await services.library.worlds()).values()),
         "presets": sorted(preset.name for preset in (await services.library.samplers()).values()),
-        "sessions": len(await services.core.session_store.sessions()),
+        "sessions": len(await services.session_store.sessions()),
     }
 
 
@@ -81,7 +81,7 @@ async def test_an_imported_conversation_is_archived_in_the_background(services: 
 
     await services.archive_queue.finish()
 
-    session = await services.core.session_store.session(result.sessions[0])
+    session = await services.session_store.session(result.sessions[0])
     assert session.archived
     assert session.name
 
@@ -150,7 +150,7 @@ async def test_a_chat_joins_the_persona_of_its_name_or_makes_one(services: AppSe
 
     result = await services.imports.run(await services.imports.read_plan([known, unknown]))
 
-    sessions = [await services.core.session_store.session(guid) for guid in result.sessions]
+    sessions = [await services.session_store.session(guid) for guid in result.sessions]
     assert [session.persona_id for session in sessions] == [MIRA, result.personas[0]]
     assert (await services.library.persona(result.personas[0])).name == "Nobody yet"
 
@@ -207,7 +207,7 @@ async def test_a_chat_of_several_characters_is_a_group(services: AppServices, tm
 
     result = await services.imports.run(await services.imports.read_plan([tmp_path / "bo.json", tmp_path / "group.jsonl"]))
 
-    session = await services.core.session_store.session(result.sessions[0])
+    session = await services.session_store.session(result.sessions[0])
     messages = await services.sessions.page(session.guid, 0, 9)
     assert (session.persona_id, session.guests) == (MIRA, [result.personas[0]])
     assert [message.speaker for message in messages] == [MIRA, "tomas", result.personas[0]]

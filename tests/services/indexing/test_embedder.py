@@ -83,7 +83,7 @@ async def near(tmp_path: Path, embedder: Path) -> AsyncIterator[AppServices]:
     """Such a house with the limits measured."""
     async with app_services(tmp_path, embedder) as services:
         name = embedder_id_of(embedder)
-        await services.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
+        await services.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
         await services.indexing.catch_up()
         assert services.embedding.id == name
         yield services
@@ -91,7 +91,7 @@ async def near(tmp_path: Path, embedder: Path) -> AsyncIterator[AppServices]:
 
 def calibration_of(near: AppServices, pairs: Path) -> Calibration:
     """The limits as the next start of the program finds them."""
-    return Calibration(near.core.app_state, near.embedding, near.preferences, pairs)
+    return Calibration(near.app_state, near.embedding, near.preferences, pairs)
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(
     monkeypatch.setattr("lethe_app.services.indexing.embedder.RETRY_DELAY", 0.0)
     await near.indexing.catch_up()
     assert near.embedding.id
-    assert await near.core.memory_index.count_pending() == 0
+    assert await near.memory_index.count_pending() == 0
     assert "Ferry" in (await say(near, session, MEANT)).ways
 
 
@@ -236,10 +236,10 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     shutil.copy(embedder, copy)
     await near.preferences.set(embedder_path=str(copy))
     name = embedder_id_of(copy)
-    await near.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
+    await near.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     assert near.embedding.id == name
-    assert await near.core.memory_index.count_pending() == 0
+    assert await near.memory_index.count_pending() == 0
     assert (await near.memory_lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
 
 
@@ -249,7 +249,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
 def embedding_that_ends(near: AppServices, idle_seconds: float = 0.0) -> Embedding:
     """A second embedder on the same index, whose process ends as soon as it is idle."""
     client = ModelClient(embeds_texts=True)
-    return Embedding(client, near.core.memory_index, near.preferences, enabled=True, idle_seconds=idle_seconds)
+    return Embedding(client, near.memory_index, near.preferences, enabled=True, idle_seconds=idle_seconds)
 
 
 async def is_ended(embedding: Embedding) -> bool:
@@ -320,7 +320,7 @@ async def test_a_model_that_vanished_while_its_process_was_ended_leaves_the_sear
     shutil.copy(embedder, copy)
     await near.preferences.set(embedder_path=str(copy), memory_profile="small")
     name = embedder_id_of(copy)
-    await near.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
+    await near.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     await add_memory(near, FERRY, name="Ferry")
     await until(lambda: is_ended(near.embedding))
@@ -345,7 +345,7 @@ async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(ne
 
 
 async def test_the_embedder_that_comes_along_need_not_be_measured(near: AppServices):
-    await near.core.app_state.set(SCOPE, near.embedding.id, None)
+    await near.app_state.set(SCOPE, near.embedding.id, None)
     calibration = calibration_of(near, near.paths.calibration)
 
     async def nobody() -> None:
@@ -362,7 +362,7 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
 ):
     pairs = load_pairs(near.paths.calibration)[:40]
     monkeypatch.setattr("lethe_app.services.indexing.calibration.load_pairs", lambda _path: pairs)
-    await near.core.app_state.set(SCOPE, near.embedding.id, None)
+    await near.app_state.set(SCOPE, near.embedding.id, None)
     calibration = calibration_of(near, tmp_path / "pairs.json")  # without measured limits beside them
     pauses: list[int] = []
 
@@ -385,4 +385,4 @@ async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(
         await near.indexing.catch_up()
         assert near.embedding.id
         assert await near.calibration.thresholds() == ORIGINAL
-        assert await near.core.memory_index.count_pending() == 0
+        assert await near.memory_index.count_pending() == 0

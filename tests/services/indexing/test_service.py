@@ -46,7 +46,7 @@ Row = tuple[str, str, str, str, str, str, str, str, int]
 
 
 async def passages(services: AppServices) -> list[Row]:
-    return await services.core.database.run(lambda c: c.execute(ROWS).fetchall())
+    return await services.database.run(lambda c: c.execute(ROWS).fetchall())
 
 
 async def texts(services: AppServices, owner: str = MIRA) -> set[str]:
@@ -69,8 +69,8 @@ async def from_nothing(services: AppServices) -> list[Row]:
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")
         connection.execute("DELETE FROM passages")
 
-    await services.core.database.run(lose)
-    await PendingIndex(services.core.database).queue_all()
+    await services.database.run(lose)
+    await PendingIndex(services.database).queue_all()
     await services.memory.reload()
     return await passages(services)
 
@@ -94,7 +94,7 @@ class AnyLife(RuleBasedStateMachine):
         self.messages: list[Message] = []
         self.memories: list[UUID] = []
         self.facts: list[ExtractedFact] = []
-        database = self.services.core.database
+        database = self.services.database
         self.chats, self.store, self.known = SessionStore(database), MemoryStore(database), FactStore(database)
 
     def do(self, work: object) -> None:
@@ -131,7 +131,7 @@ class AnyLife(RuleBasedStateMachine):
         line = [Alternative(content="A hidden line.")]
         note = Message(session_id=below.session_id, role=Role.SYSTEM, hidden=True, alternatives=line)
         self.messages.append(note)
-        self.do(store_above(self.services.core.database, below.id, note))
+        self.do(store_above(self.services.database, below.id, note))
 
     @rule(act=st.sampled_from(["edit", "swipe", "show", "delete", "restore"]))
     def change_message(self, act: str) -> None:
@@ -142,7 +142,7 @@ class AnyLife(RuleBasedStateMachine):
             case "swipe":
                 self.do(
                     store_alternative(
-                        self.services.core.database, id_, Alternative(content=f"Another {self.random.random():.6f}.")
+                        self.services.database, id_, Alternative(content=f"Another {self.random.random():.6f}.")
                     )
                 )
             case "show":
@@ -280,8 +280,8 @@ async def test_a_greeting_is_none_and_every_other_line_is(services: AppServices)
 async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
     services: AppServices, title: str, content: str, found: set[str]
 ):
-    await services.core.session_store.add_session(ChatSession(persona_id=MIRA, name=title, content=content))
-    await PendingIndex(services.core.database).queue_all()
+    await services.session_store.add_session(ChatSession(persona_id=MIRA, name=title, content=content))
+    await PendingIndex(services.database).queue_all()
     await services.indexing.index_all_pending()
     assert await texts(services) == found
 
@@ -293,7 +293,7 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(ser
     await services.indexing.index_all_pending()
     asked = await spoke(services, session, "Three.", before_now(minutes=1))
     note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
-    await store_above(services.core.database, asked.id, note)
+    await store_above(services.database, asked.id, note)
     await spoke(services, session, "Four.", now(), Role.ASSISTANT)
     await services.indexing.index_all_pending()
     places = [row[-1] for row in await passages(services) if row[1] == MIRA]
@@ -340,9 +340,9 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
 
 async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
+        await services.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     assert await services.indexing.index_pending() == AT_ONCE
-    left = await PendingIndex(services.core.database).count_entries()
+    left = await PendingIndex(services.database).count_entries()
     assert left == 20
     assert f"The lamp: Number {AT_ONCE + 19}." in await texts(services)
     assert "The lamp: Number 0." not in await texts(services)
@@ -350,7 +350,7 @@ async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(servi
 
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
+        await services.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     reported: list[int] = []
     services.indexing.changed.add(lambda progress: reported.append(progress.changes))
     services.indexing.background.start()
@@ -394,21 +394,21 @@ class Embedder:
 
 
 async def waiting(services: AppServices) -> int:
-    return await services.core.memory_index.count_pending()
+    return await services.memory_index.count_pending()
 
 
 async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(services: AppServices):
     await services.indexing.catch_up()
     for number in range(20):
-        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
+        await services.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
-    services.core.memory_index.set_embedder(dying, "one")
+    services.memory_index.set_embedder(dying, "one")
     await services.indexing.catch_up()
     everything = len(await passages(services))
     assert max(dying.batches) <= EMBEDDED_AT_ONCE
     assert 0 < await waiting(services) < everything
     well = Embedder()
-    services.core.memory_index.set_embedder(well, "one")
+    services.memory_index.set_embedder(well, "one")
     await services.indexing.catch_up()
     assert await waiting(services) == 0
     assert sum(well.batches) + sum(dying.batches) == everything
@@ -416,10 +416,10 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(ser
 
 async def test_another_embedder_sees_everything_anew(services: AppServices):
     await add_memory(services)
-    services.core.memory_index.set_embedder(Embedder(), "one")
+    services.memory_index.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     other = Embedder()
-    services.core.memory_index.set_embedder(other, "two")
+    services.memory_index.set_embedder(other, "two")
     assert await waiting(services) == len(await passages(services))
     await services.indexing.catch_up()
     assert sum(other.batches) == len(await passages(services))
@@ -427,7 +427,7 @@ async def test_another_embedder_sees_everything_anew(services: AppServices):
 
 
 async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
-    services.core.memory_index.set_embedder(Embedder(), "one")
+    services.memory_index.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     await add_memory(services)
     assert await waiting(services) == 0
@@ -436,11 +436,11 @@ async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
 async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: AppServices):
     await services.indexing.catch_up()
     for number in range(3 * EMBEDDED_AT_ONCE):
-        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
+        await services.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
-    services.core.memory_index.set_embedder(slow, "one")
+    services.memory_index.set_embedder(slow, "one")
     await services.indexing.index_all_pending()
-    with services.core.priority.block_background():
+    with services.priority.block_background():
         work = asyncio.ensure_future(services.indexing.catch_up())
         await asyncio.sleep(0.2)
         assert slow.batches == [EMBEDDED_AT_ONCE]
@@ -485,7 +485,7 @@ async def test_after_an_edit_only_what_changed_is_understood_anew(services: AppS
     entries = [{"name": f"n{number}", "content": f"About {number}."} for number in range(150)]
     world = write_world(services, "isles", *entries)
     embedder = Embedder()
-    services.core.memory_index.set_embedder(embedder, "one")
+    services.memory_index.set_embedder(embedder, "one")
     await services.indexing.catch_up()
     embedder.batches.clear()
     entries = [entry.model_dump(mode="json") for entry in world.entries]
@@ -520,15 +520,15 @@ async def test_an_edited_world_in_use_is_taken_over_soon(services: AppServices):
 
 async def test_taking_over_a_world_that_was_broken_off_begins_anew(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     write_world(services, "isles", {"name": "Grotto", "content": "It floods."})
-    real, calls = services.core.memory_index.replace, []
+    real, calls = services.memory_index.replace, []
 
     async def broken_off(*args: object) -> None:
         calls.append(args)
         raise StorageError("The disk is full.")
 
-    monkeypatch.setattr(services.core.memory_index, "replace", broken_off)
+    monkeypatch.setattr(services.memory_index, "replace", broken_off)
     with pytest.raises(StorageError):
         await services.indexing.sync_worlds()
-    monkeypatch.setattr(services.core.memory_index, "replace", real)
+    monkeypatch.setattr(services.memory_index, "replace", real)
     await services.indexing.sync_worlds()
     assert await world_texts(services) == {"Grotto: It floods."}

@@ -33,7 +33,7 @@ async def tell(services: AppServices, session: ChatSession, days: float, *lines:
         said = [Alternative(content=line, created=moment)]
         fields = {"role": Role.ASSISTANT if number % 2 else Role.USER, "speaker_name": "Mira" if number % 2 else "Tomas"}
         moment += timedelta(minutes=1)
-        await services.core.session_store.add_message(
+        await services.session_store.add_message(
             Message(session_id=session.guid, time=moment, alternatives=said, **fields)
         )
     return moment.date()
@@ -43,7 +43,7 @@ async def tell(services: AppServices, session: ChatSession, days: float, *lines:
 async def day(services: AppServices, says: Callable[..., object]) -> date:
     """A day with the canary in one conversation of its own and in one that began before, and everything derived from it."""
     await says(*["“Aye.”"] * 40)
-    store = services.core.session_store
+    store = services.session_store
     long = await store.add_session(ChatSession(persona_id=MIRA, user_id="tomas", added=now() - timedelta(days=5)))
     await tell(services, long, 4, *KEPT)
     await tell(services, long, 2, *TOLD)
@@ -52,11 +52,11 @@ async def day(services: AppServices, says: Callable[..., object]) -> date:
     for session in (long, own):
         await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    await services.mind.key_moments.look_through_days()
+    await services.key_moments.look_through_days()
     conclusions = [Conclusion(f"Ines collects {CANARY}", day), Conclusion("Tomas works in Porto", day - timedelta(days=2))]
-    await services.mind.notebooks.create(MIRA, "Family", conclusions)
+    await services.notebooks.create(MIRA, "Family", conclusions)
     written = MemoryUnit(content=f"He told me of {CANARY} today.", made_by="journal", added=now() - timedelta(days=2))
-    await services.core.memory_cache.save_memories(MIRA, written)
+    await services.memory_cache.save_memories(MIRA, written)
     await services.indexing.index_all_pending()
     return day
 
@@ -65,31 +65,31 @@ async def test_an_erased_day_leaves_nothing_and_the_days_around_it_remain(servic
     later = await services.sessions.new(MIRA)
     await say(services, later, "What do you know of my sister and of Porto?")
     assert await files_with(services)
-    assert (await services.privacy.days.count_messages(MIRA))[day] == 10
+    assert (await services.days.count_messages(MIRA))[day] == 10
 
-    count = await services.privacy.days.erase(day, MIRA)
+    count = await services.days.erase(day, MIRA)
 
     assert count == 10
     assert await files_with(services) == []
-    assert day not in await services.privacy.days.count_messages(MIRA)
+    assert day not in await services.days.count_messages(MIRA)
     (remaining,) = [one for one in await services.sessions.list(MIRA) if one.guid != later.guid]
     texts = [message.content for message in await services.sessions.page(remaining.guid, 0, 99)]
     assert texts == list(KEPT)
     assert "Porto" in (await services.sessions.open(remaining.guid)).content
     assert any("carpenter" in fact.fact for fact in await services.facts.facts_of(MIRA))
-    (notebook,) = services.mind.notebooks.read_all(MIRA)
+    (notebook,) = services.notebooks.read_all(MIRA)
     assert [line.text for line in notebook.lines] == ["Tomas works in Porto"]
 
 
 async def test_a_message_of_another_day_that_the_user_regenerated_loses_only_that_wording(services: AppServices, day: date):
-    session = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=now() - timedelta(days=9)))
+    session = await services.session_store.add_session(ChatSession(persona_id=MIRA, added=now() - timedelta(days=9)))
     await tell(services, session, 8, "Hello there, Mira.", "“Good evening.”")
     reply = (await services.sessions.page(session.guid, 0, 9))[1]
     moment = now() - timedelta(days=2)
     added = Alternative(content=f"“{CANARY}!”", created=moment.astimezone())
-    await services.core.database.run(lambda connection: append(connection, reply, added))
+    await services.database.run(lambda connection: append(connection, reply, added))
 
-    await services.privacy.days.erase(day, MIRA)
+    await services.days.erase(day, MIRA)
 
     assert await files_with(services) == []
     assert [one.content for one in (await services.sessions.message(reply.id)).alternatives] == ["“Good evening.”"]
@@ -102,21 +102,21 @@ def append(connection: object, message: Message, alternative: Alternative) -> in
 
 
 async def test_a_day_of_everything_takes_the_others_along_and_the_backups_if_wanted(services: AppServices, day: date):
-    other = await services.core.session_store.add_session(ChatSession(persona_id="aiko", added=now() - timedelta(days=2)))
+    other = await services.session_store.add_session(ChatSession(persona_id="aiko", added=now() - timedelta(days=2)))
     await tell(services, other, 2, *TOLD)
-    await back_up(services.core.database.path)
+    await back_up(services.database.path)
 
-    assert await services.privacy.days.erase(day) == 14
+    assert await services.days.erase(day) == 14
 
     assert {name.split("/")[0] for name in await files_with(services)} == {"backups"}
-    await erase_backups(services.core.database.path)
+    await erase_backups(services.database.path)
     assert await files_with(services) == []
 
 
 async def test_what_the_user_wrote_besides_messages_remains(services: AppServices, day: date):
     memory = await add_memory(services, content="Ines keeps a garden.", added=now() - timedelta(days=2))
 
-    await services.privacy.days.erase(day, MIRA)
+    await services.days.erase(day, MIRA)
 
     assert memory.guid in {one.guid for one in await services.memory.memories(MIRA)}
 
@@ -124,18 +124,18 @@ async def test_what_the_user_wrote_besides_messages_remains(services: AppService
 async def test_a_reminder_that_a_message_of_the_day_asked_for_goes_with_it(services: AppServices, says: Callable[..., object]):
     await says("“Aye.”")
     await say(services, await services.sessions.new(MIRA), "Remind me to call my mum on Friday.")
-    assert len(await services.mind.reminders.reminders_of(MIRA)) == 1
+    assert len(await services.reminders.reminders_of(MIRA)) == 1
 
-    await services.privacy.days.erase(now().astimezone().date(), MIRA)
+    await services.days.erase(now().astimezone().date(), MIRA)
 
-    assert await services.mind.reminders.reminders_of(MIRA) == []
+    assert await services.reminders.reminders_of(MIRA) == []
 
 
 @pytest.mark.parametrize(("is_same_day", "expected"), [(True, set()), (False, {"Tomas works as a head nurse in Lisbon."})])
 async def test_a_reworded_fact_that_was_replaced_holds_again_only_if_its_message_remains(
     services: AppServices, is_same_day: bool, expected: set[str]
 ):
-    session = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=now() - timedelta(days=5)))
+    session = await services.session_store.add_session(ChatSession(persona_id=MIRA, added=now() - timedelta(days=5)))
     if is_same_day:
         day = await tell(services, session, 2, "I work as a nurse in Porto.", "“Aye.”", "I work as a baker now.", "“Good.”")
     else:
@@ -160,6 +160,6 @@ async def test_a_reworded_fact_that_was_replaced_holds_again_only_if_its_message
     await services.facts.learn(MIRA, [new.model_copy(update=late)])
     assert {fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded} == {"Tomas works as a baker."}
 
-    await services.privacy.days.erase(day, MIRA)
+    await services.days.erase(day, MIRA)
 
     assert {fact.fact for fact in await services.facts.facts_of(MIRA)} == expected

@@ -59,7 +59,7 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
         shutil.copytree(services.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
     paths = replace(services.paths, shipped=shipped)
-    models = (services.models, services.core.probe_client, services.calibration)
+    models = (services.models, services.probe_client, services.calibration)
     doctor = Doctor(paths, services.library, *models, check_window, services.preferences)
 
     (check,) = [one for one in await doctor.run_checks() if one.title == "Bundled files"]
@@ -130,7 +130,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
         services.paths,
         services.library,
         services.models,
-        services.core.probe_client,
+        services.probe_client,
         services.calibration,
         lambda: no_window,
         services.preferences,

@@ -114,7 +114,7 @@ async def test_a_change_that_a_task_recorded_leaves_nothing(services: AppService
     memory = await add_memory(services, content=f"The {CANARY} is in the drawer.")
     records = ChangedRecords(memories=[memory]).model_dump_json()
     change = RecordedChange(persona_id=MIRA, what="merged", before=records, after=ChangedRecords().model_dump_json())
-    await services.core.database.run(
+    await services.database.run(
         lambda connection: save_row(connection, "changes", "id", column_values(change, tuple(RecordedChange.model_fields)))
     )
     await services.memory.forget_memory(memory.guid)
@@ -150,7 +150,7 @@ async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(serv
     await services.trash.erase([])
     other = await services.sessions.new("aiko")
 
-    await services.privacy.erasure.erase([MIRA])
+    await services.erasure.erase([MIRA])
 
     assert await files_with(services) == []
     assert (await services.library.persona(MIRA)).name == "Mira"
@@ -159,12 +159,12 @@ async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(serv
 
 
 async def test_everything_is_erased_with_the_backups(services: AppServices, session: ChatSession):
-    await back_up(services.core.database.path)
+    await back_up(services.database.path)
     await services.sessions.new("aiko")
 
-    await services.privacy.erasure.erase_all()
+    await services.erasure.erase_all()
     assert [Path(name).parts[0] for name in await files_with(services)] == ["backups"]
-    assert await erase_backups(services.core.database.path) == 1
+    assert await erase_backups(services.database.path) == 1
 
     assert await files_with(services) == []
     assert await services.sessions.list("aiko") == []
@@ -174,9 +174,9 @@ async def test_the_reminder_that_a_message_asked_for_goes_with_it(services: AppS
     await says("“Aye.”")
     session = await services.sessions.new(MIRA)
     asked = (await say(services, session, "Remind me to feed the zinnober cat in 3 days.")).asked
-    own = await services.mind.reminders.create_reminder(MIRA, "Call the vet.", now() + timedelta(days=3))
+    own = await services.reminders.create_reminder(MIRA, "Call the vet.", now() + timedelta(days=3))
 
     await services.message_editing.delete(session.guid, asked.id)
     await services.trash.erase(await services.trash.list_items())
 
-    assert [reminder.guid for reminder in await services.mind.reminders.reminders_of(MIRA)] == [own.guid]
+    assert [reminder.guid for reminder in await services.reminders.reminders_of(MIRA)] == [own.guid]

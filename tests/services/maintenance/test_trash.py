@@ -21,7 +21,7 @@ from tests.services.turns import MIRA, add_memory, spoke
 
 
 async def conversation(services: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
-    session = await services.core.session_store.add_session(ChatSession(persona_id=persona, name="The lamp"))
+    session = await services.session_store.add_session(ChatSession(persona_id=persona, name="The lamp"))
     for line in lines:
         await spoke(services, session, line, now())
     return session
@@ -165,7 +165,7 @@ async def test_after_the_days_the_user_chose_things_go_by_themselves(services: A
     await services.sessions.delete(session.guid)
     await services.facts.forget_fact(fact.guid)
     long_ago = (now() - timedelta(days=20)).isoformat(timespec="microseconds")
-    await services.core.database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
+    await services.database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
     old = services.paths.trash / "worldinfo" / "petrel.20240301T101112000000Z.json"
     old.parent.mkdir(parents=True, exist_ok=True)
     old.write_text("{}", encoding="utf-8")

@@ -57,7 +57,7 @@ async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
     await services.preferences.set(recall_without_match=0, rotation_minutes=0)
     session = await services.sessions.new(MIRA)
     await say(services, session, "Good evening.")
-    await services.mind.reminders.create_reminder(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
+    await services.reminders.create_reminder(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
 
     with use_clock(lambda: system_clock() + (1 + days) * DAY):
         outcome = await say(services, session, "I am back.")
@@ -88,7 +88,7 @@ async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
     state = services.models.state
     assert isinstance(state, ModelReady)
 
-    assert services.core.prompt_assembler._history_target(replace(state.model, can_shift=can_shift)) == kept
+    assert services.prompt_assembler._history_target(replace(state.model, can_shift=can_shift)) == kept
 
 
 def test_silence_of_an_hour_ends_a_conversation():

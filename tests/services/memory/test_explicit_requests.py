@@ -30,9 +30,9 @@ MIN_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
 async def session_with_facts(services: AppServices, request: pytest.FixtureRequest) -> ChatSession:
     """An evening of four lines, three days ago."""
     if request.param == "by meaning":
-        services.core.memory_index.set_embedder(embed, "words")
+        services.memory_index.set_embedder(embed, "words")
     evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
-    session = await services.core.session_store.add_session(evening)
+    session = await services.session_store.add_session(evening)
     for number, line in enumerate(KNOWN):
         await spoke(services, session, line, evening.added + timedelta(minutes=number))
     await services.indexing.index_changes()
@@ -43,9 +43,9 @@ async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
     asking = MemoryQuery(
         persona_id=MIRA, text=text, moment=now(), session_worlds=SessionWorlds({}), memories={}, speaker_names=PRESENT
     )
-    database = services.core.database
+    database = services.database
     reminding = MemorySearch(
-        services.core.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences
+        services.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences
     )
     return await reminding.search(asking, 3)
 
@@ -69,7 +69,7 @@ async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_
 
 
 async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppServices):
-    evening = await services.core.session_store.add_session(
+    evening = await services.session_store.add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
     planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
@@ -82,7 +82,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppSe
         superseded=True,
         superseded_by=new.guid,
     )
-    await services.core.fact_store.save_facts(MIRA, new, old)
+    await services.fact_store.save_facts(MIRA, new, old)
     await services.indexing.index_changes()
 
     (found,) = await reminded(services, "Do you remember what I said about Christmas in Bergen?")
@@ -93,7 +93,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppSe
 
 
 async def test_a_plan_whose_change_was_forgotten_is_told_as_it_was_said(services: AppServices):
-    evening = await services.core.session_store.add_session(
+    evening = await services.session_store.add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
     planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
@@ -105,7 +105,7 @@ async def test_a_plan_whose_change_was_forgotten_is_told_as_it_was_said(services
         superseded=True,
         superseded_by=new.guid,
     )
-    store = services.core.fact_store
+    store = services.fact_store
     await store.save_facts(MIRA, new, old)
     await store.forget_facts(MIRA, [new.guid], [])
     await services.indexing.index_changes()

@@ -24,7 +24,7 @@ TAIL = "with his old friend from school, a dog, two parrots and a garden full of
 
 async def learnt(services: AppServices, *texts: str) -> list[ExtractedFact]:
     """What is known after these were told in one conversation each, compared by a simple embedder."""
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     for text in texts:
         await services.facts.learn(HER, [ExtractedFact(fact=text, source_memories=[uuid4()], source_messages=[uuid4()])])
     return await services.facts.facts_of(HER)

@@ -60,7 +60,7 @@ async def held(services: AppServices) -> set[str]:
 def embedder(request: pytest.FixtureRequest, services: AppServices) -> None:
     """Without an embedder facts are compared by their words; with one near facts meet as well."""
     if request.param == "by meaning":
-        services.core.memory_index.set_embedder(embed, "words")
+        services.memory_index.set_embedder(embed, "words")
 
 
 PLAN, HOME, WORK, PEOPLE = FactKind.PLAN, FactKind.HOME, FactKind.WORK, FactKind.PEOPLE

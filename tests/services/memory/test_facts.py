@@ -61,7 +61,7 @@ async def test_two_conversations_learnt_from_at_once_give_one_fact(services: App
 
 
 async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(services: AppServices):
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     await services.facts.learn(HER, [said("Tomas owns a small white boat in Porto.")])
 
     await services.facts.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
@@ -71,7 +71,7 @@ async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(servi
 
 
 async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(services: AppServices):
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     asked: list[tuple[str, str]] = []
 
     async def judge(old: str, new: str) -> FactRelation | None:
@@ -88,7 +88,7 @@ async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_word
 
 @pytest.fixture
 async def cats(services: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     old, new = said(f"Tomas has 2 cats {TAIL}"), said(f"Tomas has 3 cats {TAIL}", day=1)
 
     async def judge(_old: str, _new: str) -> FactRelation:
@@ -206,7 +206,7 @@ async def test_the_users_wording_survives_another_reading_of_the_same_talk(servi
 
 
 async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(services: AppServices):
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     mine = await services.facts.add(HER, f"Tomas has 2 cats {TAIL}")
     pinned = said(f"Tomas sails a white boat {TAIL}")
     await services.facts.learn(HER, [pinned])
@@ -289,7 +289,7 @@ async def test_pinning_is_no_confirmation(services: AppServices):
 
 
 async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: AppServices):
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     old = said(f"Tomas has 2 cats {TAIL}")
     await services.facts.learn(HER, [old])
     asked, answered = asyncio.Event(), asyncio.Event()
@@ -449,7 +449,7 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: Ap
     await services.facts.restore_facts(before, [added.guid])
 
     assert sorted(await services.facts.facts_of(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
-    assert await services.core.fact_store.tombstones_of(HER) == []
+    assert await services.fact_store.tombstones_of(HER) == []
 
 
 async def test_facts_follow_a_new_name_of_the_user(services: AppServices):
@@ -459,7 +459,7 @@ async def test_facts_follow_a_new_name_of_the_user(services: AppServices):
         ExtractedFact(fact="Ruth is a friend of Tomas.", subject="Ruth"),
         ExtractedFact(fact="Tomasina sails.", subject="Tomas"),
     ]
-    await services.core.fact_store.save_facts(MIRA, *facts)
+    await services.fact_store.save_facts(MIRA, *facts)
     user = await services.library.persona("tomas")
 
     await services.library.save_persona(user.model_copy(update={"name": "Daniel"}))

@@ -122,9 +122,9 @@ async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_tak
         write_world(services, name, {**GROTTO, "name": name})
     await change_persona(services, worlds=["hers", "missing"])
     await change_persona(services, "tomas", worlds=["mine"])
-    await services.core.lore.bind(session.guid, ["here"])
+    await services.lore.bind(session.guid, ["here"])
     assert set((await say(services, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
-    other = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
+    other = await services.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     assert set((await say(services, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
 
 

@@ -41,7 +41,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 @pytest.fixture
 def guidance(services: AppServices) -> ProactiveMemory:
-    return services.core.proactive
+    return services.proactive
 
 
 async def let_half_an_hour_pass(services: AppServices, session: ChatSession, messages: int) -> None:
@@ -174,7 +174,7 @@ async def test_an_absence_alone_is_told_only_to_a_persona_with_a_sense_of_time(s
 async def test_the_absence_counts_across_conversations(services: AppServices, session: ChatSession):
     await change_persona(services, sense_of_time=True)
     await spoke(services, session, "Good night.", before_now(days=3))
-    fresh = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
+    fresh = await services.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     outcome = await say(services, fresh, "Back.")
     assert outcome.note is not None
     assert "3 days ago" in outcome.note.content
@@ -199,7 +199,7 @@ async def test_an_older_conversation_is_left_without_notes_unless_the_user_asks(
     await guidance.add_note(MIRA, UserReturnInsert(info="The boat is mended."))
     await spoke(services, session, "Good night.", before_now(days=1))
     later = now() + timedelta(seconds=1)
-    await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=later))
+    await services.session_store.add_session(ChatSession(persona_id=MIRA, added=later))
     assert (await say(services, session, "Back.")).note is None
     await back_in_time(services, session, DAY)
     await services.preferences.set(guidance_latest_only=False)
@@ -232,7 +232,7 @@ async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(ser
 
 
 async def test_notes_that_cannot_be_understood_count_as_none(services: AppServices, guidance: ProactiveMemory):
-    await services.core.app_state.set("return notes", MIRA, {"no": "sense"})
+    await services.app_state.set("return notes", MIRA, {"no": "sense"})
     assert await guidance.notes(MIRA) == []
 
 

@@ -72,7 +72,7 @@ async def test_every_type_comes_by_its_keyword(services: AppServices, session: C
 async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its_duration(
     services: AppServices, session: ChatSession
 ):
-    chats = services.core.session_store
+    chats = services.session_store
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True, "duration": 5}
     old = await chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     await services.preferences.set(session_memory_system=False, session_handling="current_only")
@@ -85,7 +85,7 @@ async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its
 
 
 async def test_a_conversation_whose_summary_is_in_the_prompt_is_not_repeated(services: AppServices, session: ChatSession):
-    chats = services.core.session_store
+    chats = services.session_store
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     old = await chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), archived=True, **fields))
     await spoke(services, old, "What a squall.", before_now(days=3))
@@ -276,7 +276,7 @@ async def test_what_was_forgotten_since_is_not_in_a_reply_written_anew(services:
 
 
 async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversation(services: AppServices, session: ChatSession):
-    chats = services.core.session_store
+    chats = services.session_store
     old = await chats.add_session(ChatSession(persona_id=MIRA, name="Bees", content="Talk.", added=before_now(days=9)))
     line = await spoke(services, old, "I keep seven hives of black bees behind the chapel.", before_now(days=9))
     fact = ExtractedFact(
@@ -320,7 +320,7 @@ async def test_writing_an_old_reply_anew_changes_nothing_of_the_present(services
     assert (held := await load_memory(services, natural)) is not None
     assert held.insertion is NATURAL
     assert await load_memory(services, memory) is not None
-    assert await services.core.turn_memories.get(old.id) is not None
+    assert await services.turn_memories.get(old.id) is not None
 
 
 async def test_deleting_a_message_takes_its_note_along(services: AppServices, session: ChatSession):
@@ -357,7 +357,7 @@ async def test_what_was_recalled_is_stored_with_all_its_reasons(services: AppSer
     await add_memory(services, "The cormorant nests beneath the broken winch.", name="Cormorant")
     outcome = await say(services, session, "Does the cormorant at the lighthouse nest near the broken winch?")
     assert set(outcome.ways.values()) == {"keyword", "meaning"}
-    stored = await services.core.turn_memories.get(outcome.asked.id)
+    stored = await services.turn_memories.get(outcome.asked.id)
     assert stored == outcome.memory
     assert TurnMemory.model_validate_json(outcome.memory.model_dump_json()) == outcome.memory
 
@@ -411,7 +411,7 @@ async def test_hostile_keywords_and_broken_states_do_not_prevent_a_reply(service
 async def test_a_memory_that_cannot_be_read_does_not_prevent_a_reply(services: AppServices, session: ChatSession, quiet_log):
     memory = await add_memory(services)
     row = ("not a kind", str(memory.guid))
-    await services.core.database.run(lambda c: c.execute("UPDATE memories SET insertion = ? WHERE guid = ?", row).rowcount)
+    await services.database.run(lambda c: c.execute("UPDATE memories SET insertion = ? WHERE guid = ?", row).rowcount)
     await services.memory.reload()
     outcome = await say(services, session, "Evening.")
     assert outcome.reply.content == "“Aye.”"
@@ -421,7 +421,7 @@ async def test_a_memory_that_cannot_be_read_does_not_prevent_a_reply(services: A
 
 async def test_what_a_turn_recalled_is_gone_with_its_message(services: AppServices, session: ChatSession):
     outcome = await say(services, session, "Evening.")
-    turns = services.core.turn_memories
+    turns = services.turn_memories
     await services.message_editing.delete(session.guid, outcome.asked.id)
     assert await turns.get(outcome.asked.id) is None
     with pytest.raises(StorageError):
@@ -463,7 +463,7 @@ async def test_what_a_message_brought_up_can_be_asked_for_later(services: AppSer
     session = await services.sessions.new(MIRA)
     await add_memory(services, name="Lamp", keywords_main=["pharos"])
     outcome = await say(services, session, "Is the pharos lit?")
-    again = await services.core.recall.stored_recall(outcome.asked.id)
+    again = await services.recall.stored_recall(outcome.asked.id)
     assert again is not None
     assert [one.title for one in again.recalled] == [one.title for one in outcome.memory.recalled] == ["Lamp"]
 
@@ -476,9 +476,9 @@ async def test_all_that_a_turn_leaves_behind_is_one_transaction(services: AppSer
     waiting = await add_memory(services, **lamp)
     woken = await add_memory(services, "The gulls are back.", name="The gulls", keywords_main=["walk"])
     statements: list[str] = []
-    await services.core.database.run(lambda connection: connection.set_trace_callback(statements.append))
+    await services.database.run(lambda connection: connection.set_trace_callback(statements.append))
     outcome = await say(services, session, "Shall we walk to the lighthouse? I live in Porto.")
-    await services.core.database.run(lambda connection: connection.set_trace_callback(None))
+    await services.database.run(lambda connection: connection.set_trace_callback(None))
 
     assert outcome.note is not None
     transactions = "\n".join(statements).split("BEGIN IMMEDIATE")

@@ -149,14 +149,14 @@ async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppS
 async def test_what_was_written_past_the_program_is_seen_after_a_reload(services: AppServices):
     memory = await add_memory(services, WINCH, name="Winch")
     row = (RAVENS, str(memory.guid))
-    await services.core.database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
+    await services.database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
     await services.memory.reload()
     assert (await services.memory.memories(MIRA))[0].content == RAVENS
     assert await found(services, RAVENS) == [RAVENS]
 
 
 async def test_everything_lost_from_the_index_is_made_anew(services: AppServices, session: ChatSession):
-    chats = services.core.session_store
+    chats = services.session_store
     old = await chats.add_session(
         ChatSession(persona_id=MIRA, name="Storm", content="The mast broke.", added=before_now(days=3))
     )
@@ -174,7 +174,7 @@ async def test_everything_lost_from_the_index_is_made_anew(services: AppServices
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")  # type: ignore[attr-defined]
         connection.execute("DELETE FROM passages")  # type: ignore[attr-defined]
 
-    await services.core.database.run(lose)
+    await services.database.run(lose)
     shutil.rmtree(services.paths.index, ignore_errors=True)
     await services.memory.reload()
     assert [await found(services, text) for text in questions] == [[], [], []]
@@ -189,10 +189,10 @@ async def test_making_everything_anew_takes_away_what_nobody_knows_of(services: 
         connection.execute("DELETE FROM memories WHERE guid = ?", (str(memory.guid),))  # type: ignore[attr-defined]
         connection.execute("DELETE FROM passage_debts")  # type: ignore[attr-defined]
 
-    await services.core.database.run(spoil)
+    await services.database.run(spoil)
     await services.memory.rebuild()
     count = "SELECT count(*) FROM passages WHERE owner = ?"
-    assert await services.core.database.run(lambda c: c.execute(count, (MIRA,)).fetchone()[0]) == 0
+    assert await services.database.run(lambda c: c.execute(count, (MIRA,)).fetchone()[0]) == 0
 
 
 async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(services: AppServices):

@@ -20,7 +20,7 @@ BEES = "Tomas keeps bees."
 
 async def add_conversation(services: AppServices, *lines: str) -> tuple[ChatSession, list[Message]]:
     garden = ChatSession(persona_id=MIRA, name="The garden", added=before_now(days=3))
-    session = await services.core.session_store.add_session(garden)
+    session = await services.session_store.add_session(garden)
     return session, [await spoke(services, session, line, now()) for line in lines]
 
 
@@ -36,7 +36,7 @@ async def known(services: AppServices) -> list[str]:
 async def found(services: AppServices) -> set[str]:
     """Texts of facts that a search can come upon."""
     rows = "SELECT text FROM passages WHERE kind = 'fact' AND owner = ?"
-    return await services.core.database.run(lambda c: {text for (text,) in c.execute(rows, (MIRA,))})
+    return await services.database.run(lambda c: {text for (text,) in c.execute(rows, (MIRA,))})
 
 
 async def core(services: AppServices) -> int:
@@ -128,7 +128,7 @@ async def test_with_the_conversation_it_goes_for_good(services: AppServices):
     await services.trash.erase(await services.trash.list_items())
 
     assert await known(services) == ["Tomas keeps hens."]
-    left = await services.core.database.run(lambda c: [text for (text,) in c.execute("SELECT fact FROM facts")])
+    left = await services.database.run(lambda c: [text for (text,) in c.execute("SELECT fact FROM facts")])
     assert left == ["Tomas keeps hens."]
 
 
@@ -138,7 +138,7 @@ async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_go
     rome, milan = (learnt_in(session, text=f"Tomas lives in {town}.") for town in ("Rome", "Milan"))
     paris = learnt_in(other, text="Tomas lives in Paris.", superseded=True, superseded_by=milan.guid)
     milan = milan.model_copy(update={"superseded": True, "superseded_by": rome.guid})
-    await services.core.fact_store.save_facts(MIRA, paris, milan, rome)
+    await services.fact_store.save_facts(MIRA, paris, milan, rome)
 
     await services.sessions.delete(session.guid)
     await services.trash.erase(await services.trash.list_items())
@@ -153,9 +153,9 @@ async def test_gone_for_good_by_itself_the_conversation_takes_it_along(services:
     await services.facts.learn(MIRA, [learnt_in(session)])
     await services.sessions.delete(session.guid)
 
-    await services.core.session_store.purge(days=1, moment=now() + timedelta(days=2))
+    await services.session_store.purge(days=1, moment=now() + timedelta(days=2))
 
-    assert await services.core.database.run(lambda c: c.execute("SELECT count(*) FROM facts").fetchone()) == (0,)
+    assert await services.database.run(lambda c: c.execute("SELECT count(*) FROM facts").fetchone()) == (0,)
 
 
 async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
@@ -165,7 +165,7 @@ async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
     await services.facts.learn(MIRA, [fact])
     lead = RecallLead(kind="fact", text=BEES, origin=fact.guid)
     one = RecalledMemory(memory=fact.guid, category="general", text=BEES, way=RecallWay.FACT, leads=[lead])
-    turns = services.core.turn_memories
+    turns = services.turn_memories
     await turns.save_turn(asked[0].id, TurnMemory(recalled=[one]))
     assert await turns.deleted_among([fact.guid]) == set()
 

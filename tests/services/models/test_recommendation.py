@@ -33,7 +33,7 @@ def computer(memory: float, bandwidth: float = LAPTOP_BANDWIDTH, gpu: float = 0,
 async def at_start(services: AppServices, bandwidth: float, name: str = "laptop") -> Hardware:
     """The hardware as a start of the program knows it that measures this bandwidth."""
     return await HardwareProfile(
-        services.core.app_state, lambda _seconds: replace(computer(16, bandwidth), computer=name)
+        services.app_state, lambda _seconds: replace(computer(16, bandwidth), computer=name)
     ).current()
 
 

@@ -172,7 +172,7 @@ async def test_a_failed_load_leaves_no_process(services: AppServices, script: Ca
     with pytest.raises(ModelUnreadable):
         await services.models.load(script("bad", colour="red"))
 
-    assert not services.core.client.is_running
+    assert not services.client.is_running
 
 
 async def test_two_loads_at_once_come_one_after_the_other(
@@ -207,7 +207,7 @@ async def test_unloading_while_loading_ends_with_no_model(services: AppServices,
     await loading
 
     assert services.models.state == NoModel()
-    assert not services.core.client.is_running
+    assert not services.client.is_running
 
 
 async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(services: AppServices, script: Callable[..., Path]):

@@ -42,11 +42,11 @@ def today() -> str:
 
 
 async def titles(services: AppServices) -> list[str]:
-    return [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(MIRA)]
+    return [kept.notebook.title for kept in await services.notebooks.notebooks_of(MIRA)]
 
 
 async def lines_of(services: AppServices, name: str) -> list[str]:
-    kept = {kept.name: kept.notebook for kept in await services.mind.notebooks.notebooks_of(MIRA)}
+    kept = {kept.name: kept.notebook for kept in await services.notebooks.notebooks_of(MIRA)}
     return [line.text for line in kept[name].lines]
 
 
@@ -54,7 +54,7 @@ async def cooking(services: AppServices) -> str:
     """A notebook that is there already."""
     said = ["Tomas prefers bomba rice for paella.", "Broth is always homemade.", "Tomas is allergic to tree nuts."]
     day = now().date()
-    return await services.mind.notebooks.create(MIRA, "Cooking", [Conclusion(text, day) for text in said], "rice and broth")
+    return await services.notebooks.create(MIRA, "Cooking", [Conclusion(text, day) for text in said], "rice and broth")
 
 
 def noted(outcome: TurnOutcome) -> list[RecalledMemory]:
@@ -64,9 +64,9 @@ def noted(outcome: TurnOutcome) -> list[RecalledMemory]:
 async def test_three_conclusions_without_a_notebook_make_a_new_one(services: AppServices):
     await over(services, *NUTS)
 
-    assert await services.mind.notebook_writer.write_pending(MIRA) == 1
+    assert await services.notebook_writer.write_pending(MIRA) == 1
 
-    (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
+    (kept,) = await services.notebooks.notebooks_of(MIRA)
     text = (services.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
     facts = [fact.fact for fact in await services.facts.facts_of(MIRA)]
     assert text.startswith(f"# {kept.notebook.title}\n\n- ")
@@ -77,20 +77,20 @@ async def test_three_conclusions_without_a_notebook_make_a_new_one(services: App
 
 async def test_a_conversation_is_read_once(services: AppServices):
     await over(services, *NUTS)
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
     before = {
         name: await lines_of(services, name)
-        for name in [kept.name for kept in await services.mind.notebooks.notebooks_of(MIRA)]
+        for name in [kept.name for kept in await services.notebooks.notebooks_of(MIRA)]
     }
 
-    assert await services.mind.notebook_writer.write_pending(MIRA) == 0
+    assert await services.notebook_writer.write_pending(MIRA) == 0
     assert {name: await lines_of(services, name) for name in before} == before
 
 
 async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(services: AppServices):
     await over(services, "I am allergic to peanuts.", "Noted.", "Good night then.", "Good night.")
 
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
 
     assert await titles(services) == []
     assert len(await services.facts.facts_of(MIRA)) == 1
@@ -101,7 +101,7 @@ async def test_a_conversation_about_two_things_fills_two_notebooks(services: App
     kin = ("My sister is called Ines.", "Nice.", "My brother Otto lives in Porto.", "Oh.", "My aunt is a nurse.", "I see.")
     await over(services, *RICE, *kin)
 
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
 
     assert sorted(await titles(services)) == ["Cooking", "Family"]
     assert not [line for line in await lines_of(services, name) if "Otto" in line or "aunt" in line]
@@ -111,7 +111,7 @@ async def test_what_belongs_to_a_notebook_is_added_to_it(services: AppServices):
     name = await cooking(services)
     await over(services, *RICE)
 
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
 
     assert await titles(services) == ["Cooking"]
     lines = await lines_of(services, name)
@@ -125,7 +125,7 @@ async def test_nothing_is_written_where_the_user_wants_no_notebooks(services: Ap
     await services.preferences.set(notebooks=False)
     await over(services, *NUTS)
 
-    await services.mind.notebook_writer.write_all_pending()
+    await services.notebook_writer.write_all_pending()
 
     assert await titles(services) == []
 
@@ -152,7 +152,7 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
     answer = {"conclusions": found, "subject": "Baking bread"}
     await trusted(services, tmp_path / "model.json", answers=[answer, {"is_said": True}])
 
-    (name,) = await services.mind.conclusion_writer.write_session(session.guid)
+    (name,) = await services.conclusion_writer.write_session(session.guid)
 
     assert await titles(services) == ["Baking bread"]
     assert await lines_of(services, name) == [found[place]["conclusion"] for place in (0, 2, 3)]
@@ -162,12 +162,12 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
 
 async def test_a_fact_that_was_forgotten_is_struck_out(services: AppServices):
     await over(services, *NUTS)
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
     fact = next(fact for fact in await services.facts.facts_of(MIRA) if "peanuts" in fact.fact)
-    (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
+    (kept,) = await services.notebooks.notebooks_of(MIRA)
 
     await services.facts.forget_fact(fact.guid)
-    await services.mind.notebook_writer.write_all_pending()
+    await services.notebook_writer.write_all_pending()
 
     assert fact.fact not in await lines_of(services, kept.name)
     assert "peanuts" not in (services.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
@@ -181,7 +181,7 @@ async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(s
     path = services.paths.notebooks / MIRA / f"{name}.md"
     path.write_text(path.read_text(encoding="utf-8") + "\nMy own words, in no line.\n- By hand\n", encoding="utf-8")
 
-    await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("And by itself.", now().date())])
+    await services.notebooks.add_conclusions(MIRA, name, [Conclusion("And by itself.", now().date())])
 
     text = path.read_text(encoding="utf-8")
     assert "My own words, in no line.\n- By hand\n- And by itself. (" in text
@@ -190,10 +190,10 @@ async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(s
 
 async def test_what_came_while_the_user_was_typing_is_kept_beside_it(services: AppServices):
     name = await cooking(services)
-    base = await services.mind.notebooks.load_text(MIRA, name)
-    await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("Meanwhile.", now().date())])
+    base = await services.notebooks.load_text(MIRA, name)
+    await services.notebooks.add_conclusions(MIRA, name, [Conclusion("Meanwhile.", now().date())])
 
-    after = await services.mind.notebooks.save_edit(MIRA, name, base.replace("bomba", "round"), base)
+    after = await services.notebooks.save_edit(MIRA, name, base.replace("bomba", "round"), base)
 
     assert "round rice" in after
     assert "- Meanwhile." in after
@@ -210,14 +210,14 @@ async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     outcome = await say(services, await hold(services), "I am cooking paella.")
 
     assert outcome.reply.content == "Well."
-    assert [problem.path for problem in await services.mind.notebooks.list_errors(MIRA)] == [path]
+    assert [problem.path for problem in await services.notebooks.list_errors(MIRA)] == [path]
     with pytest.raises(FileError, match=r"cooking\.md"):
-        await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("Lost?", now().date())])
+        await services.notebooks.add_conclusions(MIRA, name, [Conclusion("Lost?", now().date())])
     assert path.read_bytes() == b"\xff\xfe"
 
 
 async def test_a_notebook_is_renamed_merged_and_comes_back_from_the_trash(services: AppServices):
-    notebooks = services.mind.notebooks
+    notebooks = services.notebooks
     name = await notebooks.rename(MIRA, await cooking(services), "In the kitchen")
     assert (name, await titles(services)) == ("in-the-kitchen", ["In the kitchen"])
 
@@ -241,7 +241,7 @@ async def long_one(services: AppServices, count: int) -> str:
     rice = [f"The paella number {number} wants rice." for number in range(count // 2)]
     bread = [f"The sourdough bread number {number} wants rye." for number in range(count // 2)]
     said = [Conclusion(text, now().date()) for pair in zip(rice, bread, strict=True) for text in pair]
-    return await services.mind.notebooks.create(MIRA, "Cooking", said)
+    return await services.notebooks.create(MIRA, "Cooking", said)
 
 
 async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once(services: AppServices):
@@ -249,12 +249,12 @@ async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once
     name = await long_one(services, 12)
     before = await lines_of(services, name)
 
-    names = await services.mind.notebook_filer.split_if_long(MIRA, name)
+    names = await services.notebook_filer.split_if_long(MIRA, name)
 
     assert len(names) == 2
     after = [await lines_of(services, each) for each in names]
     assert sorted(line for lines in after for line in lines) == sorted(before)
-    assert {one.name for one in await services.mind.notebooks.list_recent(MIRA)} == set(names)
+    assert {one.name for one in await services.notebooks.list_recent(MIRA)} == set(names)
     assert not (services.paths.notebooks / MIRA / f"{name}.md").exists()
 
 
@@ -263,7 +263,7 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
     parts = [{"title": "Rice", "lines": [1, 3, 5, 7, 9, 11]}, {"title": "Bread", "lines": [2, 4, 6, 8, 10, 99]}]
     await trusted(services, tmp_path / "model.json", answers=[{"parts": parts}])
 
-    await services.mind.notebook_filer.split(MIRA, name)
+    await services.notebook_filer.split(MIRA, name)
 
     assert sorted(await titles(services)) == ["Bread", "Cooking, in general", "Rice"]
     assert await lines_of(services, "cooking-in-general") == ["The sourdough bread number 5 wants rye."]
@@ -271,12 +271,12 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
 
 async def test_what_changed_while_it_was_thought_about_is_not_parted(services: AppServices):
     name = await long_one(services, 12)
-    (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
+    (kept,) = await services.notebooks.notebooks_of(MIRA)
     pieces = split_without_model(kept.notebook, services.preferences.current.notebook_lines)
-    await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("One more.", now().date())])
+    await services.notebooks.add_conclusions(MIRA, name, [Conclusion("One more.", now().date())])
 
     with pytest.raises(LetheError, match="changed in the meantime"):
-        await services.mind.notebooks.split(MIRA, kept.notebook, pieces)
+        await services.notebooks.split(MIRA, kept.notebook, pieces)
     assert len(await lines_of(services, name)) == 13
 
 
@@ -348,15 +348,15 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     session = await hold(services)
     first = await say(services, session, "I am cooking paella.")
     second = await say(services, session, "And then?")
-    frame = await services.core.stable_prefixes.load(session.guid)
+    frame = await services.stable_prefixes.load(session.guid)
     assert frame is not None
     assert frame.notebook == ""
     assert (len(noted(first)), len(noted(second))) == (1, 1)
 
-    await services.core.stable_prefixes.renew(MIRA)
+    await services.stable_prefixes.renew(MIRA)
     third = await say(services, session, "And now?")
 
-    frame = await services.core.stable_prefixes.load(session.guid)
+    frame = await services.stable_prefixes.load(session.guid)
     assert frame is not None
     assert "notebook “Cooking”" in frame.notebook
     assert noted(third) == []
@@ -368,11 +368,11 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(services: 
     await says(*["Good."] * 4)
     session = await hold(services)
     await say(services, session, "I am cooking paella.")
-    await services.core.stable_prefixes.renew(MIRA)
+    await services.stable_prefixes.renew(MIRA)
     await say(services, session, "And now?")
-    base = await services.mind.notebooks.load_text(MIRA, name)
+    base = await services.notebooks.load_text(MIRA, name)
 
-    await services.mind.notebooks.save_edit(MIRA, name, base.replace("allergic to tree nuts", "fond of rain"), base)
+    await services.notebooks.save_edit(MIRA, name, base.replace("allergic to tree nuts", "fond of rain"), base)
     outcome = await say(services, session, "And now again?")
 
     prompt = await prompt_of(services, session, outcome)
@@ -382,7 +382,7 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(services: 
 
 async def test_a_long_notebook_takes_only_its_share_of_the_prompt(services: AppServices, says: Callable[..., object]):
     said = [f"Paella number {number} wanted rice, saffron, broth and a lot of patience." for number in range(200)]
-    await services.mind.notebooks.create(MIRA, "Cooking", [Conclusion(text, now().date()) for text in said])
+    await services.notebooks.create(MIRA, "Cooking", [Conclusion(text, now().date()) for text in said])
     await says("Good.")
 
     (one,) = noted(await say(services, await hold(services), "I am cooking."))
@@ -419,7 +419,7 @@ async def test_twenty_recent_subjects_are_listed_with_their_age_as_far_as_the_co
         with use_clock(lambda day=number: clock - timedelta(days=24 - day)):
             title = f"Matter {chr(97 + number)}{chr(97 + number)}"
             conclusions = [Conclusion(f"Tomas knows about {title} {place}.", clock.date()) for place in range(3)]
-            await services.mind.notebooks.create(MIRA, title, conclusions, "much was said")
+            await services.notebooks.create(MIRA, title, conclusions, "much was said")
 
     listed = {}
     for context in (1024, 16_384):
@@ -447,7 +447,7 @@ async def test_an_observation_that_the_user_confirmed_is_remembered_and_written_
         "How brave.",
     )
 
-    await services.mind.notebook_writer.write_pending(MIRA)
+    await services.notebook_writer.write_pending(MIRA)
 
     observed = "Tomas always cooks paella without any salt."
     assert observed in {fact.fact for fact in await services.facts.facts_of(MIRA)}

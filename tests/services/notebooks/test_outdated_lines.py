@@ -30,20 +30,20 @@ async def over(services: AppServices, *lines: str, days_ago: float = 0) -> None:
     session = await hold(services, *lines, at=now() - timedelta(days=days_ago))
     assert await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
-    await services.mind.notebook_writer.write_all_pending()
+    await services.notebook_writer.write_all_pending()
 
 
 @pytest.fixture
 async def work(services: AppServices) -> str:
     """The notebook that came of a conversation about the job."""
     await over(services, *JOB, days_ago=3)
-    (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
+    (kept,) = await services.notebooks.notebooks_of(MIRA)
     assert any("baker" in line.text for line in kept.notebook.lines)
     return kept.name
 
 
 async def texts(services: AppServices) -> list[str]:
-    kept = await services.mind.notebooks.notebooks_of(MIRA)
+    kept = await services.notebooks.notebooks_of(MIRA)
     return [line.text for item in kept for line in item.notebook.lines]
 
 
@@ -54,7 +54,7 @@ async def current(services: AppServices, word: str) -> ExtractedFact:
 
 
 async def write(services: AppServices) -> list[str]:
-    await services.mind.notebook_writer.write_all_pending()
+    await services.notebook_writer.write_all_pending()
     return await texts(services)
 
 
@@ -88,12 +88,12 @@ async def test_lines_of_facts_superseded_by_an_earlier_version_are_revised_at_th
         for job, age in (("baker in Porto", 3), ("nurse", 1))
     )
     superseded = baker.model_copy(update={"superseded": True, "superseded_by": nurse.guid})
-    await services.core.fact_store.save_facts(MIRA, superseded, nurse)
+    await services.fact_store.save_facts(MIRA, superseded, nurse)
     said = [Conclusion("Tomas works as a baker.", day), Conclusion("Tomas owns a copper mixer.", day)]
-    await services.mind.notebooks.create(MIRA, "Work", said, "Tomas works as a baker.")
+    await services.notebooks.create(MIRA, "Work", said, "Tomas works as a baker.")
 
     assert await write(services) == ["Tomas works as a nurse.", "Tomas owns a copper mixer."]
-    (entry,) = await services.mind.notebooks.list_recent(MIRA)
+    (entry,) = await services.notebooks.list_recent(MIRA)
     assert entry.summary == "", "a summary that repeats a line goes with it"
 
 
@@ -120,9 +120,9 @@ async def test_the_line_of_a_fact_reworded_before_the_last_start_is_reworded(ser
     message = old.source_messages[0]
     reworded = old.model_copy(update={"fact": "Tomas is a baker of rye bread.", "made_by": MadeBy.USER})
     other = ExtractedFact(fact="Tomas is from Faro.", made_by=MadeBy.USER, source_messages=[message])
-    await services.core.fact_store.forget_facts(MIRA, [], [build_tombstone(old)])
-    await services.core.fact_store.save_facts(MIRA, reworded, other)
-    await services.mind.conclusion_writer.revise_lines(MIRA)
+    await services.fact_store.forget_facts(MIRA, [], [build_tombstone(old)])
+    await services.fact_store.save_facts(MIRA, reworded, other)
+    await services.conclusion_writer.revise_lines(MIRA)
 
     assert "Tomas is a baker of rye bread." in (lines := await texts(services))
     assert not {old.fact, other.fact} & set(lines)
@@ -148,7 +148,7 @@ async def test_lines_that_the_user_wrote_or_edited_stay(services: AppServices, w
 
 async def test_a_successor_that_stands_in_another_notebook_is_not_written_twice(services: AppServices, work: str):
     day = now().date()
-    await services.mind.notebooks.create(MIRA, "Braga", [Conclusion("Tomas works as a nurse in Braga.", day)])
+    await services.notebooks.create(MIRA, "Braga", [Conclusion("Tomas works as a nurse in Braga.", day)])
     await over(services, *NEW_JOB)
 
     assert len([line for line in await texts(services) if "nurse" in line]) == 1
@@ -160,7 +160,7 @@ async def test_a_notebook_written_automatically_goes_with_its_last_line(services
         await services.facts.forget_fact(fact.guid)
     await write(services)
 
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert await services.notebooks.notebooks_of(MIRA) == []
     assert not list((services.paths.notebooks / MIRA).glob("*.md"))
     assert all(work not in path.read_text(encoding="utf-8") for path in (services.paths.notebooks / MIRA).glob("*.txt"))
 
@@ -189,12 +189,12 @@ async def test_undoing_that_all_facts_were_forgotten_brings_the_notebook_back(se
 
     await services.facts.restore_facts(facts)
     assert sorted(await write(services)) == sorted(before)
-    (restored,) = await services.mind.notebooks.notebooks_of(MIRA)
+    (restored,) = await services.notebooks.notebooks_of(MIRA)
     assert restored.name == work
     for fact in facts:
         await services.facts.forget_fact(fact.guid)
     assert await write(services) == []
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert await services.notebooks.notebooks_of(MIRA) == []
 
 
 @pytest.mark.parametrize("change", ["rename", "delete"])
@@ -205,36 +205,36 @@ async def test_undoing_that_a_fact_was_forgotten_creates_no_notebook_that_the_us
     await services.facts.forget_fact(baker.guid)
     await write(services)
     if change == "rename":
-        await services.mind.notebooks.rename(MIRA, work, "My days")
+        await services.notebooks.rename(MIRA, work, "My days")
     else:
-        await services.mind.notebooks.delete(MIRA, work)
+        await services.notebooks.delete(MIRA, work)
 
     await services.facts.restore_facts([baker])
     await write(services)
 
-    titles = [item.notebook.title for item in await services.mind.notebooks.notebooks_of(MIRA)]
+    titles = [item.notebook.title for item in await services.notebooks.notebooks_of(MIRA)]
     assert titles == (["My days"] if change == "rename" else [])
 
 
 async def test_a_notebook_goes_with_the_only_day_it_was_about(services: AppServices, work: str):
-    await services.privacy.days.erase((now() - timedelta(days=3)).astimezone().date(), MIRA)
+    await services.days.erase((now() - timedelta(days=3)).astimezone().date(), MIRA)
 
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert await services.notebooks.notebooks_of(MIRA) == []
 
 
 async def test_a_notebook_that_an_earlier_version_wrote_goes_as_well(services: AppServices, work: str):
     (services.paths.notebooks / MIRA / "automatic.txt").unlink()
-    await services.mind.notebook_writer._notebook_undo.mark_created(MIRA)  # as at the start
+    await services.notebook_writer._notebook_undo.mark_created(MIRA)  # as at the start
     for fact in await services.facts.facts_of(MIRA):
         await services.facts.forget_fact(fact.guid)
     await write(services)
 
-    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert await services.notebooks.notebooks_of(MIRA) == []
 
 
 @pytest.mark.parametrize("change", ["head", "rename", "edit", "create"])
 async def test_an_emptied_notebook_that_the_user_made_or_wrote_in_stays(services: AppServices, work: str, change: str):
-    notebooks = services.mind.notebooks
+    notebooks = services.notebooks
     text = await notebooks.load_text(MIRA, work)
     match change:
         case "head":
@@ -263,6 +263,6 @@ async def test_a_second_conversation_of_many_subjects_creates_no_second_notebook
     )
     await over(services, "I am allergic to nuts.", "Oh.", "I live in Braga.", "Yes?", "I play the violin.", "Fine.")
 
-    kept = await services.mind.notebooks.notebooks_of(MIRA)
+    kept = await services.notebooks.notebooks_of(MIRA)
     assert [item.notebook.title for item in kept].count("About Tomas") == 1
     assert len(kept) == len({item.notebook.title for item in kept})

@@ -72,7 +72,7 @@ async def another(folder: Path) -> AsyncIterator[AppServices]:
 
 async def lived(services: AppServices) -> ChatSession:
     """Give Mira a world, a portrait and a past with everything in it that a past can have."""
-    database, moment = services.core.database, now() - timedelta(days=40)
+    database, moment = services.database, now() - timedelta(days=40)
     world = await services.library.save_world(
         World(name="The Petrel", entries=[WorldEntry(name="Engine", content="It sulks.")])
     )
@@ -120,14 +120,14 @@ async def lived(services: AppServices) -> ChatSession:
     await SessionState(database).set(conversation.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
     known = [Conclusion("Ada Holm built it.", moment.date())]
-    await services.mind.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
-    await services.mind.moods.set_mood(MIRA, "energy", 0.1)
+    await services.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
+    await services.moods.set_mood(MIRA, "energy", 0.1)
     return conversation
 
 
 async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
-    kept = PersonaExport(services.core.database)
+    kept = PersonaExport(services.database)
     past = await kept.history_of(persona_id, None)
     talks = [conversation for guid in await kept.session_ids_of(persona_id) if (conversation := await kept.conversation(guid))]
     reported = [*past.memories, *past.facts, *past.forgotten]
@@ -153,7 +153,7 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
         page = await away.sessions.page(listed.guid, 0, 10)
         picture = away.library.avatar(received.persona)
         content = picture.read_bytes() if picture else b""
-        thoughts = [await away.core.turn_memories.get(message.id) for message in page]
+        thoughts = [await away.turn_memories.get(message.id) for message in page]
 
     here[0] |= {"name": "Mira aboard", "worlds": there[0]["worlds"]}
     assert there == without_paths(here)
@@ -170,12 +170,12 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
 
 async def test_messages_keep_their_data_and_sessions_their_switches(services: AppServices, tmp_path: Path):
     conversation = ChatSession(persona_id=MIRA)
-    await services.core.session_store.add_session(conversation)
+    await services.session_store.add_session(conversation)
     cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 2})
     for language, mode in (("en", MessageMode.TEXT), ("de", MessageMode.VOICE)):
         told = Alternative(content=language, language=language, is_sensitive=True, total_ms=7, degradations=[cut])
         message = Message(session_id=conversation.guid, role=Role.USER, mode=mode, alternatives=[told])
-        await services.core.session_store.add_message(message)
+        await services.session_store.add_message(message)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
 
     async with another(tmp_path / "away") as away:
@@ -201,7 +201,7 @@ def without_paths(value: object) -> object:
 @pytest.mark.parametrize("scope", [BundleScope.MEMORIES, EVERYTHING])
 async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: AppServices, tmp_path: Path, scope: BundleScope):
     conversation = await lived(services)
-    mind, later = services.mind, now() + timedelta(days=3)
+    mind, later = services, now() + timedelta(days=3)
     (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
     await mind.moods.apply_reading(
         MIRA, MoodReading(session=conversation.guid, at=now(), model="m.gguf", steps={"energy": 0.2})
@@ -215,7 +215,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     async with another(tmp_path / "away") as away:
         bundle = await away.bundles.read_bundle(file)
         received = await away.bundles.import_bundle(bundle, "Mira aboard")
-        her, there = received.persona.unique_name, away.mind
+        her, there = received.persona.unique_name, away
         texts = {
             kept.notebook.title: await there.notebooks.load_text(her, kept.name)
             for kept in await there.notebooks.notebooks_of(her)
@@ -284,10 +284,10 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     received = await services.bundles.import_bundle(await services.bundles.read_bundle(file))
     her = received.persona.unique_name
     texts = [
-        await services.mind.notebooks.load_text(her, kept.name) for kept in await services.mind.notebooks.notebooks_of(her)
+        await services.notebooks.load_text(her, kept.name) for kept in await services.notebooks.notebooks_of(her)
     ]
-    (recent,) = await services.mind.notebooks.list_recent(her)
-    reported = await services.mind.notebooks.load_text(her, recent.name)
+    (recent,) = await services.notebooks.list_recent(her)
+    reported = await services.notebooks.load_text(her, recent.name)
 
     assert sorted(texts) == ["# Con\n", "# Fog\n\n- One.", "# Fog\n\n- Two."]
     assert reported == "# Fog\n\n- Two."
@@ -407,7 +407,7 @@ async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services
     before = traces(services)
     table = ("memories", "messages", "turn_memories")[after]
     stumble = f"CREATE TRIGGER stumble BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-    await services.core.database.run(lambda connection: connection.execute(stumble))
+    await services.database.run(lambda connection: connection.execute(stumble))
 
     with pytest.raises(sqlite3.IntegrityError):
         await services.bundles.import_bundle(bundle)
@@ -481,7 +481,7 @@ async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(s
 
 async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(services: AppServices, tmp_path: Path):
     await lived(services)
-    chats = services.core.session_store
+    chats = services.session_store
     (conversation, *_rest) = await services.sessions.list(MIRA)
     chance = random.Random(7)
     for _ in range(300):
@@ -521,7 +521,7 @@ STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
 
 async def outcome(services: AppServices, steps: list[tuple[str, int, str]]) -> None:
     """Say, swipe, branch and hide, as told."""
-    chats = services.core.session_store
+    chats = services.session_store
     conversation = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
     said: list[Message] = []
     for what, pick, words in steps:
@@ -533,7 +533,7 @@ async def outcome(services: AppServices, steps: list[tuple[str, int, str]]) -> N
             own = {"parent_id": chosen.id, "alternatives": [Alternative(content=words)]}
             said.append(await chats.add_message(Message(session_id=conversation.guid, role=Role.ASSISTANT, **own)))
         elif what == "swipe":
-            await store_alternative(services.core.database, chosen.id, Alternative(content=words))
+            await store_alternative(services.database, chosen.id, Alternative(content=words))
         else:
             await chats.set_leaf(conversation.guid, chosen.id)
 

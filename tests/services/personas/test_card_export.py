@@ -146,7 +146,7 @@ async def test_mode_language_latency_and_degradations_come_and_go_with_a_chat(se
     cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 2})
     _greeting, asked, reply = await services.sessions.page(session.guid, 0, 99)
     changed = reply.current.model_copy(update={"degradations": [cut]})
-    await services.core.session_store.replace_alternative(reply.id, 0, changed)
+    await services.session_store.replace_alternative(reply.id, 0, changed)
     await services.card_export.export_chat(MIRA, tmp_path / "Vera.jsonl")
     text = (tmp_path / "Vera.jsonl").read_text(encoding="utf-8").replace("Mira", "Vera")
     (tmp_path / "Vera.jsonl").write_text(text, encoding="utf-8")

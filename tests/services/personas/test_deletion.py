@@ -43,13 +43,13 @@ async def lived(services: AppServices) -> None:
     await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
     await services.feedback.collect_remarks(MIRA)
     await services.objections.add_objection(MIRA, uuid4(), asked)
-    await ChangeLog(services.core.database).save_changes(RecordedChange(persona_id=MIRA, what="infer"))
-    await services.mind.moods.apply_reading(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
-    await services.mind.goals.save_request(MIRA, "Learn the stars.")
-    await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
-    thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
-    await services.mind.notebooks.delete(MIRA, thrown)
-    await services.core.app_state.set("notebooks", MIRA, {str(session.guid): 2})
+    await ChangeLog(services.database).save_changes(RecordedChange(persona_id=MIRA, what="infer"))
+    await services.moods.apply_reading(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
+    await services.goals.save_request(MIRA, "Learn the stars.")
+    await services.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
+    thrown = await services.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
+    await services.notebooks.delete(MIRA, thrown)
+    await services.app_state.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
     await services.research.restore(inquiry)
     await services.working_memory.save_entry(MIRA, session_namespace(session.guid), "page", "A whole page.")
@@ -68,11 +68,11 @@ async def rows_about(services: AppServices, persona_id: str) -> dict[str, int]:
             found[table] = sum(any(persona_id in str(cell) for cell in row) for row in rows)
         return {table: count for table, count in found.items() if count}
 
-    return await services.core.database.run(work)
+    return await services.database.run(work)
 
 
 async def count(services: AppServices, table: str) -> int:
-    return await services.core.database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    return await services.database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def files_of(folder: Path, persona_id: str) -> list[Path]:
@@ -111,20 +111,20 @@ async def test_restoring_a_persona_restores_all_of_it(services: AppServices, say
     assert [run.task for run in await services.activity_log.list_runs()] == ["something"]
     assert len(await services.feedback.list_feedback(MIRA)) == 1
     assert len(await services.research.list_inquiries()) == 1
-    assert len(await services.mind.moods.load_readings(MIRA)) == 1
-    assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
+    assert len(await services.moods.load_readings(MIRA)) == 1
+    assert len(await services.notebooks.notebooks_of(MIRA)) == 1
 
 
 async def test_what_belongs_to_others_stays(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(services)
-    await services.mind.goals.save_request(OTHER, "Learn the stars.")
-    await services.mind.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
+    await services.goals.save_request(OTHER, "Learn the stars.")
+    await services.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
     await services.research.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
 
     await services.library.delete_persona(MIRA)
     await services.trash.erase([next(one for one in await services.trash.list_items() if one.stem == MIRA)])
 
-    assert (await services.mind.goals.load_request(OTHER)).request == "Learn the stars."
-    assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(OTHER)] == ["Stars"]
+    assert (await services.goals.load_request(OTHER)).request == "Learn the stars."
+    assert [kept.notebook.title for kept in await services.notebooks.notebooks_of(OTHER)] == ["Stars"]
     assert [one.topic for one in await services.research.list_inquiries()] == ["Vega"]

@@ -118,11 +118,11 @@ async def test_plans_of_the_last_conversation_come_first(services: AppServices, 
 
 
 async def test_the_user_may_ask_for_a_goal(services: AppServices, tmp_path: Path, clock: Clock):
-    task = CustomGoal(services.mind.goals.load_request)
+    task = CustomGoal(services.goals.load_request)
     await begin(services, tmp_path / "model.json", clock, task, plan("Write a letter"))
     assert await services.activity_log.list_runs() == []
 
-    await services.mind.goals.save_request(MIRA, "Something with letters.", "Nothing in the morning.")
+    await services.goals.save_request(MIRA, "Something with letters.", "Nothing in the morning.")
     clock.go_on(hours=1)
     await services.background_runner.run_next_task()
 

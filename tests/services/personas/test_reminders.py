@@ -37,7 +37,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(services: AppServices, session: ChatSession):
     await say(services, session, "Good evening.")
-    memory = await services.mind.reminders.create_reminder(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
+    memory = await services.reminders.create_reminder(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
     early = await say(services, session, "Anything on your mind?")
 
     with later(3 * DAY):
@@ -57,7 +57,7 @@ async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_me
     services: AppServices, session: ChatSession
 ):
     await say(services, session, "Good evening.")
-    await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     with later(timedelta(minutes=10)):
         early = await say(services, session, "It smells good.")
     with later(timedelta(minutes=21)):
@@ -71,7 +71,7 @@ async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_me
 
 async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, session: ChatSession):
     await change_persona(services, disable_bot_guidance=True)
-    await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
     with later(timedelta(minutes=21)):
         assert (await say(services, session, "Hm.")).note is None
@@ -79,38 +79,38 @@ async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, 
 
 async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppServices):
     reported: list[tuple[str, str]] = []
-    services.mind.reminders.due.add(lambda found: reported.extend((persona, memory.name) for persona, memory in found))
-    await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    services.reminders.due.add(lambda found: reported.extend((persona, memory.name) for persona, memory in found))
+    await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
-    await services.mind.reminders.notify_due()
+    await services.reminders.notify_due()
     assert reported == []
     with later(timedelta(minutes=21)):
-        await services.mind.reminders.notify_due()
-        await services.mind.reminders.notify_due()
+        await services.reminders.notify_due()
+        await services.reminders.notify_due()
 
     assert reported == [(MIRA, "Take the cake out.")]
 
 
 async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, session: ChatSession):
     reported: list[object] = []
-    services.mind.reminders.due.add(reported.append)
-    memory = await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    services.reminders.due.add(reported.append)
+    memory = await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     await services.memory.forget_memory(memory.guid)
 
     with later(timedelta(minutes=21)):
-        await services.mind.reminders.notify_due()
+        await services.reminders.notify_due()
         assert (await say(services, session, "Hm.")).note is None
 
     assert reported == []
-    assert await services.mind.reminders.reminders_of(MIRA) == []
+    assert await services.reminders.reminders_of(MIRA) == []
 
 
 async def test_they_are_listed_the_next_one_first_until_they_were_told(services: AppServices):
-    await services.mind.reminders.create_reminder(MIRA, "Second.", now() + 2 * DAY)
-    await services.mind.reminders.create_reminder(MIRA, "First.", now() + DAY)
+    await services.reminders.create_reminder(MIRA, "Second.", now() + 2 * DAY)
+    await services.reminders.create_reminder(MIRA, "First.", now() + DAY)
     await services.memory.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
 
-    assert [one.content for one in await services.mind.reminders.reminders_of(MIRA)] == ["First.", "Second."]
+    assert [one.content for one in await services.reminders.reminders_of(MIRA)] == ["First.", "Second."]
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ async def test_they_are_listed_the_next_one_first_until_they_were_told(services:
 )
 async def test_one_without_words_or_in_the_past_is_refused(services: AppServices, text: str, when: datetime | date):
     with pytest.raises(LetheError):
-        await services.mind.reminders.create_reminder(MIRA, text, when)
+        await services.reminders.create_reminder(MIRA, text, when)
 
 
 async def test_today_is_no_past_day(services: AppServices):
-    memory = await services.mind.reminders.create_reminder(MIRA, "Water the plants.", now().astimezone().date())
+    memory = await services.reminders.create_reminder(MIRA, "Water the plants.", now().astimezone().date())
 
     assert memory.is_due(now())
 
@@ -200,19 +200,19 @@ def test_the_end_of_a_month_is_the_end_of_a_shorter_one():
 
 
 async def test_a_day_of_the_week_is_planned_and_cleared(services: AppServices):
-    before = await services.mind.week.save_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
-    await services.mind.week.save_plan(MIRA, Weekday.TUESDAY, "Market.")
+    before = await services.week.save_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
+    await services.week.save_plan(MIRA, Weekday.TUESDAY, "Market.")
 
     assert before == ""
-    assert await services.mind.week.load_plan(MIRA, Weekday.MONDAY) == "Tides and charts."
-    assert await services.mind.week.save_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
+    assert await services.week.load_plan(MIRA, Weekday.MONDAY) == "Tides and charts."
+    assert await services.week.save_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
     assert (await services.library.persona(MIRA)).schedule == {Weekday.TUESDAY: "Market."}
-    assert list(await services.mind.week.load_plans(MIRA)) == list(Weekday)
+    assert list(await services.week.load_plans(MIRA)) == list(Weekday)
 
 
 async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, session: ChatSession):
     await change_persona(services, sense_of_time=True)
-    await services.mind.week.save_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
+    await services.week.save_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
     await say(services, session, "Good night.")
 
     with later(DAY):
@@ -224,14 +224,14 @@ async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, se
 
 async def test_a_message_that_asks_for_a_reminder_sets_it_and_an_edit_replaces_it(services: AppServices, session: ChatSession):
     requested: list[MemoryUnit] = []
-    services.mind.reminders.requested.add(requested.append)
+    services.reminders.requested.add(requested.append)
     asked = await say(services, session, "Remind me to call the vet in 2 days, please.")
-    waiting = await services.mind.reminders.reminders_of(MIRA)
+    waiting = await services.reminders.reminders_of(MIRA)
 
     await services.message_editing.edit(asked.asked.id, "Remind me to call the vet in 3 days, please.")
     async for _event in services.chat.regenerate(session.guid, asked.reply.id):
         pass
-    replaced = await services.mind.reminders.reminders_of(MIRA)
+    replaced = await services.reminders.reminders_of(MIRA)
 
     assert [memory.content for memory in waiting] == ["Call the vet"]
     assert [memory.guid for memory in requested] == [waiting[0].guid, replaced[0].guid]
@@ -243,11 +243,11 @@ async def test_what_is_asked_for_twice_is_set_once(services: AppServices, sessio
         await say(services, session, request)
     await say(services, session, "Remind me to call the vet in 3 days.")
 
-    assert [memory.content for memory in await services.mind.reminders.reminders_of(MIRA)] == ["Call the vet"] * 2
+    assert [memory.content for memory in await services.reminders.reminders_of(MIRA)] == ["Call the vet"] * 2
 
 
 async def test_no_reminder_is_set_while_memory_is_off(services: AppServices, session: ChatSession):
     await services.preferences.set(memory_enabled=False)
     await say(services, session, "Remind me to call the vet in 2 days, please.")
 
-    assert await services.mind.reminders.reminders_of(MIRA) == []
+    assert await services.reminders.reminders_of(MIRA) == []

@@ -46,13 +46,13 @@ def loaded(services: AppServices) -> LoadedModel:
 
 async def next_prompt(services: AppServices, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
-    turn = await services.core.turn_loader.load(session.guid, loaded(services))
-    return await services.core.prompt_assembler.build_prefill(turn, loaded(services), TurnMemory())
+    turn = await services.turn_loader.load(session.guid, loaded(services))
+    return await services.prompt_assembler.build_prefill(turn, loaded(services), TurnMemory())
 
 
 async def sampler_of(services: AppServices, session: ChatSession, model: LoadedModel) -> SamplerPreset:
     """The sampler with which that model would write the next reply."""
-    return (await services.core.turn_loader.load(session.guid, model)).files.sampler
+    return (await services.turn_loader.load(session.guid, model)).files.sampler
 
 
 async def first_number(services: AppServices, session: ChatSession) -> int:
@@ -270,8 +270,8 @@ async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(
     await run_turn(services.chat.send(session.guid, "Well?"))
     reply = (await services.sessions.page(session.guid, 4, 1))[0]
 
-    turn = await services.core.turn_loader.load(session.guid, loaded(services), reply)
-    prompt = await services.core.prompt_assembler.build(turn, loaded(services))
+    turn = await services.turn_loader.load(session.guid, loaded(services), reply)
+    prompt = await services.prompt_assembler.build(turn, loaded(services))
 
     assert prompt.text.startswith(ahead)
     assert prompt.text.removeprefix(ahead).startswith("Well?")

@@ -44,7 +44,7 @@ async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_
     services: AppServices, session: ChatSession
 ):
     fields = {"name": "The storm", "content": "The mast broke.", "archived": True}
-    await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    await services.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     write_world(services, "isles", {"name": "Harbour law", "content": "No whistling.", "category": "world_info"})
     await change_persona(services, bio="{{memory:the storm}} {{memory:Harbour}} {{memory:nothing}}", worlds=["isles"])
 

@@ -124,6 +124,6 @@ async def test_a_session_takes_over_what_was_chosen_for_another(services, sessio
 
 @pytest.mark.parametrize("stored", ["broken", [1], {"spoken": None, "other": 1}, 3])
 async def test_an_unreadable_mode_is_as_if_nothing_was_chosen(services, session, stored):
-    await services.core.session_state.set(session.guid, SPEECH_KEY, json.loads(json.dumps(stored)))
+    await services.session_state.set(session.guid, SPEECH_KEY, json.loads(json.dumps(stored)))
 
     assert await services.session_speech.mode_of(session.guid) == SpeechMode(is_spoken=False, has_spoken_style=False)

@@ -50,13 +50,13 @@ def loaded(services: AppServices) -> LoadedModel:
 
 
 def frames_of(services: AppServices) -> StablePrefixes:
-    return services.core.stable_prefixes
+    return services.stable_prefixes
 
 
 async def prompt(services: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
-    turn = await services.core.turn_loader.load(session.guid, loaded(services))
-    return await services.core.prompt_assembler.build_prefill(turn, loaded(services), TurnMemory())
+    turn = await services.turn_loader.load(session.guid, loaded(services))
+    return await services.prompt_assembler.build_prefill(turn, loaded(services), TurnMemory())
 
 
 async def frame(services: AppServices, session: ChatSession) -> StablePrefix:
@@ -339,7 +339,7 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(serv
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
     assert "keeps bees" in await prompt(services, present)
-    await services.core.fact_store.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
+    await services.fact_store.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
 
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         await load(after, tmp_path)
@@ -469,7 +469,7 @@ async def reached(services: AppServices, session: ChatSession) -> StablePrefix:
 
 async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(services: AppServices, tmp_path: Path):
     questions = {}
-    database = services.core.database
+    database = services.database
     run, asked = database.run, [0]
 
     def counted(work: Callable[..., object]) -> object:
@@ -496,9 +496,9 @@ async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twe
 async def recapping(services: AppServices) -> RollingSummary:
     return RollingSummary(
         frames_of(services),
-        ConversationExtraction(services.core.structured_output),
+        ConversationExtraction(services.structured_output),
         services.qualification,
-        services.core.priority,
+        services.priority,
         services.preferences,
     )
 
@@ -599,8 +599,8 @@ async def test_truncation_is_reported_as_such_and_a_summary_as_a_summary(service
     for choice in ("summarise", "truncate", "summarise"):
         await services.preferences.set(history_overflow=choice)
         await prompt(services, present)
-        turn = await services.core.turn_loader.load(present.guid, loaded(services))
-        built = await services.core.prompt_assembler.build(turn, loaded(services))
+        turn = await services.turn_loader.load(present.guid, loaded(services))
+        built = await services.prompt_assembler.build(turn, loaded(services))
         kinds += [cut.kind for share in built.receipt.shares for cut in share.cuts if share.part is PromptPart.HISTORY]
         assert ("Earlier in this conversation" in built.text) is (choice == "summarise")
 
@@ -621,7 +621,7 @@ async def test_the_last_three_messages_stay_whatever_is_cut(services: AppService
 async def test_the_users_instructions_replace_those_for_the_rolling_summary(services: AppServices, script: Path):
     await services.preferences.set(max_reply=64, context=4096, summary_instructions="Write a {logbook} in rhyme.")
     await trusted(services, script, context=4096, answers=[{"paragraphs": ["Tomas likes much, and such."]}])
-    task = services.core.structured_output.load_prompt("recap")
+    task = services.structured_output.load_prompt("recap")
     keeper = await recapping(services)
     present = await hold(services, *marked("here", 200))
     await prompt(services, present)
@@ -699,7 +699,7 @@ async def test_a_session_of_an_older_version_keeps_its_prompt_until_its_history_
     await prompt(services, present)
     old = await frame(services, present)
     stored = old.model_dump(mode="json", exclude={"explains_memory"})
-    await services.core.session_state.set(present.guid, "frame", stored)
+    await services.session_state.set(present.guid, "frame", stored)
 
     unchanged = await prompt(services, present)
     await hold(services, *marked("here", 260)[2:], session=present)

@@ -30,7 +30,7 @@ async def found(services: AppServices, text: str, persona: str | None = None, se
 async def add_conversation(
     services: AppServices, *lines: str, days: float = 0, persona: str = MIRA
 ) -> tuple[ChatSession, list[Message]]:
-    session = await services.core.session_store.add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
+    session = await services.session_store.add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
     moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
     return session, [await spoke(services, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
 
@@ -109,7 +109,7 @@ async def test_facts_memories_and_summaries_are_found_too(services: AppServices)
 
 async def test_facts_that_were_replaced_are_found_and_marked(services: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-    await services.core.fact_store.save_facts(MIRA, old)
+    await services.fact_store.save_facts(MIRA, old)
     await services.facts.add(MIRA, "Tomas loves marmalade.")
     await services.indexing.index_all_pending()
 
@@ -124,7 +124,7 @@ async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: 
     first = await add_memory(services, reported, insertion=MemoryInsertion.NONE)
     for number in range(2 * MAX_UNINDEXED_PER_CALL):
         await add_memory(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
-        await services.core.fact_store.save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
+        await services.fact_store.save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(services, "marmalade")] == [first.guid]
     assert len(await found(services, "gulls")) == MAX_HITS
@@ -228,7 +228,7 @@ async def test_what_was_deleted_is_not_found(services: AppServices):
 async def test_a_message_on_another_branch_is_put_on_display(services: AppServices):
     session, (first, second, third) = await add_conversation(services, "One.", "Two.", "Three.")
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
-    await services.core.session_store.add_message(aside)
+    await services.session_store.add_message(aside)
 
     assert await services.session_editing.select_branch_of(session.guid, second.id)
     assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]
@@ -254,7 +254,7 @@ async def test_the_place_of_a_fact_is_where_it_was_said(services: AppServices):
 async def test_an_untitled_conversation_has_the_same_title_in_every_list(services: AppServices):
     session, (line, _answer) = await add_conversation(services, "The lantern is lit.", "“Aye.”")
     fact = ExtractedFact(fact="Tomas lit the lantern.", source_memories=[session.guid], source_messages=[line.id])
-    await services.core.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
+    await services.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
 
     (hit,) = await found(services, "lantern", MIRA)
     (source,) = await services.fact_lists.list_sources(fact)

@@ -106,7 +106,7 @@ async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
 
 
 async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(services: AppServices):
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     boat = MemoryUnit(content="A white boat in the harbour")
     waiting = MemoryUnit(content="A white cat in the harbour", insertion=MemoryInsertion.NATURAL)
     await keep(services, boat, waiting, MemoryUnit(content="Peanuts make him ill"))
@@ -118,7 +118,7 @@ async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones
 
 
 async def test_a_conversation_is_near_in_meaning_to_each_sentence_of_its_summary(services: AppServices):
-    services.core.memory_index.set_embedder(embed, "words")
+    services.memory_index.set_embedder(embed, "words")
     session = await hold(services, *NUTS)
     assert await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
@@ -166,7 +166,7 @@ async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(service
 
 async def end_sessions(services: AppServices) -> None:
     """As archiving marks them, without a title and a summary."""
-    await services.core.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
+    await services.database.run(lambda connection: connection.execute("UPDATE sessions SET archived = 1"))
 
 
 def known(text: str, session: ChatSession | None, day: datetime, **fields: object) -> ExtractedFact:
@@ -186,7 +186,7 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
         known("Tomas kept cats.", first, march, superseded=True),
         known("Tomas likes rain.", None, may, made_by=MadeBy.USER),
     ]
-    await services.core.fact_store.save_facts(HER, *facts)
+    await services.fact_store.save_facts(HER, *facts)
 
     timeline = await services.fact_lists.load_timeline(HER)
     months = timeline.group_by_month(include_others=False)
@@ -210,7 +210,7 @@ async def test_the_timeline_names_the_conversation_of_the_new_value_not_that_of_
     baker = await chats_of(services).add_session(ChatSession(persona_id=HER, name="The new oven", added=may))
     fact = known("Tomas works as a baker.", baker, may)
     inherited = fact.model_copy(update={"source_memories": [nurse.guid, baker.guid]})  # as earlier versions stored it
-    await services.core.fact_store.save_facts(HER, inherited)
+    await services.fact_store.save_facts(HER, inherited)
 
     (item,) = (await services.fact_lists.load_timeline(HER)).items
 
@@ -218,7 +218,7 @@ async def test_the_timeline_names_the_conversation_of_the_new_value_not_that_of_
 
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
-    await services.core.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
+    await services.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = ExportHeadings(
         "Known",
         "Pinned",

@@ -165,7 +165,7 @@ async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(se
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    assert await ArchiveJobs(services.core.database).requeue_parts(list(SessionPart), "good") == 0
+    assert await ArchiveJobs(services.database).requeue_parts(list(SessionPart), "good") == 0
     await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
     await again(services)
 
@@ -179,7 +179,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
     await services.archive_queue.archive_session(session.guid)
     by_rules = (await services.sessions.open(session.guid)).content
     await trusted(services, script, answers=answers(), crash_after=3)
-    await ArchiveJobs(services.core.database).requeue_parts(list(SessionPart), "good")
+    await ArchiveJobs(services.database).requeue_parts(list(SessionPart), "good")
     states = []
     for _start in range(3):
         await services.archive_queue.finish()
@@ -324,12 +324,12 @@ async def test_all_that_was_said_is_read_however_long_it_is(services: AppService
     session = await hold(services, *lines)
     prompts: list[str] = []
     await trusted(services, script, facts=False, answers=[LONG] * 60)
-    client = services.core.client
+    client = services.client
     generate = client.generate
     client.generate = lambda prompt, *rest, **more: (prompts.append(prompt), generate(prompt, *rest, **more))[1]  # type: ignore[method-assign, func-returns-value]
 
     said = to_utterances(await chats_of(services).page(session.guid, 0, len(lines)))
-    await ConversationExtraction(services.core.structured_output).summary(said)
+    await ConversationExtraction(services.structured_output).summary(said)
 
     assert len(prompts) > 2
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
@@ -374,7 +374,7 @@ async def test_archiving_again_changes_nothing(services: AppServices):
 
 async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await ArchiveJobs(services.core.database).start_archive(session.guid)
+    await ArchiveJobs(services.database).start_archive(session.guid)
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
@@ -388,7 +388,7 @@ async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServi
 
 async def copies_of_every_moment(services: AppServices, folder: Path) -> list[Path]:
     """From now on the home is copied after every change of the database."""
-    database, copies = services.core.database, []
+    database, copies = services.database, []
     run = database.run
     state = {"changes": -1}
 
@@ -495,7 +495,7 @@ async def test_a_summary_is_never_written_into_what_was_said(services: AppServic
 
 def queue_of(services: AppServices, check: Callable[[], Awaitable[object]]) -> ArchiveQueue:
     """A queue of the same house in which a model has to be checked, though it is scripted."""
-    core, archive_jobs = services.core, ArchiveJobs(services.core.database)
+    core, archive_jobs = services, ArchiveJobs(services.database)
     extraction = ConversationExtraction(core.structured_output)
     session_facts = SessionFacts(archive_jobs, core.facts, LlmFactExtraction(core.structured_output), core.preferences)
     archiver = SessionArchiver(core.session_store, core.facts, session_facts, extraction, core.qualification)
@@ -531,7 +531,7 @@ async def test_while_the_user_waits_for_an_answer_nothing_is_begun(services: App
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
     await services.archive_queue.archive_session(session.guid)
-    with services.core.priority.block_background():
+    with services.priority.block_background():
         working = asyncio.create_task(services.archive_queue.finish())
         for _moment in range(20):
             await asyncio.sleep(0.01)

@@ -24,7 +24,7 @@ LINES = (
 
 
 async def conversation(services: AppServices, *lines: str, days: float = 1) -> ChatSession:
-    session = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
+    session = await services.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
     for number, line in enumerate(lines):
         role = Role.ASSISTANT if number % 2 else Role.USER
         await spoke(services, session, line, before_now(days=days, minutes=-number), role)
@@ -172,7 +172,7 @@ async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(serv
     (greeting,) = await services.sessions.page(session.guid, 0, 9)
     assert (greeting.speaker_name, greeting.content) == ("Mirabel", "You are late, Tomas.")
     assert [one.sessions for one in news] == [(session.guid,)]
-    assert await TrashListing(services.core.database).list_items() == []
+    assert await TrashListing(services.database).list_items() == []
     await rewritten(services)
     assert await said(services, session) == []
     await rewritten(services, "Again, then.")

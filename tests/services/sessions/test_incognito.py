@@ -44,7 +44,7 @@ async def test_nothing_of_it_reaches_a_file_while_it_goes_on(services: AppServic
     await services.sessions.languages.finish()
     await services.indexing.index_all_pending()
     await add_memory(services)
-    await back_up(services.core.database.path)
+    await back_up(services.database.path)
     await services.bundles.export(MIRA, BundleScope.EVERYTHING, services.paths.home / "Mira.lethe")
 
     assert [message.content for message in await log(services, session)][1:4:2] == [
@@ -54,7 +54,7 @@ async def test_nothing_of_it_reaches_a_file_while_it_goes_on(services: AppServic
     assert await files_with(services) == []
     assert not any(CANARY in row.lower() for row in await dump(services))
     assert await services.facts.facts_of(MIRA) == []
-    assert services.core.cache_state.location_of(session, 0) is None
+    assert services.cache_state.location_of(session, 0) is None
 
 
 async def test_it_is_listed_only_where_it_is_asked_for(services: AppServices, session: ChatSession):
@@ -64,14 +64,14 @@ async def test_it_is_listed_only_where_it_is_asked_for(services: AppServices, se
     (shown,) = await services.sessions.list(MIRA, with_incognito=True)
     assert (shown.guid, shown.is_incognito, shown.title) == (session.guid, True, "")
     assert await services.session_editing.list_sessions(MIRA) == []
-    assert (await services.privacy.days.count_messages(MIRA)) == {}
+    assert (await services.days.count_messages(MIRA)) == {}
     assert (await services.sessions.resume(MIRA)).guid != session.guid
 
 
 async def test_it_goes_on_however_long_the_user_was_away(services: AppServices, session: ChatSession):
     await say(services, session, "Hello there, Mira.")
     later = (now() - timedelta(days=1)).isoformat()
-    await services.core.database.run(lambda c: c.execute("UPDATE sessions SET last_activity = ?", (later,)).rowcount)
+    await services.database.run(lambda c: c.execute("UPDATE sessions SET last_activity = ?", (later,)).rowcount)
 
     await say(services, session, "Are you still there?")
 
@@ -98,7 +98,7 @@ async def test_closed_it_is_gone(services: AppServices, session: ChatSession):
     assert await services.trash.list_items() == []
     assert await services.sessions.list(MIRA, with_incognito=True) == []
     tables = ("messages", "incognito_texts", "incognito_state")
-    counts = await services.core.database.run(lambda c: [c.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables])
+    counts = await services.database.run(lambda c: [c.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables])
     assert counts == [0, 0, 0]
 
 

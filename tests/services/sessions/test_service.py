@@ -101,7 +101,7 @@ async def test_a_conversation_can_be_ended_now_and_is_learnt_from(services: AppS
 async def test_a_conversation_of_one_word_is_ended_if_the_user_wants_it(services: AppServices, says: Says):
     await says("Yes.")
     session = await services.sessions.new("mira-test")
-    await services.core.session_store.add_message(
+    await services.session_store.add_message(
         Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Hello")])
     )
     await services.sessions.new("mira-test")
@@ -268,7 +268,7 @@ async def test_pages_beyond_the_end_are_empty(services: AppServices):
 
 async def silent_for(services: AppServices, session: ChatSession, minutes: float) -> None:
     """As if the conversation had been left so long ago."""
-    database, moment = services.core.database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
+    database, moment = services.database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
     await database.run(
         lambda connection: connection.execute(
             "UPDATE sessions SET last_activity = ? WHERE guid = ?",
@@ -322,7 +322,7 @@ async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_add
 
 async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(services: AppServices):
     session = await services.sessions.new("mira-test")
-    await services.core.session_store.add_message(Message(session_id=session.guid, role=Role.USER))
+    await services.session_store.add_message(Message(session_id=session.guid, role=Role.USER))
 
     second = await services.sessions.new("mira-test")
 

@@ -450,7 +450,7 @@ async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_n
     (second,) = results(await say(services, session, "Every Friday, please."))
     assert "does not repeat" in first.text
     assert "set before" in second.text
-    assert len(await services.mind.reminders.reminders_of(MIRA)) == 1
+    assert len(await services.reminders.reminders_of(MIRA)) == 1
 
 
 async def test_a_search_that_finds_nothing_certain_says_so(services: AppServices, session: ChatSession, says: Says):

@@ -74,7 +74,7 @@ def gate(
     if knows_localhost:
         out = NetworkRoute(resolve=Local(out), net=out.net)
     engines = (lambda *_who: engine) if engine is not None else create_engine
-    return WebGate(services.preferences, services.core.app_state, by_words, engines, PageFetcher(WebClock(sleep=no_sleep)), out)
+    return WebGate(services.preferences, services.app_state, by_words, engines, PageFetcher(WebClock(sleep=no_sleep)), out)
 
 
 @asynccontextmanager
@@ -348,7 +348,7 @@ async def test_bytes_are_counted_by_day(services: AppServices):
 
 
 async def test_a_damaged_list_begins_anew(services: AppServices):
-    await services.core.app_state.set(surfing_module.SCOPE, surfing_module.LIST_KEY, [{"nonsense": 1}])
+    await services.app_state.set(surfing_module.SCOPE, surfing_module.LIST_KEY, [{"nonsense": 1}])
 
     assert await gate(services).list_requests() == []
 

@@ -75,7 +75,7 @@ async def test_a_day_is_deleted_from_the_timeline(tmp_path: Path, echo_model):
 
 async def test_without_messages_no_day_can_be_deleted(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await scene.services.privacy.days.erase(now().astimezone().date())
+        await scene.services.days.erase(now().astimezone().date())
         scene.window.window_actions["erase_day"].trigger()
         dialog = await scene.dialog()
 
