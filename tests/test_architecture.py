@@ -121,7 +121,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "speech": (1272, 125, 36),
     "web": (857, 80, 21),
     "cli": (743, 68, 2),
-    "composition": (721, 96, 5),
+    "composition": (547, 96, 3),
     "(root)": (562, 74, 34),
     "config": (312, 7, 18),
     "dates": (142, 25, 0),
