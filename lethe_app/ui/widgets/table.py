@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -17,7 +17,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.line_list import paint_empty_text
-from lethe_app.ui.widgets.table_model import FilteredTableModel
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 Row = TypeVar("Row")
 
@@ -34,6 +34,22 @@ class ColumnFit:
     """Width that is left for the stretching column."""
     optional: tuple[int, ...] = ()
     """Columns that are hidden while they are empty in all visible rows."""
+
+
+def fit_of(columns: Sequence[Column[Any]]) -> ColumnFit | None:
+    """Return how columns give way, as each of them declares; None if the stretching one does not say how wide it has to be."""
+    min_stretch_width = max((column.min_width for column in columns), default=0)
+    hiding = sorted((column.hides_at, index) for index, column in enumerate(columns) if column.hides_at)
+    return (
+        ColumnFit(
+            {index: column.width for index, column in enumerate(columns) if column.width},
+            tuple(index for _order, index in reversed(hiding)),
+            min_stretch_width,
+            tuple(index for index, column in enumerate(columns) if column.is_optional),
+        )
+        if min_stretch_width
+        else None
+    )
 
 
 class Table(QTableView, Generic[Row]):
@@ -60,10 +76,10 @@ class Table(QTableView, Generic[Row]):
         column_fit: ColumnFit | None = None,
     ) -> None:
         """Set up the view. `accessible_name` is the accessible name; `empty_text` is the text shown if the list has no rows at
-        all.
+        all. Without a `column_fit`, the columns declare how they give way.
         """
         super().__init__()
-        self._column_fit = column_fit
+        column_fit = self._column_fit = column_fit or fit_of(table_model.columns)
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None
         optional = column_fit.optional if column_fit is not None else ()

@@ -46,7 +46,13 @@ class Column(Generic[Row]):
     sort_key: Callable[[Row], Any] | None = None
     """Sort key of a row; by default the casefolded text."""
     width: int = 120
-    """Initial width in pixels; 0 stretches the column."""
+    """Width in pixels for a text size of 13 pixels; 0 stretches the column."""
+    hides_at: int = 0
+    """Place in the order in which columns are hidden where the table is narrow, from 1; 0 keeps the column."""
+    is_optional: bool = False
+    """Hides the column while it is empty in all visible rows; it needs `hides_at` as well."""
+    min_width: int = 0
+    """Width of a stretching column, in pixels, to which the columns with `hides_at` give way."""
     is_right_aligned: bool = False
     colour: Callable[[Row], str] | None = None
     """Text colour of a row as `#rrggbb`, or an empty string for the default."""
