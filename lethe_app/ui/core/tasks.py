@@ -20,6 +20,8 @@ class TaskRunner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._keyed_tasks: dict[str, asyncio.Task[None]] = {}
         self._is_closed = False
+        self.last_steps: list[Callable[[], Work]] = []
+        """Functions that `close` runs when the tasks have ended, such as one that stores what was typed last."""
 
     def start_task(self, coroutine: Work, key: str = "") -> asyncio.Task[None] | None:
         """Run `coroutine` in the running event loop and return its task; None after `close`.
@@ -57,12 +59,17 @@ class TaskRunner:
             running.cancel()
 
     async def close(self) -> None:
-        """Cancel all tasks and wait until they have ended; errors on the way are still reported."""
+        """Cancel all tasks, wait until they have ended, and run the last steps; errors on the way are still reported."""
         self._is_closed = True
         waiting = list(self._tasks)
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+        for step in list(self.last_steps):
+            try:
+                await step()
+            except Exception as error:  # the steps after it are run all the same
+                self._report_error(error)
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

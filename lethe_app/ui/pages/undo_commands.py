@@ -64,6 +64,8 @@ class CommandRunner:
         """Create the runner; `on_step_done` is called after every step, also a failed one, to refresh the page."""
         self._stack, self._tasks, self._on_step_done = stack, tasks, on_step_done
         self._lock = asyncio.Lock()
+        self.is_open = True
+        """True until the page is closed; its undo stack may be used only while this is true."""
 
     def run_command(self, title: str, redo_step: Step, undo_step: Step) -> None:
         """Run `redo_step` now and push it as a command whose undo is `undo_step`. A failed command is reported and removed from
@@ -71,11 +73,13 @@ class CommandRunner:
         """
         self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
 
-    def notify_undoable(self, notifier: Notifier, text: str, restore: Step, is_open: Callable[[], bool]) -> None:
+    def notify_undoable(
+        self, notifier: Notifier, text: str, restore: Step, is_open: Callable[[], bool] = lambda: True
+    ) -> None:
         """Show a notification of the newest command, with a button that undoes it; undoing the command closes it.
 
-        Once another command is on top of the stack, or the page and its stack are gone and `is_open` returns False,
-        `restore` is run instead.
+        Once another command is on top of the stack, or the page and its stack are gone, and `is_open` is or
+        returns False, `restore` is run instead.
         """
         stack = self._stack
         command = stack.command(stack.index() - 1) if stack.index() else None
@@ -84,7 +88,8 @@ class CommandRunner:
             await restore()
 
         def undo() -> None:
-            if command is not None and is_open() and stack.index() and stack.command(stack.index() - 1) is command:
+            is_usable = command is not None and self.is_open and is_open()
+            if is_usable and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
                 self._tasks.start_task(run_restore())

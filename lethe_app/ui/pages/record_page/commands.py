@@ -1,0 +1,97 @@
+"""Commands of a list page. Each is declared once, for the head, the context menu, keys and the details of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from lethe_app.ui.core.palette import SPACE_2
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.flow_layout import FlowLayout
+
+Row = TypeVar("Row")
+Rows = Sequence[Any]
+
+
+class Key(StrEnum):
+    """Key that runs a command on the selected rows of a table, as it is written in the menu."""
+
+    OPEN = "Enter"
+    RENAME = "F2"
+    DELETE = "Del"
+
+
+def _always(_rows: Rows) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class RecordCommand(Generic[Row]):
+    """Command on selected records, or with `minimum` 0 on the page. `run` gets the records; a coroutine it returns is run as a
+    task.
+    """
+
+    title: str | Callable[[Sequence[Row]], str]
+    """Title of its button and menu entry, or a function that returns it for the selected records."""
+    run: Callable[[Sequence[Row]], Coroutine[Any, Any, None] | None]
+    keys: tuple[Key, ...] = ()
+    minimum: int = 1
+    """Number of records that it needs; 0 keeps it out of the context menu."""
+    maximum: int | None = None
+    is_shown: Callable[[Sequence[Row]], bool] = _always
+    """Whether the command applies to such records; its menu entry and its button beside the record are left out otherwise."""
+    is_enabled: Callable[[Sequence[Row]], bool] = _always
+    confirm: Callable[[Sequence[Row]], ConfirmDialog] | None = None
+    """Creates the dialog that asks before the command is run."""
+    in_menu: bool = True
+    in_head: bool = False
+    """Whether it has a button in the head of the page."""
+    icon: str = ""
+    tooltip: str = ""
+    is_primary: bool = False
+    needs_records: bool = True
+    """Whether its button in the head is hidden while the list has no records."""
+
+    def title_for(self, records: Sequence[Row]) -> str:
+        """Return the title for the selected records."""
+        return self.title if isinstance(self.title, str) else self.title(records)
+
+    def accepts(self, records: Sequence[Row]) -> bool:
+        """Return whether the command can be run on the selected records."""
+        is_counted = len(records) >= self.minimum and (self.maximum is None or len(records) <= self.maximum)
+        return is_counted and (not self.minimum or self.is_shown(records)) and self.is_enabled(records)
+
+
+class CommandButtons(QWidget):
+    """Buttons of commands on the record on display, for a card of its details."""
+
+    def __init__(
+        self,
+        commands: Sequence[RecordCommand[Any]],
+        run: Callable[[RecordCommand[Any], Rows], object],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Create the buttons; `run` is called with a command and the record on display."""
+        super().__init__(parent)
+        self._records: Rows = ()
+        self._buttons: list[tuple[RecordCommand[Any], QPushButton]] = []
+        flow = FlowLayout(self, spacing=SPACE_2)
+        for command in commands:
+            button = build_button(tooltip=command.tooltip, primary=command.is_primary)
+            button.clicked.connect(lambda _checked=False, command=command: run(command, self._records))
+            flow.addWidget(button)
+            self._buttons.append((command, button))
+        self.show_record(None)
+
+    def show_record(self, record: object | None) -> None:
+        """Show the buttons that apply to a record; None if there is none."""
+        self._records = () if record is None else (record,)
+        for command, button in self._buttons:
+            button.setText(command.title_for(self._records) if self._records or isinstance(command.title, str) else "")
+            button.setVisible(bool(self._records) and command.is_shown(self._records))
+            button.setEnabled(command.accepts(self._records))

@@ -1,0 +1,241 @@
+"""Filters above a list: chips, of which one or several are checked, and menus of values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, QSignalBlocker, Signal, SignalInstance
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
+
+from lethe_app.ui.core.palette import SPACE_1
+from lethe_app.ui.widgets.buttons import FilterMenu, build_chip
+from lethe_app.ui.widgets.flow_layout import FlowLayout
+
+Row = TypeVar("Row")
+Test = Callable[[Any], bool]
+
+
+class RecordFilter(Protocol):
+    """Filter of a list. `changed` is emitted for changes of the user, never by `reset` or `reveal`."""
+
+    @property
+    def changed(self) -> SignalInstance: ...
+
+    @property
+    def widgets(self) -> Sequence[QWidget]:
+        """Return the widgets of the filter, in the order of the row above the list."""
+        ...
+
+    def build_test(self) -> Test | None:
+        """Return the predicate of the listed records; None if all are."""
+        ...
+
+    def reset(self) -> None:
+        """Filter nothing, or go back to the first view."""
+
+    def reveal(self, record: Any) -> None:  # noqa: ANN401 - records of any kind
+        """Change as little as needed to list a record."""
+
+    def count_records(self, records: Iterable[Any]) -> Counter[Hashable]:
+        """Return for each value how many of the records have it."""
+        ...
+
+    def show_counts(self, counts: Mapping[Hashable, int], total: int) -> None:
+        """Offer the values that the records have; `total` is the number of all records."""
+
+    @property
+    def empty_text(self) -> str:
+        """Return why the list is empty although there are records; empty for the text of every list."""
+        ...
+
+
+class Checked(Enum):
+    """Which chips of a filter can be checked, and what they mean together."""
+
+    ONE = "one"
+    """Exactly one: a view of the list."""
+    ANY = "any"
+    """Several, of which a record has one: kinds of records."""
+    ALL = "all"
+    """Several, all of which a record has: properties."""
+
+
+@dataclass(frozen=True)
+class Chip(Generic[Row]):
+    """Choice of a chip filter."""
+
+    value: Hashable
+    title: str
+    test: Callable[[Row], bool]
+    tooltip: str = ""
+    empty_text: str = ""
+    """Text of the list while this is a view that lists nothing."""
+
+
+class ChipFilter(QObject, Generic[Row]):
+    """Chips above a list; those that all or none of the records pass are hidden, unless they are views."""
+
+    changed = Signal()
+
+    def __init__(self, chips: Sequence[Chip[Row]], checked: Checked = Checked.ALL, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._choices, self._checked = {chip.value: chip for chip in chips}, checked
+        self.chips: dict[Hashable, QPushButton] = {chip.value: build_chip(chip.title, chip.tooltip) for chip in chips}
+        self._group = QButtonGroup(self, exclusive=checked is Checked.ONE)
+        for chip in chips:
+            button = self.chips[chip.value]
+            self._group.addButton(button)
+            if checked is not Checked.ONE:
+                button.setAccessibleName(self.tr("Show only: {what}").format(what=chip.title))
+        self.reset()
+        self._group.buttonToggled.connect(self._on_toggled)
+
+    def _on_toggled(self, _button: QPushButton, is_checked: bool) -> None:
+        if is_checked or self._checked is not Checked.ONE:  # the chip that a view is left by is unchecked as well
+            self.changed.emit()
+
+    @property
+    def widgets(self) -> Sequence[QWidget]:
+        return list(self.chips.values())
+
+    @property
+    def selected(self) -> list[Hashable]:
+        """Return the values of the checked chips."""
+        return [value for value, button in self.chips.items() if button.isChecked()]
+
+    def select(self, *values: Hashable) -> None:
+        """Check these chips and no others, without emitting `changed`."""
+        with QSignalBlocker(self._group):
+            for value, button in self.chips.items():
+                if value in values or self._checked is not Checked.ONE:
+                    button.setChecked(value in values)
+
+    def reset(self) -> None:
+        self.select(*[next(iter(self.chips))] if self._checked is Checked.ONE else [])
+
+    def reveal(self, record: Row) -> None:
+        test = self.build_test()
+        if test is not None and not test(record):
+            views = [value for value, chip in self._choices.items() if chip.test(record)]
+            self.select(*views[:1]) if self._checked is Checked.ONE and views else self.reset()
+
+    def build_test(self) -> Callable[[Row], bool] | None:
+        tests = [self._choices[value].test for value in self.selected]
+        if len(tests) < 2:
+            return tests[0] if tests else None
+        combine = any if self._checked is Checked.ANY else all
+        return lambda record: combine(test(record) for test in tests)
+
+    def count_records(self, records: Iterable[Row]) -> Counter[Hashable]:
+        counts: Counter[Hashable] = Counter()
+        if self._checked is not Checked.ONE:
+            for record in records:
+                counts.update(value for value, chip in self._choices.items() if chip.test(record))
+        return counts
+
+    def show_counts(self, counts: Mapping[Hashable, int], total: int) -> None:
+        if self._checked is Checked.ANY:
+            self.select(*[value for value in self.selected if counts.get(value)])
+        for value, button in self.chips.items():
+            is_useful = self._checked is Checked.ONE or 0 < counts.get(value, 0) < total
+            button.setVisible(is_useful or button.isChecked())
+
+    @property
+    def empty_text(self) -> str:
+        return self._choices[self.selected[0]].empty_text if self._checked is Checked.ONE else ""
+
+
+class MenuFilter(FilterMenu[Any], Generic[Row]):
+    """Button with a menu of values, several of which can be checked; a record has to have one of them."""
+
+    def __init__(
+        self,
+        title: str,
+        values: Iterable[Hashable],
+        format_value: Callable[[Any], str],
+        value_of: Callable[[Row], Hashable],
+        parent: QWidget,
+    ) -> None:
+        """Create the menu; `value_of` returns the value of a record, or None if the filter does not concern it."""
+        super().__init__(title, values, format_value, parent)
+        self._value_of = value_of
+        self.empty_text = ""
+
+    @property
+    def widgets(self) -> Sequence[QWidget]:
+        return [self]
+
+    def build_test(self) -> Callable[[Row], bool] | None:
+        selected, value_of = self.selected, self._value_of
+        return (lambda record: value_of(record) in selected) if selected else None
+
+    def reset(self) -> None:
+        self.uncheck_all()
+
+    def reveal(self, record: Row) -> None:
+        if self.selected and self._value_of(record) not in self.selected:
+            self.reset()
+
+    def count_records(self, records: Iterable[Row]) -> Counter[Hashable]:
+        return Counter(value for record in records if (value := self._value_of(record)) is not None)
+
+    def show_counts(self, counts: Mapping[Any, int], total: int = 0) -> None:
+        super().show_counts(counts)
+
+
+class FilterRow(QWidget):
+    """Row of filters, all of which a record has to pass."""
+
+    changed = Signal()
+
+    def __init__(self, filters: Sequence[RecordFilter], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._filters = filters
+        self._counts: list[Counter[Hashable]] = [Counter() for _filter in filters]
+        self.chips = {value: chip for one in filters if isinstance(one, ChipFilter) for value, chip in one.chips.items()}
+        """All chips, by value."""
+        flow = FlowLayout(self, spacing=SPACE_1)
+        for one in filters:
+            one.changed.connect(self.changed)
+            for widget in one.widgets:
+                flow.addWidget(widget)
+
+    def build_test(self) -> Test | None:
+        """Return the predicate of all filters together; None if they filter nothing."""
+        tests = [test for one in self._filters if (test := one.build_test()) is not None]
+        if len(tests) < 2:
+            return tests[0] if tests else None
+        return lambda record: all(test(record) for test in tests)
+
+    def reset(self) -> None:
+        """Reset all filters."""
+        for one in self._filters:
+            one.reset()
+
+    def reveal(self, record: object) -> None:
+        """Change the filters that do not list a record."""
+        for one in self._filters:
+            one.reveal(record)
+
+    def start_counting(self) -> None:
+        """Forget the records counted before."""
+        self._counts = [Counter() for _filter in self._filters]
+
+    def count_records(self, records: Sequence[object]) -> None:
+        """Count some of the records, for `show_counts`."""
+        for one, counts in zip(self._filters, self._counts, strict=True):
+            counts.update(one.count_records(records))
+
+    def show_counts(self, total: int) -> None:
+        """Offer what the counted records have; `total` is their number."""
+        for one, counts in zip(self._filters, self._counts, strict=True):
+            one.show_counts(counts, total)
+
+    @property
+    def empty_text(self) -> str:
+        """Return why the filters list nothing; empty if none says so."""
+        return next(filter(None, (one.empty_text for one in self._filters)), "")

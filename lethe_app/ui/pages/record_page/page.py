@@ -1,0 +1,440 @@
+"""Page that lists records, as declared by a `RecordSpec`.
+
+A page of records subclasses `RecordPage`, calls `build_list` with what it declares, and says in `load_records` where the
+records come from. What every list does, it has from here: the table and its columns, the search, the filters, the number of
+records, the text of an empty list, the commands with their buttons, menu and keys, the record that is selected and its details,
+storing what is typed, undo, loading again after changes, and closing.
+
+    class NotesPage(RecordPage[Note]):
+        def __init__(self, context: PageContext, persona_selector: PersonaSelector, notes: NoteService) -> None:
+            super().__init__(context, tr("Notes"), persona_selector)
+            self.detail = NoteDetail()
+            self.build_list(RecordSpec(name=tr("Notes"), columns=[…], key=attrgetter("guid"), …), detail=self.detail)
+
+        async def load_records(self) -> Sequence[Note]:
+            return await self._notes.notes_of(self.persona_id)
+
+        def show_record(self, record: Note | None) -> None:
+            self.detail.show_note(record)
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from PySide6.QtCore import QLocale, QPoint, Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from lethe_app.errors import RecordMissing
+from lethe_app.services.events import Listeners
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
+from lethe_app.ui.pages.record_page.filters import FilterRow
+from lethe_app.ui.pages.record_page.loader import RecordLoader
+from lethe_app.ui.pages.record_page.saver import FieldSaver
+from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.undo_commands import CommandRunner, Step
+from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
+from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.table_model import FilteredTableModel
+
+Row = TypeVar("Row")
+RELOAD_DELAY_MS = 200
+"""Delay in milliseconds after which the list is read again; further changes within it restart it."""
+
+
+class RecordPage(Page, Generic[Row]):
+    """Page with filters above a list of records, and the details of the selected one beside it."""
+
+    rows: FilteredTableModel[Row]
+    table: Table[Row]
+    search: SearchField
+    """Field for the words that the records contain; hidden if the page declares no hint for it."""
+    filters: FilterRow
+    panes: ListDetailPanes
+
+    def __init__(self, context: PageContext, title: str, persona_selector: PersonaSelector | None = None) -> None:
+        """Create the frame; with a persona selector, the list is about one persona."""
+        super().__init__(context.theme, title)
+        self._context, self.persona_selector = context, persona_selector
+        self._unsubscribers: list[Callable[[], None]] = []
+        self._with_records: list[QWidget] = []
+        self._head_buttons_by_title: dict[str, tuple[RecordCommand[Row], QPushButton]] = {}
+        self._detail_buttons: list[CommandButtons] = []
+        self._wanted_key: Hashable = None
+        self._wants_focus = False
+        self._shown_key: Hashable = None
+        self.undo = CommandRunner(self.undo_stack, context.tasks, self.reload)
+        self.saver = FieldSaver(
+            self.undo_stack, context.tasks, context.notifier.report_error, self.store_fields, self.show_field
+        )
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self.reload)
+
+    # Building
+
+    def build_list(
+        self,
+        spec: RecordSpec[Row],
+        *,
+        detail: QStackedWidget | None = None,
+        empty_view: QWidget | None = None,
+        top: Sequence[QWidget | QLayout] = (),
+        search_row: Sequence[QWidget] = (),
+        head: Sequence[QWidget | QLayout] = (),
+    ) -> None:
+        """Create what the page declares, and begin to load it.
+
+        `detail` shows the selected record, with a placeholder at index 0. `empty_view` takes the place of list and details
+        while there are no records. `top` are rows above that of the search field, `search_row` widgets at its end, and `head`
+        rows below it and the filters.
+        """
+        self.spec = spec
+        self.rows = FilteredTableModel(spec.columns, spec.key, spec.search_text, is_casefolded=spec.is_casefolded)
+        self.table = Table(self.rows, self.theme, spec.name, spec.empty_text)
+        if spec.selects_one:
+            self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
+        if spec.sorted_by is not None:
+            self.table.sortByColumn(spec.sorted_by, Qt.SortOrder.AscendingOrder)
+        self.search, self.filters = SearchField(self.theme, spec.search_hint, self), FilterRow(spec.filters)
+        self.search.setVisible(bool(spec.search_hint))
+        self.loader = RecordLoader(self.rows, self._context.tasks, self.load_batches, self._count_batch, self._on_loaded)
+        for command in spec.commands:
+            if command.in_head:
+                self._add_head_button(command)
+        self._build_head_rows(top, search_row, head)
+        self._build_panes(detail, empty_view)
+        self._connect_list()
+        self._update_commands()
+        if self.persona_selector is not None:
+            self.persona_selector.chosen.connect(self._on_persona_chosen)
+            self.persona_selector.emit_chosen()
+        else:
+            self.reload()
+
+    def _add_head_button(self, command: RecordCommand[Row]) -> None:
+        title = command.title_for(())
+        button = self.add_button(title, lambda: self.run_command(command), command.icon, primary=command.is_primary)
+        button.setToolTip(command.tooltip)
+        self._head_buttons_by_title[title] = (command, button)
+
+    def button(self, title: str) -> QPushButton:
+        """Return the button of a command in the head."""
+        return self._head_buttons_by_title[title][1]
+
+    def build_command_buttons(self, *commands: RecordCommand[Row]) -> CommandButtons:
+        """Create the buttons of commands on the record on display, for its details."""
+        buttons = CommandButtons(commands, self.run_command)
+        self._detail_buttons.append(buttons)
+        return buttons
+
+    def show_with_records(self, *widgets: QWidget) -> None:
+        """Hide these widgets while the list has no records."""
+        self._with_records += widgets
+
+    def _build_head_rows(
+        self, top: Sequence[QWidget | QLayout], search_row: Sequence[QWidget], head: Sequence[QWidget | QLayout]
+    ) -> None:
+        self.head = QWidget()
+        column = QVBoxLayout(self.head)
+        column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        column.setSpacing(SPACE_2)
+        line = QHBoxLayout()
+        line.setSpacing(SPACE_2)
+        for widget in (self.persona_selector, self.search if self.spec.search_hint else None, *search_row):
+            if widget is not None:
+                line.addWidget(widget, int(widget is self.search))
+        middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if self.spec.filters else [])]
+        for row in (*top, *middle, *head):
+            column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
+        self.head.setVisible(bool(column.count()))
+        self.show_with_records(self.filters)
+        self.body.addWidget(self.head)
+
+    def _build_panes(self, detail: QStackedWidget | None, empty_view: QWidget | None) -> None:
+        self.stack = QStackedWidget()
+        if detail is not None:
+            self.panes = ListDetailPanes(self.theme, self.table, detail)
+            self.panes.detail_in_front.connect(self.head.setHidden)
+            self.guard_undo(detail)
+        self.stack.addWidget(self.table if detail is None else self.panes)
+        if empty_view is not None:
+            self.stack.addWidget(empty_view)
+        self.body.addWidget(self.stack, 1)
+
+    def _connect_list(self) -> None:
+        self.search.down_pressed.connect(self.table.setFocus)
+        self.search.textChanged.connect(lambda _text: self.apply_filter())
+        self.filters.changed.connect(self.apply_filter)
+        self.table.current_changed.connect(self._on_current_changed)
+        self.table.opened.connect(lambda record: self._run_key(Key.OPEN, [record]))
+        self.table.rename_requested.connect(lambda: self._run_key(Key.RENAME, self.selected_records))
+        self.table.delete_requested.connect(lambda records: self._run_key(Key.DELETE, records))
+        self.table.menu_requested.connect(self._show_menu)
+        self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_commands())
+
+    def follow(self, *listeners: Listeners[Any]) -> None:
+        """Read the list again when one of the services reports a change, but not one of another persona."""
+        self._unsubscribers += [each.add(self._on_change) for each in listeners]
+
+    def _on_change(self, change: object) -> None:
+        if self.persona_selector is None or not isinstance(change, str) or change == self.persona_id:
+            self._reload_timer.start()
+
+    # For subclasses
+
+    async def load_records(self) -> Sequence[Row]:
+        """Return the records of the list."""
+        raise NotImplementedError
+
+    async def load_batches(self) -> AsyncIterator[Sequence[Row]]:
+        """Yield the records in batches, each of which is listed at once; by default all of `load_records`."""
+        yield await self.load_records()
+
+    def show_record(self, record: Row | None) -> None:
+        """Show the selected record, or that none is selected."""
+
+    async def load_details(self, record: Row) -> Any:  # noqa: ANN401 - as `show_details` takes it
+        """Return what `show_details` needs about the record, if it takes a while to be loaded."""
+        del record
+
+    def show_details(self, record: Row, details: Any) -> None:  # noqa: ANN401 - as `load_details` returns it
+        """Show what was loaded about the record, which is still the selected one."""
+
+    async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
+        """Store fields of a record that `saver` was told to change, by name. Called after the page is closed, too, so it must
+        not touch widgets.
+        """
+        raise NotImplementedError
+
+    def show_field(self, key: Hashable, name: str, value: object) -> None:
+        """Show a field of a record that was typed, undone or redone, if the record is on display."""
+
+    def focus_details(self) -> None:
+        """Move the focus to the details, because the record was opened."""
+
+    def after_load(self) -> None:
+        """Do what is to be done when the list was read and before its record is shown."""
+
+    def on_persona_chosen(self) -> None:
+        """Do what is to be done when another persona was chosen, before its records are loaded."""
+
+    def build_row_filter(self) -> Callable[[Row], bool] | None:
+        """Return the predicate of the listed records; by default that of the filters."""
+        return self.filters.build_test()
+
+    @property
+    def search_words(self) -> str:
+        """Return the words that the listed records contain; by default what the search field says."""
+        return self.search.text()
+
+    def format_count(self) -> str:
+        """Return the number of records, for the head of the page; empty if there are none."""
+        shown, total = len(self.rows.visible_rows), self.rows.row_total
+        if shown == total:
+            return self.spec.format_total(total) if total else ""
+        text = self.tr("{shown} of {all}")
+        return text.format(shown=QLocale().toString(shown), all=self.spec.format_total(total))
+
+    def no_match_text(self) -> str:
+        """Return why no record is listed although there are some; empty for the usual text about the search."""
+        return "" if self.search_words else self.filters.empty_text
+
+    # The list
+
+    @property
+    def persona_id(self) -> str:
+        """Return the unique name of the persona that the page is about; empty if it is about none."""
+        return self.persona_selector.persona_id if self.persona_selector is not None else ""
+
+    def persona_choice(self) -> PersonaSelector | None:
+        return self.persona_selector
+
+    def first_focus_widget(self) -> QWidget:
+        return self.search if self.spec.search_hint else self.table
+
+    def reload(self) -> None:
+        """Read the list again now."""
+        self._reload_timer.stop()
+        if self.persona_selector is None or self.persona_id:
+            self.loader.reload()
+
+    def _on_persona_chosen(self, _persona_id: str) -> None:
+        self.on_persona_chosen()
+        self.loader.start_over()
+
+    def _count_batch(self, batch: Sequence[Row] | None) -> None:
+        self.filters.start_counting() if batch is None else self.filters.count_records(batch)
+
+    def _on_loaded(self) -> None:
+        has_records = bool(self.rows.row_total)
+        self.stack.setCurrentIndex(0 if has_records else self.stack.count() - 1)
+        for widget in self._with_records:
+            widget.setVisible(has_records)
+        self.filters.show_counts(self.rows.row_total)
+        self.after_load()
+        self.apply_filter()
+        if self._wanted_key is not None and self.select_record(self._wanted_key):
+            self._wanted_key = None
+        elif self.spec.selects_first and self.table.current_row is None and self.rows.visible_rows:
+            self.table.select_row(self.spec.key(self.rows.visible_rows[0]))
+        self._show_current()
+
+    def apply_filter(self) -> None:
+        """List the records that the search field and the filters let pass."""
+        self.table.no_match_text = self.no_match_text()
+        self.rows.set_filter(self.search_words, self.build_row_filter())
+        self.subtitle.set_full_text(self.format_count())
+        self._update_commands()
+
+    def reveal_record(self, record: Row) -> None:
+        """Change the search and the filters so that they list a record."""
+        self.search.clear()
+        self.filters.reveal(record)
+        self.apply_filter()
+
+    # The selected record
+
+    @property
+    def selected_records(self) -> list[Row]:
+        """Return the selected records; without a selection the one on display."""
+        current = self.table.current_row
+        return self.table.selected_rows or ([current] if current is not None else [])
+
+    def is_current(self, record: Row) -> bool:
+        """Return whether a record is still the current one."""
+        current = self.table.current_row
+        return current is not None and self.spec.key(current) == self.spec.key(record)
+
+    def select_record(self, key: Hashable) -> bool:
+        """Select a record, and list it if the filters hide it; return False if there is no such record."""
+        if self.table.select_row(key):
+            return True
+        hidden = next((record for record in self.rows.all_rows if self.spec.key(record) == key), None)
+        if hidden is not None:
+            self.reveal_record(hidden)
+        return hidden is not None and self.table.select_row(key)
+
+    def select_when_loaded(self, key: Hashable) -> None:
+        """Select a record once the list contains it, unless the user moves to another one first."""
+        self._wanted_key = key
+
+    def go_to_record(self, persona_id: str, key: Hashable, *, takes_focus: bool = False) -> None:
+        """Choose a persona and show one of its records, as soon as it is loaded."""
+        self._wanted_key, self._wants_focus = key, takes_focus
+        self.panes.show_detail()
+        if self.persona_selector is not None:
+            self.persona_selector.choose_persona(persona_id)
+        self._wanted_key = key
+        self.reload()
+
+    def _on_current_changed(self, record: Row | None) -> None:
+        key = self.spec.key(record) if record is not None else None
+        if key != self._shown_key:
+            if record is not None and key != self._wanted_key:
+                self._wanted_key, self._wants_focus = None, False  # the user has moved on meanwhile
+            self._show_current()
+
+    def _show_current(self) -> None:
+        record = self.table.current_row
+        self._shown_key = self.spec.key(record) if record is not None else None
+        for buttons in self._detail_buttons:
+            buttons.show_record(record)
+        self.show_record(record)
+        task_key = f"details {id(self)}"
+        if record is None:
+            self._context.tasks.cancel(task_key)
+        else:
+            self._context.tasks.start_task(self._load_and_show(record), key=task_key)
+
+    async def _load_and_show(self, record: Row) -> None:
+        await self.saver.save()
+        try:
+            details = await self.load_details(record)
+        except RecordMissing:
+            return  # deleted meanwhile; the list is about to say so
+        if self.is_current(record):
+            self.show_details(record, details)
+            if self._wants_focus:
+                self._wants_focus = False
+                self.focus_details()
+
+    # Commands
+
+    def run_command(self, command: RecordCommand[Row], records: Sequence[Row] | None = None) -> None:
+        """Run a command on records, by default the selected ones, after asking if it does; nothing if it does not apply."""
+        chosen = self.selected_records if records is None else records
+        if not command.accepts(chosen):
+            return
+        if command.confirm is not None:
+            self._context.tasks.start_task(self._ask_and_run(command, chosen), key=f"dialog {id(self)}")
+        elif (work := command.run(chosen)) is not None:
+            self._context.tasks.start_task(work)
+
+    async def _ask_and_run(self, command: RecordCommand[Row], records: Sequence[Row]) -> None:
+        if command.confirm is not None and await run_dialog(command.confirm(records)):
+            work = command.run(records)
+            if work is not None:
+                await work
+
+    def _run_key(self, key: Key, records: Sequence[Row]) -> None:
+        command = next((one for one in self.spec.commands if key in one.keys and one.accepts(records)), None)
+        if command is not None:
+            self.run_command(command, records)
+
+    def _update_commands(self) -> None:
+        records, has_records = self.selected_records, bool(self.rows.row_total)
+        for command, button in self._head_buttons_by_title.values():
+            button.setEnabled(command.accepts(records))
+            button.setVisible(has_records or not command.needs_records)
+
+    def _show_menu(self, position: QPoint) -> None:
+        records = self.selected_records
+        shown = [one for one in self.spec.commands if one.in_menu and one.minimum and records and one.is_shown(records)]
+        entries = [
+            MenuEntry(
+                "\t".join([one.title_for(records), *one.keys[:1]]),
+                partial(self.run_command, one, records),
+                one.accepts(records),
+            )
+            for one in shown
+        ]
+        if entries:
+            popup_menu(self, position, entries)
+
+    def run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str = "") -> None:
+        """Run a step now, when what was typed is stored, as a command that `undo_step` takes back, and read the list again
+        after each of them. A notice offers to undo it, also after the page was closed.
+        """
+
+        async def save_and_redo() -> None:
+            await self.saver.save()
+            await redo_step()
+
+        self.undo.run_command(title, save_and_redo, undo_step)
+        if notice:
+            self.undo.notify_undoable(self._context.notifier, notice, undo_step)
+
+    async def confirm_leave(self) -> bool:
+        await self.saver.save()
+        return True
+
+    def close_page(self) -> None:
+        self.saver.close()
+        if self.persona_selector is not None:
+            self.persona_selector.close_field()
+        super().close_page()
+        self.undo.is_open = False
+        self._reload_timer.stop()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+        for key in ("details", "dialog"):
+            self._context.tasks.cancel(f"{key} {id(self)}")
+        self.loader.close()
