@@ -68,18 +68,18 @@ async def test_an_empty_list_says_why(
     tmp_path: Path, lines: tuple[str, ...], archived: bool, settings: dict[str, object], words: str
 ):
     async with facts_of(tmp_path, *lines, archived=archived, **settings) as (_scene, page):
-        await until(lambda: words in page.empty_state.reason_label.text())
+        await until(lambda: words in page.reason_label.text())
 
-        assert page.stack.currentWidget() is page.empty_state
-        assert page.empty_state.settings_button.isVisible() is ("turned off" in words)
-        assert page.empty_state.extract_button.isVisible() is ("turned off" not in words)
+        assert page.stack.currentIndex() == 1
+        assert page.settings_button.isVisible() is ("turned off" in words)
+        assert page.first_extract_button.isVisible() is ("turned off" not in words)
 
 
 async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path):
     async with facts_of(tmp_path, fact_retrieval=False) as (scene, page):
-        await until(page.empty_state.settings_button.isVisible)
+        await until(page.settings_button.isVisible)
 
-        press(page.empty_state.settings_button)
+        press(page.settings_button)
 
         await until(lambda: isinstance(scene.page, SettingsPage))
         settings = scene.page
@@ -92,9 +92,9 @@ async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path)
 async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tmp_path: Path):
     async with facts_of(tmp_path, *NUTS) as (scene, page):
         await add_conversation(scene, "Another", *SMALL_TALK)
-        await until(page.empty_state.extract_button.isVisible)
+        await until(page.first_extract_button.isVisible)
 
-        press(page.empty_state.extract_button)
+        press(page.first_extract_button)
 
         await until(lambda: listed(page) == LEARNT and page.stack.currentIndex() == 0 and page.extract_button.isEnabled())
         assert page.extraction_bar.isHidden()
@@ -112,7 +112,7 @@ async def test_a_second_extraction_waits_for_the_end_of_the_first(tmp_path: Path
     monkeypatch.setattr(FactExtraction, "extract_all", extract_all)
     async with facts_of(tmp_path, *NUTS) as (scene, page):
         await scene.services.core.session_store.add_session(ChatSession(persona_id="tamsin", name="The zoo"))
-        button = page.empty_state.extract_button
+        button = page.first_extract_button
         await until(button.isVisible)
         press(button)
         await until(lambda: "mira" in running)
@@ -156,14 +156,14 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         await until(lambda: page.rows.row_total == 3)
 
         assert listed(page) == {facts[0].fact, facts[1].fact}
-        assert not page.filters.kind_menu.actions_by_value[FactKind.HEALTH].isVisible()
-        page.filters.kind_menu.actions_by_value[FactKind.WORK].trigger()
+        assert not page.kind_menu.actions_by_value[FactKind.HEALTH].isVisible()
+        page.kind_menu.actions_by_value[FactKind.WORK].trigger()
         assert listed(page) == {facts[0].fact}
-        page.select_fact(facts[0].guid)
+        page.select_record(facts[0].guid)
         await until(lambda: page.detail.fact is not None)
         assert "A new statement about “job” replaces this fact." in words_in(page.detail)
-        page.filters.kind_menu.actions_by_value[FactKind.WORK].trigger()
-        page.select_fact(facts[1].guid)
+        page.kind_menu.actions_by_value[FactKind.WORK].trigger()
+        page.select_record(facts[1].guid)
         await until(lambda: "A new statement about “job of Ines” replaces this fact." in words_in(page.detail))
         press(page.filters.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}

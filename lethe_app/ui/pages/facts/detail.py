@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from lethe_app.domain.facts import ExtractedFact, FactKind
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.fact_lists import FactSource
 from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.labels.facts import format_attribute, format_kind
+from lethe_app.ui.core.labels.facts import format_attribute
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.pages.facts.table_model import format_maker, format_weight
-from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.pages.facts.table_model import format_kind_or_nothing, format_maker, format_weight
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
-from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
@@ -31,48 +29,27 @@ MAX_SOURCES = 20
 class FactDetail(DetailPane):
     """Detail pane of the selected fact. It only emits signals; the page carries out the actions."""
 
-    text_edited = Signal(object, str)
-    """The fact, and its new text."""
-    pin_requested = Signal(object, bool)
-    forget_requested = Signal(object)
-    restore_requested = Signal(object, bool)
-    """The fact, and True if it is to supersede its successor."""
+    text_edited = Signal(str, str)
+    """The text before the change, and the new one."""
     source_requested = Signal(object)
     fact_requested = Signal(object)
     """GUID of another fact to select."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, buttons: QWidget, parent: QWidget | None = None) -> None:
+        """Create the pane; `buttons` are those of the commands on a fact."""
         super().__init__(self.tr("Select a fact to see its sources."), MIN_WIDTH, WIDTH, parent)
         self.fact: ExtractedFact | None = None
         self._successor: UUID | None = None
-        self._emitted_text = ""
-        """Text that was already emitted by `text_edited` but is not yet stored in the fact shown."""
-        self._build()
-
-    def _build(self) -> None:
+        self._text = ""
+        """Text of the field before the change that is being emitted."""
         card, column = create_card()
         column.setSpacing(SPACE_2)
         self.field = TextAreaField(self.tr("Fact text"), 2, 10)
-        self.field.edited.connect(lambda _text: self._update_save_button())
-        self.field.focused.connect(lambda has_focus: None if has_focus else self.apply_text())
-        self.save_button = build_button(self.tr("Save changes"), self.apply_text)
+        self.field.edited.connect(self._on_edited)
+        self.field.focused.connect(lambda has_focus: None if has_focus else self._refill_empty_field())
         self._metadata_label = build_small_label("")
-        for widget in (self.field, self._metadata_label):
+        for widget in (self.field, build_small_label(self.tr("Changes are saved as you type.")), self._metadata_label, buttons):
             column.addWidget(widget)
-        column.addWidget(self.save_button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.pin_button = build_button(
-            self.tr("Pin"), lambda: self._emit_for_fact(self.pin_requested, not self._shown_fact.pinned)
-        )
-        self.forget_button = build_button(self.tr("Forget…"), lambda: self.forget_requested.emit(self._shown_fact))
-        self.restore_button = build_button(self.tr("Restore fact"), lambda: self._emit_for_fact(self.restore_requested, False))
-        self.replace_button = build_button(
-            self.tr("Replace newer fact"), lambda: self._emit_for_fact(self.restore_requested, True)
-        )
-        buttons = QWidget()
-        flow = FlowLayout(buttons, spacing=SPACE_2)
-        for button in (self.pin_button, self.restore_button, self.replace_button, self.forget_button):
-            flow.addWidget(button)
-        column.addWidget(buttons)
         self._successor_card, successor_column = create_card(self.tr("Replaced by"))
         self.successor_button = SourceButton("", "")
         self.successor_button.clicked.connect(lambda: self.fact_requested.emit(self._successor))
@@ -82,36 +59,44 @@ class FactDetail(DetailPane):
         for part in (card, self._successor_card, source_card):
             self._sheet.add_widget(part)
 
-    @property
-    def _shown_fact(self) -> ExtractedFact:
-        assert self.fact is not None
-        return self.fact
-
-    def show_fact(self, fact: ExtractedFact | None, successor: ExtractedFact | None, *, is_core: bool) -> None:
-        """Show a fact without its sources, which follow by `show_sources`. Unsaved text of the same fact is kept."""
+    def show_fact(
+        self, fact: ExtractedFact | None, successor: ExtractedFact | None, unsaved_text: str | None, *, is_core: bool
+    ) -> None:
+        """Show a fact without its sources, which follow by `show_sources`; `unsaved_text` is what was typed and is not stored
+        yet.
+        """
         is_same = fact is not None and self.fact is not None and fact.guid == self.fact.guid
-        unsaved_text = self.field.text if is_same and self.field.text.strip() != self._shown_fact.fact else None
-        self.fact, self._emitted_text = fact, ""
+        self.fact = fact
         if fact is None:
             self.setCurrentIndex(0)
             return
-        self.field.set_text(unsaved_text if unsaved_text is not None else fact.fact)
+        if not is_same or self.field.text.strip() != fact.fact:  # a space at the end may be followed by a word
+            self.set_text(unsaved_text if unsaved_text is not None else fact.fact)
         self._metadata_label.setText(self._metadata_of(fact, is_core=is_core))
         self._metadata_label.setToolTip(self._rank_of(fact))
-        self.pin_button.setText(self.tr("Unpin") if fact.pinned else self.tr("Pin"))
-        self.pin_button.setVisible(not fact.superseded)
-        self.restore_button.setVisible(fact.superseded)
-        self.replace_button.setVisible(fact.superseded and successor is not None)
         self._successor_card.setVisible(fact.superseded and successor is not None)
         self._successor = successor.guid if successor is not None else None
         if successor is not None:
             since = self.tr("since {day}").format(day=format_date(successor.first_seen.timestamp()))
             self.successor_button.show_lines(successor.fact, since)
-        self._update_save_button()
         self.setCurrentWidget(self._sheet)
         if not is_same:
             self.show_sources(None)
             self._sheet.verticalScrollBar().setValue(0)
+
+    def set_text(self, text: str) -> None:
+        """Show a text in the field without emitting `text_edited`."""
+        self._text = text
+        self.field.set_text(text)
+
+    def _on_edited(self, text: str) -> None:
+        before, self._text = self._text, text
+        self.text_edited.emit(before, text)
+
+    def _refill_empty_field(self) -> None:
+        """Show the stored text again if the field was emptied, which stores nothing."""
+        if self.fact is not None and not self.field.text.strip():
+            self.set_text(self.fact.fact)
 
     def show_sources(self, sources: list[FactSource] | None) -> None:
         """Show the messages a fact was extracted from; None while they are being loaded."""
@@ -131,31 +116,12 @@ class FactDetail(DetailPane):
             no_sources_text = self.tr("Added by you, or the conversation was deleted.")
             self._source_column.addWidget(build_small_label(no_sources_text))
 
-    def apply_text(self) -> None:
-        """Emit `text_edited` if the text in the field was changed; an empty field gets the stored text back."""
-        text = self.field.text.strip()
-        if self.fact is not None and text and text not in {self.fact.fact, self._emitted_text}:
-            # A click on the button also takes the focus from the field, so this runs twice; the text is emitted once only.
-            self._emitted_text = text  # leaving the field by a click on the button is asking once
-            self.text_edited.emit(self.fact, text)
-        elif self.fact is not None and not text:
-            self.field.set_text(self.fact.fact)
-        self._update_save_button()
-
-    def _emit_for_fact(self, signal: SignalInstance, value: bool) -> None:
-        signal.emit(self._shown_fact, value)
-
-    def _update_save_button(self) -> None:
-        text = self.field.text.strip()
-        self.save_button.setVisible(self.fact is not None and bool(text) and text != self.fact.fact)
-
     def _metadata_of(self, fact: ExtractedFact, *, is_core: bool) -> str:
         first, last = format_date(fact.first_seen.timestamp()), format_date(fact.last_seen.timestamp())
         mentions = format_count(fact.reference_count, self.tr("Mentioned once"), self.tr("Mentioned {n} times"))
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
-        kind = "" if fact.kind is FactKind.OTHER else format_kind(fact.kind)
         lines = [when.format(times=mentions, day=first, first=first, last=last)]
-        lines.append(" · ".join(filter(None, (kind, format_maker(fact.made_by)))))
+        lines.append(" · ".join(filter(None, (format_kind_or_nothing(fact), format_maker(fact.made_by)))))
         if fact.key and not fact.pinned and not fact.superseded:
             lines.append(self.tr("A new statement about “{key}” replaces this fact.").format(key=format_attribute(fact)))
         if fact.in_story:

@@ -27,7 +27,7 @@ class ExtractionBar(QWidget):
         super().__init__(parent)
         self._context = context
         self._fact_service, self._fact_extraction = fact_service, fact_extraction
-        self._is_stopped = self._is_closed = False
+        self._is_stopped = self._is_closed = self.is_running = False
         self.progress_label = ElidedLabel()
         self.progress_label.setProperty("small", True)
         self.progress_bar = QProgressBar()
@@ -48,10 +48,11 @@ class ExtractionBar(QWidget):
         """Extract facts from all sessions of the persona, then notify the user how many facts there are, unless it was
         stopped.
         """
-        self._is_stopped = False
+        self._is_stopped, self.is_running = False, True
         try:
             is_done = await self._fact_extraction.extract_all(persona_id, self._show_progress)
         finally:
+            self.is_running = False
             if not self._is_closed:
                 self.hide()
                 self.ended.emit()

@@ -1,4 +1,4 @@
-"""Table model of facts: its columns, and the six views that filter it."""
+"""List of facts: its columns, and the six views that filter it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
+from lethe_app.ui.widgets.table_model import Column
 
-FACT, SUBJECT, KIND, LAST_SEEN, MENTIONS = range(5)
+SUBJECT = 1
+"""Index of the column that the list is sorted by at first: what is known of one person stands together."""
 
 
 class FactListView(StrEnum):
@@ -26,59 +28,84 @@ class FactListView(StrEnum):
 
     KNOWN = "known"
     PINNED = "pinned"
-    CORE = "told"
+    CORE = "core"
     MINE = "mine"
     STORY = "story"
     REPLACED = "replaced"
 
 
-def format_view(view: FactListView) -> str:
-    """Return the label of a view's chip."""
+def build_views(core: Set[UUID]) -> ChipFilter[ExtractedFact]:
+    """Return the filter by view; `core` are the facts that are in every prompt, which the caller may update in place."""
     tr = QCoreApplication.translate
-    return {
-        FactListView.KNOWN: tr("Fact", "Known"),
-        FactListView.PINNED: tr("Fact", "Pinned"),
-        FactListView.CORE: tr("Fact", "Always included"),
-        FactListView.MINE: tr("Fact", "Added by you"),
-        FactListView.STORY: tr("Fact", "Roleplay"),
-        FactListView.REPLACED: tr("Fact", "Replaced"),
-    }[view]
+    return ChipFilter(
+        [
+            Chip(
+                FactListView.KNOWN,
+                tr("Fact", "Known"),
+                lambda fact: not fact.superseded and not fact.in_story,
+                tr("Fact", "Show what the persona knows now"),
+            ),
+            Chip(
+                FactListView.PINNED,
+                tr("Fact", "Pinned"),
+                lambda fact: fact.pinned and not fact.superseded,
+                tr("Fact", "Show the facts you have pinned, which are in every prompt"),
+                tr("Fact", "No pinned facts. Pinned facts are always included in the prompt."),
+            ),
+            Chip(
+                FactListView.CORE,
+                tr("Fact", "Always included"),
+                lambda fact: fact.guid in core,
+                tr("Fact", "Show the facts that are in every prompt"),
+            ),
+            Chip(
+                FactListView.MINE,
+                tr("Fact", "Added by you"),
+                lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
+                tr("Fact", "Show the facts you have written or changed"),
+                tr("Fact", "You have not added any facts yet."),
+            ),
+            Chip(
+                FactListView.STORY,
+                tr("Fact", "Roleplay"),
+                lambda fact: fact.in_story and not fact.superseded,
+                tr("Fact", "Show what was said in character; it stays in its conversation"),
+                tr("Fact", "No facts from roleplay yet. Facts said in character stay in their conversation."),
+            ),
+            Chip(
+                FactListView.REPLACED,
+                tr("Fact", "Replaced"),
+                lambda fact: fact.superseded,
+                tr("Fact", "Show what newer facts have replaced"),
+                tr("Fact", "No fact has been replaced by a newer one yet."),
+            ),
+        ],
+        Checked.ONE,
+    )
 
 
-def explain_view(view: FactListView) -> str:
-    """Return the tooltip of a view's chip."""
+def build_columns(theme: Theme, core: Set[UUID]) -> list[Column[ExtractedFact]]:
+    """Return the columns; `core` is read again for every row drawn, so the caller may update it in place."""
     tr = QCoreApplication.translate
-    return {
-        FactListView.KNOWN: tr("Fact", "Show what the persona knows now"),
-        FactListView.PINNED: tr("Fact", "Show the facts you have pinned, which are in every prompt"),
-        FactListView.CORE: tr("Fact", "Show the facts that are in every prompt"),
-        FactListView.MINE: tr("Fact", "Show the facts you have written or changed"),
-        FactListView.STORY: tr("Fact", "Show what was said in character; it stays in its conversation"),
-        FactListView.REPLACED: tr("Fact", "Show what newer facts have replaced"),
-    }[view]
 
+    def row_icon(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
+        colour = theme.palette.amber if fact.pinned or fact.guid in core else theme.palette.muted
+        return load_icon("pin" if fact.pinned else "memory", colour)
 
-def format_empty_view(view: FactListView) -> str:
-    """Return the text of an empty view; an empty string where the table's default text applies."""
-    tr = QCoreApplication.translate
-    return {
-        FactListView.PINNED: tr("Fact", "No pinned facts. Pinned facts are always included in the prompt."),
-        FactListView.MINE: tr("Fact", "You have not added any facts yet."),
-        FactListView.STORY: tr("Fact", "No facts from roleplay yet. Facts said in character stay in their conversation."),
-        FactListView.REPLACED: tr("Fact", "No fact has been replaced by a newer one yet."),
-    }.get(view, "")
+    def text_colour(fact: ExtractedFact) -> str:
+        return theme.palette.muted if fact.superseded else ""
 
-
-def view_predicate(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
-    """Return the predicate of a view; `core` are the facts that are in every prompt."""
-    return {
-        FactListView.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
-        FactListView.PINNED: lambda fact: fact.pinned and not fact.superseded,
-        FactListView.CORE: lambda fact: fact.guid in core,
-        FactListView.MINE: lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
-        FactListView.STORY: lambda fact: fact.in_story and not fact.superseded,
-        FactListView.REPLACED: lambda fact: fact.superseded,
-    }[view]
+    one_line: Callable[[ExtractedFact], str] = lambda fact: " ".join(fact.fact.split())  # noqa: E731 - short
+    last_seen: Callable[[ExtractedFact], str] = lambda fact: format_date(fact.last_seen.timestamp())  # noqa: E731 - short
+    mentions: Callable[[ExtractedFact], str] = lambda fact: str(fact.reference_count)  # noqa: E731 - short
+    return [
+        # Many facts are long quotations.
+        Column(tr("Fact", "Fact"), one_line, width=0, min_width=480, colour=text_colour, icon=row_icon),
+        Column(tr("Fact", "About"), name_subject, width=128, hides_at=4),
+        Column(tr("Fact", "Type"), format_kind_or_nothing, width=128, hides_at=2, is_optional=True),
+        Column(tr("Fact", "Last seen"), last_seen, attrgetter("last_seen"), width=112, hides_at=3),
+        Column(tr("Fact", "Mentions"), mentions, attrgetter("reference_count"), width=84, hides_at=1, is_right_aligned=True),
+    ]
 
 
 def format_maker(maker: MadeBy) -> str:
@@ -91,45 +118,11 @@ def format_maker(maker: MadeBy) -> str:
     }[maker]
 
 
-def build_fact_rows(theme: Theme, core: Set[UUID]) -> FilteredTableModel[ExtractedFact]:
-    """Return the table model of facts; `core` is read again for every row drawn, so the caller may update it in place."""
-    tr = QCoreApplication.translate
-
-    def row_icon(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
-        colour = theme.palette.amber if fact.pinned or fact.guid in core else theme.palette.muted
-        return load_icon("pin" if fact.pinned else "memory", colour)
-
-    def text_colour(fact: ExtractedFact) -> str:
-        return theme.palette.muted if fact.superseded else ""
-
-    columns = [
-        Column[ExtractedFact](tr("Fact", "Fact"), _fact_text, width=0, colour=text_colour, icon=row_icon),
-        Column[ExtractedFact](tr("Fact", "About"), name_subject, width=128),
-        Column[ExtractedFact](tr("Fact", "Type"), _kind, width=88),
-        Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
-        Column[ExtractedFact](
-            tr("Fact", "Mentions"), _mention_count, sort_key=attrgetter("reference_count"), width=84, is_right_aligned=True
-        ),
-    ]
-    return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("fact"))
-
-
 def format_weight(fact: ExtractedFact) -> str:
     """Return the weight that decides which facts are in every prompt; empty for a superseded fact."""
     return "" if fact.superseded else QLocale().toString(calculate_weight(fact), "f", 1)
 
 
-def _mention_count(fact: ExtractedFact) -> str:
-    return str(fact.reference_count)
-
-
-def _kind(fact: ExtractedFact) -> str:
+def format_kind_or_nothing(fact: ExtractedFact) -> str:
+    """Return the kind of a fact; empty for one of no particular kind."""
     return "" if fact.kind is FactKind.OTHER else format_kind(fact.kind)
-
-
-def _last_seen(fact: ExtractedFact) -> str:
-    return format_date(fact.last_seen.timestamp())
-
-
-def _fact_text(fact: ExtractedFact) -> str:
-    return " ".join(fact.fact.split())

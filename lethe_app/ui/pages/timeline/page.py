@@ -41,6 +41,7 @@ from lethe_app.ui.pages.timeline.list import (
     TimelineRowKind,
     filter_rows,
 )
+from lethe_app.ui.pages.undo_commands import CommandRunner, Step
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -68,7 +69,8 @@ class TimelinePage(PersonaListPage):
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
         self.row_model = TimelineModel(self)
-        self.edits = FactEdits(self, context, fact_service, lambda _fact: self._schedule_reload())
+        self._undo = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
+        self.edits = FactEdits(context, fact_service, self._run_undoable)
         self._build()
         self._unsubscribers += [
             fact_service.changed.add(self._reload_if_chosen),
@@ -108,7 +110,7 @@ class TimelinePage(PersonaListPage):
 
     def close_page(self) -> None:
         super().close_page()
-        self.edits.is_open = False
+        self._undo.is_open = False
 
     def first_focus_widget(self) -> QWidget:
         return self.fact_list
@@ -223,7 +225,13 @@ class TimelinePage(PersonaListPage):
         self._context.navigator.open(FactsRoute(self.persona_selector.persona_id, fact.guid, is_editing=True))
 
     def _forget_fact(self, fact: ExtractedFact) -> None:
-        self.edits.ask_to_forget(self.persona_selector.persona_id, self.persona_selector.persona_name, [fact])
+        persona_id, name = self.persona_selector.persona_id, self.persona_selector.persona_name
+        self._context.tasks.start_task(self.edits.ask_and_forget(persona_id, name, [fact]), key="fact dialog")
+
+    def _run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str) -> None:
+        self._undo.run_command(title, redo_step, undo_step)
+        if notice:
+            self._undo.notify_undoable(self._context.notifier, notice, undo_step)
 
     def _open_row(self, row: TimelineRow) -> None:
         self._context.tasks.start_task(self._open_source(row), key="timeline source")
