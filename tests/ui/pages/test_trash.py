@@ -72,11 +72,11 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
         dialog.reject()
         await until(lambda: not dialog.isVisible())
         assert len(await scene.services.trash.list_items()) == 1
-        page.erase_selected()
+        page.button("Delete permanently…").click()
         (await scene.dialog()).accept()
 
         await until(lambda: page.rows.row_total == 0)
-        assert not page.empty_button.isEnabled()
+        assert not page.button("Empty Trash…").isVisible()
 
 
 async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
@@ -89,7 +89,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         chip = next(each for each in page.findChildren(QPushButton) if each.text() == format_kind(TrashKind.MEMORY))
         chip.click()
         assert [item.title for item in page.rows.visible_rows] == ["The lamp"]
-        page.empty_button.click()
+        page.button("Empty Trash…").click()
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Empty Trash (2 items)"
@@ -108,7 +108,7 @@ async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Pat
         await until(lambda: scene.controller.messages.rowCount() == 2)
         page = await trash_page(scene, 1)
 
-        page.restore_button.click()
+        page.button("Restore").click()
 
         await until(lambda: scene.words == ["One.", "Two.", "Three."])
 
@@ -149,7 +149,7 @@ async def test_the_item_of_the_preview_can_be_restored_without_a_selection(tmp_p
 
         page.table.clearSelection()
 
-        assert page.restore_button.isEnabled()
-        page.restore_button.click()
+        assert page.button("Restore").isEnabled()
+        page.button("Restore").click()
         await until(lambda: page.rows.row_total == 0)
         assert (await scene.services.sessions.open(session.guid)).guid == session.guid
