@@ -112,7 +112,7 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 1)
 
-        page.clear_button.click()
+        page.button("Clear log…").click()
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
         button = next(each for each in dialog.findChildren(QPushButton) if each.text().startswith("Clear"))
@@ -121,7 +121,7 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
 
         assert await scene.services.web_gate.list_requests() == []
         assert page.day_label.text() == "No requests today."
-        assert page.clear_button.isHidden()
+        assert page.button("Clear log…").isHidden()
 
 
 @pytest.mark.parametrize(

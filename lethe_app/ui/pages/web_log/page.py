@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -24,125 +25,99 @@ from lethe_app.ui.core.labels.web_requests import (
     request_details,
 )
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.list_page import ListPage
+from lethe_app.ui.pages.record_page.commands import RecordCommand
+from lethe_app.ui.pages.record_page.page import RecordPage
+from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
-
-REQUEST, KIND, HOST, REASON, TIME, RECEIVED = range(6)
-WIDTHS = {KIND: 130, HOST: 170, REASON: 230, TIME: 176, RECEIVED: 112}
-HIDEABLE_COLUMNS = (REASON, TIME, HOST, RECEIVED, KIND)
-MIN_REQUEST_WIDTH = 240
+from lethe_app.ui.widgets.table_model import Column
 
 
-class WebLogPage(ListPage):
+class WebLogPage(RecordPage[OutgoingRequest]):
     """Page that lists requests and follows new ones while it is open."""
 
     def __init__(self, context: PageContext, web_gate: WebGate, preferences: Preferences) -> None:
         super().__init__(context, QCoreApplication.translate("WebLogPage", "Network log"))
         self._web_gate, self._preferences = web_gate, preferences
-        self.rows = self._build_rows()
-        self._build()
-        self._connect()
-        self._show_settings(preferences.current)
-        self._schedule_reload()
-
-    def _build_rows(self) -> FilteredTableModel[OutgoingRequest]:
-        def row_icon(request: OutgoingRequest) -> Any:  # noqa: ANN401 - Qt's own type
-            return load_icon("warning" if request.trouble else ICON_NAMES[request.purpose], self.theme.palette.muted)
-
-        columns = [
-            Column[OutgoingRequest](self.tr("Request"), attrgetter("what"), width=0, icon=row_icon),
-            Column[OutgoingRequest](self.tr("Type"), format_purpose, width=WIDTHS[KIND]),
-            Column[OutgoingRequest](self.tr("Sent to"), lambda one: one.to, width=WIDTHS[HOST]),
-            Column[OutgoingRequest](self.tr("Reason"), attrgetter("why"), width=WIDTHS[REASON]),
-            Column[OutgoingRequest](
-                self.tr("Time"), lambda one: format_date_time(one.when), sort_key=attrgetter("when"), width=WIDTHS[TIME]
-            ),
-            Column[OutgoingRequest](
-                self.tr("Received"),
-                format_result,
-                sort_key=attrgetter("received"),
-                width=WIDTHS[RECEIVED],
-                is_right_aligned=True,
-            ),
-        ]
-        return FilteredTableModel(
-            columns, key=attrgetter("id"), search_text=lambda one: f"{one.what} {one.host} {one.to} {one.why}"
-        )
-
-    def _build(self) -> None:
-        self.clear_button = self.add_button(self.tr("Clear log…"), self.clear_log)
         self.allow_check = QCheckBox(self.tr("Allow internet search"))
         self.day_label = build_small_label("")
-        self.search = SearchField(self.theme, self.tr("Search network log"))
-        empty_text = self.tr(
-            "No requests yet\n\n"
-            "Nothing leaves this computer unless you allow it. Once you do, every search and every page that is requested is"
-            " listed here, with what was sent, to whom and why.\n\nExample: “weather in Porto” · Search · duckduckgo.com ·"
-            " Mira, for a reply · 14:05"
+        clear = RecordCommand[OutgoingRequest](
+            self.tr("Clear log…"), lambda _requests: self._clear_log(), minimum=0, in_head=True, confirm=self._confirm_clearing
         )
-        self.table: Table[OutgoingRequest] = Table(
-            self.rows, self.theme, self.tr("Network log"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
+        self.build_list(
+            RecordSpec(
+                name=self.tr("Network log"),
+                columns=self._build_columns(),
+                key=attrgetter("id"),
+                search_text=lambda one: f"{one.what} {one.host} {one.to} {one.why}",
+                search_hint=self.tr("Search network log"),
+                empty_text=self.tr(
+                    "No requests yet\n\n"
+                    "Nothing leaves this computer unless you allow it. Once you do, every search and every page that is"
+                    " requested is listed here, with what was sent, to whom and why.\n\nExample: “weather in Porto” · Search ·"
+                    " duckduckgo.com · Mira, for a reply · 14:05"
+                ),
+                commands=[clear],
+                format_total=lambda count: format_count(count, self.tr("{n} request"), self.tr("{n} requests")),
+            ),
+            top=[self.allow_check, self.day_label],
         )
-        self.search.down_pressed.connect(self.table.setFocus)
+        self.show_with_records(self.search)
         self.detail = QLabel()
         self.detail.setObjectName("outgoing_detail")
         self.detail.setTextFormat(Qt.TextFormat.PlainText)
         self.detail.setWordWrap(True)
         self.detail.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
         self.detail.hide()
-        self._add_head(self.allow_check, self.day_label, self.search)
-        self.body.addWidget(self.table, 1)
         self.body.addWidget(self.detail)
-
-    def _connect(self) -> None:
-        preferences = self._preferences
-        self._unsubscribers += [
-            self._web_gate.changed.add(self._reload_later),
-            preferences.changed.add(self._show_settings),
-        ]
+        self.follow(web_gate.changed)
+        self._unsubscribers.append(preferences.changed.add(self._show_settings))
         self.allow_check.toggled.connect(self._set_allowed)
-        self.search.textChanged.connect(self.rows.set_filter)
-        self.table.current_changed.connect(self._show_detail)
+        self._show_settings(preferences.current)
+
+    def _build_columns(self) -> list[Column[OutgoingRequest]]:
+        def row_icon(request: OutgoingRequest) -> Any:  # noqa: ANN401 - Qt's own type
+            return load_icon("warning" if request.trouble else ICON_NAMES[request.purpose], self.theme.palette.muted)
+
+        tr = self.tr
+        return [
+            Column(tr("Request"), attrgetter("what"), width=0, min_width=240, icon=row_icon),
+            Column(tr("Type"), format_purpose, width=130, hides_at=1),
+            Column(tr("Sent to"), attrgetter("to"), width=170, hides_at=3),
+            Column(tr("Reason"), attrgetter("why"), width=230, hides_at=5),
+            Column(tr("Time"), lambda one: format_date_time(one.when), attrgetter("when"), width=176, hides_at=4),
+            Column(tr("Received"), format_result, attrgetter("received"), width=112, hides_at=2, is_right_aligned=True),
+        ]
 
     def first_focus_widget(self) -> QWidget:
         return self.table if self.rows.row_total else self.allow_check
 
-    # the list
+    # The list
 
-    async def _reload(self) -> None:
+    async def load_records(self) -> Sequence[OutgoingRequest]:
         requests, days = await self._web_gate.list_requests(), await self._web_gate.daily_totals()
-        self.rows.set_rows(requests)
-        for widget in (self.clear_button, self.search):
-            widget.setVisible(bool(requests))
         self.day_label.setText(format_daily_traffic(days.get(day_of(now()))))
-        self.subtitle.set_full_text(
-            format_count(len(requests), self.tr("{n} request"), self.tr("{n} requests")) if requests else ""
-        )
+        return requests
 
-    def _show_detail(self, request: object) -> None:
-        self.detail.setVisible(isinstance(request, OutgoingRequest))
-        if isinstance(request, OutgoingRequest):
-            self.detail.setText(request_details(request))
+    def show_record(self, record: OutgoingRequest | None) -> None:
+        self.detail.setVisible(record is not None)
+        if record is not None:
+            self.detail.setText(request_details(record))
             self.detail.setAccessibleName(self.detail.text())
 
-    def clear_log(self) -> None:
-        """Delete the log and the cached web pages after confirmation."""
-        self._context.tasks.start_task(self._confirm_and_clear(), key="outgoing dialog")
-
-    async def _confirm_and_clear(self) -> None:
+    def _confirm_clearing(self, _requests: Sequence[OutgoingRequest]) -> ConfirmDialog:
         title = self.tr("Clear network log?")
         text = self.tr("The log and the cached web pages will be deleted. This cannot be undone.")
         count = format_count(self.rows.row_total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
-        if await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, count, is_final=True)):
-            await self._web_gate.clear_log()
-            self._schedule_reload()
+        return ConfirmDialog(self._context.dialog_parent, title, text, count, is_final=True)
 
-    # the switch
+    async def _clear_log(self) -> None:
+        await self._web_gate.clear_log()
+        self.reload()
+
+    # The switch
 
     def _set_allowed(self, is_allowed: bool) -> None:
         was_allowed = self._preferences.current.web_allowed
