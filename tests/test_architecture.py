@@ -108,7 +108,7 @@ LONG_PATTERNS = 259
 LONG_WORD_LISTS = 90
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (31842, 3708, 416),
+    "ui": (32342, 3786, 427),
     "services": (15861, 1808, 303),
     "brain": (11971, 1139, 180),
     "storage": (4531, 638, 62),
