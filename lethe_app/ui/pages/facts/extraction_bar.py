@@ -19,7 +19,8 @@ BAR_WIDTH = 160
 class ExtractionBar(QWidget):
     """Runs an extraction and shows its progress; hidden otherwise."""
 
-    ended = Signal()
+    changed = Signal(bool)
+    """An extraction has begun, or with False ended."""
 
     def __init__(
         self, context: PageContext, fact_service: FactService, fact_extraction: FactExtraction, parent: QWidget | None = None
@@ -44,18 +45,22 @@ class ExtractionBar(QWidget):
         row.addWidget(self.stop_button)
         self.hide()
 
-    async def run_extraction(self, persona_id: str, name: str) -> None:
+    def start_extraction(self, persona_id: str, name: str) -> None:
         """Extract facts from all sessions of the persona, then notify the user how many facts there are, unless it was
         stopped.
         """
         self._is_stopped, self.is_running = False, True
+        self.changed.emit(True)
+        self._context.tasks.start_task(self._run_extraction(persona_id, name))
+
+    async def _run_extraction(self, persona_id: str, name: str) -> None:
         try:
             is_done = await self._fact_extraction.extract_all(persona_id, self._show_progress)
         finally:
             self.is_running = False
             if not self._is_closed:
                 self.hide()
-                self.ended.emit()
+                self.changed.emit(False)
         if is_done:
             facts = [fact for fact in await self._fact_service.facts_of(persona_id) if not (fact.superseded or fact.in_story)]
             fact_count = format_count(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))

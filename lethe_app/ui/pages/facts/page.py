@@ -79,7 +79,7 @@ class FactPage(RecordPage[ExtractedFact]):
         self.extract_button = self.button(self.extract_command.title_for(()))
         self.show_with_records(self.core_label)
         self.follow(fact_service.changed)
-        self.extraction_bar.ended.connect(self._on_extraction_ended)
+        self.extraction_bar.changed.connect(self._on_extraction_changed)
         self.detail.text_edited.connect(self._on_text_edited)
         self.detail.source_requested.connect(lambda source: context.open_session(source.session, source.message))
         self.detail.fact_requested.connect(self.select_record)
@@ -241,14 +241,11 @@ class FactPage(RecordPage[ExtractedFact]):
 
     def extract_again(self) -> None:
         """Extract facts from all sessions of the persona again, one session after the other."""
-        self._context.tasks.start_task(self.extraction_bar.run_extraction(self.persona_id, self.persona_selector.persona_name))
-        self._enable_extraction(is_enabled=False)
+        self.extraction_bar.start_extraction(self.persona_id, self.persona_selector.persona_name)
 
-    def _on_extraction_ended(self) -> None:
-        self._enable_extraction(is_enabled=True)
-        self.reload()
-
-    def _enable_extraction(self, *, is_enabled: bool) -> None:
-        """Enable both buttons that start an extraction, or disable them, because the bar shows only one."""
-        self.extract_button.setEnabled(is_enabled)
-        self.first_extract_button.setEnabled(is_enabled)
+    def _on_extraction_changed(self, is_running: bool) -> None:
+        # Both buttons that start an extraction, because the bar shows only one.
+        self.update_commands()
+        self.first_extract_button.setEnabled(not is_running)
+        if not is_running:
+            self.reload()

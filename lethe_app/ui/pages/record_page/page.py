@@ -112,7 +112,7 @@ class RecordPage(Page, Generic[Row]):
         self._build_head_rows(top, search_row, head)
         self._build_panes(detail, empty_view)
         self._connect_list()
-        self._update_commands()
+        self.update_commands()
         if self.persona_selector is not None:
             self.persona_selector.chosen.connect(self._on_persona_chosen)
             self.persona_selector.emit_chosen()
@@ -178,7 +178,7 @@ class RecordPage(Page, Generic[Row]):
         self.table.rename_requested.connect(lambda: self._run_key(Key.RENAME, self.selected_records))
         self.table.delete_requested.connect(lambda records: self._run_key(Key.DELETE, records))
         self.table.menu_requested.connect(self._show_menu)
-        self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_commands())
+        self.table.selectionModel().selectionChanged.connect(lambda *_both: self.update_commands())
 
     def follow(self, *listeners: Listeners[Any]) -> None:
         """Read the list again when one of the services reports a change, but not one of another persona."""
@@ -292,7 +292,7 @@ class RecordPage(Page, Generic[Row]):
         self.table.no_match_text = self.no_match_text()
         self.rows.set_filter(self.search_words, self.build_row_filter())
         self.subtitle.set_full_text(self.format_count())
-        self._update_commands()
+        self.update_commands()
 
     def reveal_record(self, record: Row) -> None:
         """Change the search and the filters so that they list a record."""
@@ -389,7 +389,8 @@ class RecordPage(Page, Generic[Row]):
         if command is not None:
             self.run_command(command, records)
 
-    def _update_commands(self) -> None:
+    def update_commands(self) -> None:
+        """Enable the buttons in the head whose commands apply to the selected records."""
         records, has_records = self.selected_records, bool(self.rows.row_total)
         for command, button in self._head_buttons_by_title.values():
             button.setEnabled(command.accepts(records))
