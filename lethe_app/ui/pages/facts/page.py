@@ -216,7 +216,6 @@ class FactPage(RecordPage[ExtractedFact]):
             self.saver.change_field(self.tr("editing a fact"), fact.guid, "fact", before, text)
 
     def show_field(self, key: Hashable, name: str, value: object) -> None:
-        del name
         if self.detail.fact is not None and self.detail.fact.guid == key:
             self.detail.set_text(str(value))
 

@@ -203,7 +203,6 @@ class RecordPage(Page, Generic[Row]):
 
     async def load_details(self, record: Row) -> Any:  # noqa: ANN401 - as `show_details` takes it
         """Return what `show_details` needs about the record, if it takes a while to be loaded."""
-        del record
 
     def show_details(self, record: Row, details: Any) -> None:  # noqa: ANN401 - as `load_details` returns it
         """Show what was loaded about the record, which is still the selected one."""
