@@ -4,15 +4,59 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
 
 FOLDER = shipped_root() / "resources" / "language"
+WORD_CLASSES = "word_classes"
+"""Table of the classes of words that entries of other tables name, such as `<RELATIVE>`."""
+_CLASS = re.compile(r"<([A-Z_]+)>")
+
+T = TypeVar("T")
+Entry = str | Sequence[Any] | Mapping[str, Any]
+"""A pattern, a list of alternatives, a table of alternatives (`any`) with what stands `before` and `after` them, or a table of
+lists, all of whose words are alternatives.
+"""
+
+
+class LazySet(Set[T]):
+    """Set that is loaded at its first use, so that a constant made of a table costs the import of its module nothing."""
+
+    def __init__(self, load: Callable[[], frozenset[T]]) -> None:
+        self._load = load
+
+    @cached_property
+    def items(self) -> frozenset[T]:
+        """The set itself."""
+        return self._load()
+
+    def __contains__(self, item: object) -> bool:
+        return item in self.items
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def issuperset(self, items: Iterable[T]) -> bool:
+        """Return whether all the items are in the set."""
+        return self.items.issuperset(items)
+
+    @classmethod
+    def _from_iterable(cls, items: Iterable[T]) -> frozenset[T]:  # type: ignore[override]
+        """Return the result of `|`, `&` and `-`, which is no longer lazy."""
+        return frozenset(items)
+
+
+def lazy_words(name: str, language: str = "en") -> LazySet[str]:
+    """Return the words of `load_words`, which are read at their first use."""
+    return LazySet(partial(load_words, name, language))
 
 
 def languages_with(table: str) -> tuple[str, ...]:
@@ -51,6 +95,35 @@ def compile_table(table: str, key: str, language: str = "en") -> re.Pattern[str]
     """
     entries = load_table(table, language).get(key, ())
     return re.compile(rf"(?<!\w)(?:{alternatives(entries)})(?!\w)" if entries else r"(?!)", re.IGNORECASE)
+
+
+@cache
+def table_pattern(table: str, key: str, flags: int = re.IGNORECASE, language: str = "en") -> re.Pattern[str]:
+    """Return the entry under a key of a table as one pattern."""
+    return re.compile(compose(load_table(table, language)[key], language), flags)
+
+
+@cache
+def table_words(table: str, key: str, flags: int = re.IGNORECASE, language: str = "en") -> re.Pattern[str]:
+    """Return the entry under a key of a table as one pattern for whole words."""
+    return re.compile(rf"\b{compose(load_table(table, language)[key], language)}\b", flags)
+
+
+def compose(entry: Entry, language: str = "en") -> str:
+    """Return an entry of a table as a regular expression, with every class such as `<RELATIVE>` spelt out."""
+    if isinstance(entry, str):
+        return _CLASS.sub(lambda found: word_class(found[1], language), entry)
+    if isinstance(entry, Mapping) and "any" in entry:
+        return "".join(compose(entry[part], language) for part in ("before", "any", "after") if part in entry)
+    if isinstance(entry, Mapping):
+        return f"(?:{alternatives(word for words in entry.values() for word in words)})"
+    return f"(?:{'|'.join(compose(one, language) for one in entry)})"
+
+
+@cache
+def word_class(name: str, language: str = "en") -> str:
+    """Return a class of words, such as RELATIVE, as a regular expression."""
+    return compose(load_table(WORD_CLASSES, language)[name], language)
 
 
 def _read(file: Path) -> str:

@@ -9,53 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lethe_app.domain.clock import MONTHS
+from lethe_app.language_tables import lazy_words
 
-STOP_WORDS = frozenset(
-    """
-    a about after again ain all also am an and any are aren arent as at be because been before being but by can cannot cant
-    could couldn couldnt did didn didnt do does doesn doesnt doing don dont during each em for from further get gonna got
-    gotta had hadn hadnt has hasn hasnt have haven havent having he her here heres hers herself hes him himself his how hows
-    i if im in into is isn isnt it its itself ive just lemme let lets ll m me more most mustn my myself no not of off on once
-    only or our ours ourselves out over own re s same shan she shes should shouldn shouldnt so some such t than that thats
-    the their theirs them themselves then there theres these they theyre theyve this those through to too u under until up ur
-    us ve very wanna was wasn wasnt we were weren werent weve what whats when where wheres which while who whom whos whose
-    why will with wont would wouldn wouldnt yall you your youre yours yourself youve
-    """.split()  # noqa: SIM905 - a list of a hundred quoted words cannot be read
-)
+STOP_WORDS = lazy_words("stop_words")
 """English words that occur in every conversation and therefore do not discriminate."""
-
-EVERYDAY_WORDS = frozenset(
-    """
-    able absolutely actually add afraid afternoon ago agree agreed ah aha almost already alright always amazing anybody
-    anymore anyone anything anyway around ask asked asking aw away awesome awful aww back bad basically beautiful become
-    becoming began begin beginning behind believe best better big bit book bored boring both bought break bring bringing
-    brought buddy busy buy bye call called came care case catch chance change changed changes check cheers choose city come
-    comes coming congrats congratulations cool correct couple course crazy damn darling day days deal dear decide decided
-    definitely different difficult done down drive early easy eat either else end enjoy enjoyed enjoying enough especially
-    even evening event ever every everybody everyone everything exactly excited exciting excuse experience face fact fair
-    far fast favorite favourite feel feeling feelings feels felt few find finding fine finish finished first food forget
-    found free friend friends front full fun funny future game gave getting give given gives giving glad go goal goals god
-    goes going gone good goodbye gosh gotten great grin grins group grow guess guy guys haha hahaha half happen happened
-    happens happy hard hear heard heart hell hello help helped helping hey hi high hm hmm home honey hope hoping hour hours
-    house hug huge hugs idea important indeed inside interested interesting job join keep keeping kept kid kids kind kinda
-    knew know known knows last late lately later laugh laughing laughs least leave left less life like liked likes listen
-    little live lived lives living lol long look looked looking looks lot lots love loved lovely loves loving luck lucky
-    made main make makes making man many matter maybe mean means meant meet meeting mention mentioned met might mind minute
-    minutes moment month months morning move moved moving much must name near need needed needs never new next nice night
-    nobody nod nods none nothing now number oh ok okay old one ones oops open others outside pardon part past pay people
-    perfect perhaps person pick picture place places plan planned planning plans play played please point possible pretty
-    probably problem proud put quite rather reach read reading ready real really reason recently remember rest right room
-    run said sat saw say saying says second see seeing seem seemed seems seen sense seriously set share shared sharing short
-    show showed shrug shrugs side sigh sighs since sir sit small smile smiles somebody someone something sometimes somewhere
-    soon sorry sort sound sounds special spend spent stand start started starting stay step still stop story strong stuff
-    super support sure surely sweet take taken takes taking talk talked talking tell telling thank thanks thing things think
-    thinking third thought thoughts three time times tired today together told tomorrow tonight took top totally touch town
-    tried true truth try trying turn turned two uh um unless use used using usual usually visit wait waiting walk want
-    wanted wants watch wave waves way ways week weekend weeks welcome well went whatever whether whole wink winks wish
-    within without woman wonder wonderful wondering word words work worked working world worry worse worst worth wow write
-    wrong yeah year years yes yesterday yet young
-    """.split()  # noqa: SIM905 - as above
-)
+EVERYDAY_WORDS = lazy_words("everyday_words")
 """English words that occur in about every second conversation: in a young memory they only seem to be rare."""
 
 WORD = re.compile(r"[^\W_]+")
@@ -66,7 +24,7 @@ SPACELESS = re.compile(
 )
 """Characters of scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
 HIRAGANA = re.compile("[\u3040-\u309f]")
-ARTICLES = frozenset("a an any her his its my no our some that the their these this those which your".split())  # noqa: SIM905
+ARTICLES = lazy_words("articles")
 """Words after which a lower-case word is no name: “the rose” is a flower, even if a participant is called Rose."""
 PET_ENDING = re.compile(r"([bcdfgklmnprstvz]?)\1(?:ie|ey|y|i)$")
 """Ending of pet forms such as “Debbie” and “Tommy”, with the doubled consonant before it."""

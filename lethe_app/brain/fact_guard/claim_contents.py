@@ -21,7 +21,7 @@ from lethe_app.brain.fact_guard.claims import (
 )
 from lethe_app.brain.fact_guard.languages import ENGLISH, Language, detect_language
 from lethe_app.brain.fact_guard.quotations import MessageClause, split_clauses
-from lethe_app.brain.vocabulary.stems import IRREGULAR, stem
+from lethe_app.brain.vocabulary.stems import irregular_forms, stem
 from lethe_app.dates.words import MONTHS, WEEKDAYS
 from lethe_app.retrieval.query_terms import fold, split_words
 
@@ -191,7 +191,8 @@ def check_tenses(case: LocatedClaim) -> Outcome:
 def _find_past_verbs(text: str) -> Iterator[str]:
     for match in _WORD.finditer(text):
         low = match[0].lower()
-        is_past = low.endswith("ed") or (IRREGULAR.get(low, "be") not in _AUXILIARIES and not low.endswith(("s", "ing")))
+        base = irregular_forms().get(low, "be")
+        is_past = low.endswith("ed") or (base not in _AUXILIARIES and not low.endswith(("s", "ing")))
         if is_past and not _PERFECT_AUXILIARY.search(text[: match.start()]):
             yield low
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -104,7 +104,7 @@ def find_signals(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignal
 class ConversationVocabulary:
     """Weights of the words of one session."""
 
-    stop_words: frozenset[str]
+    stop_words: Set[str]
     """Normalised words that are never a topic in this session."""
     speakers: frozenset[str]
     """Normalised words of the speakers' names."""
@@ -190,7 +190,7 @@ def _is_short_for(word: str, names: Collection[str]) -> bool:
     return len(word) >= 2 and any(name.startswith(word) for name in names)
 
 
-def _word_weights(sentences: Sequence[Sentence], stop_words: frozenset[str]) -> dict[str, float]:
+def _word_weights(sentences: Sequence[Sentence], stop_words: Set[str]) -> dict[str, float]:
     line_counts: Counter[str] = Counter()
     last_line: dict[str, int] = {}
     for sentence in sentences:

@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 
+from lethe_app.language_tables import load_table
 from lethe_app.retrieval.query_terms import fold
-
-IRREGULAR = {
-    form: base
-    for base, forms in {
-        "be": "am is are was were been being", "have": "has had having", "do": "does did done doing", "go": "goes went gone",
-        "eat": "ate eaten", "drink": "drank drunk", "drive": "drove driven", "ride": "rode ridden", "write": "wrote written",
-        "speak": "spoke spoken", "break": "broke broken", "choose": "chose chosen", "take": "took taken", "give": "gave given",
-        "get": "got gotten getting", "see": "saw seen", "know": "knew known", "grow": "grew grown", "throw": "threw thrown",
-        "fly": "flew flown flies", "draw": "drew drawn", "begin": "began begun", "swim": "swam swum", "sing": "sang sung",
-        "run": "ran", "come": "came", "become": "became", "buy": "bought", "bring": "brought", "think": "thought",
-        "teach": "taught", "catch": "caught", "sell": "sold", "tell": "told", "find": "found", "keep": "kept", "sleep": "slept",
-        "leave": "left", "lose": "lost", "meet": "met", "make": "made", "pay": "paid", "say": "said", "win": "won",
-        "build": "built", "spend": "spent", "send": "sent", "lend": "lent", "feel": "felt", "fall": "fell fallen",
-        "hold": "held",
-        "wear": "wore worn", "learn": "learnt", "sit": "sat", "stand": "stood", "strike": "struck", "lie": "lying",
-        "die": "died dying", "child": "children", "man": "men", "woman": "women",
-        "foot": "feet", "tooth": "teeth", "mouse": "mice",
-        "wife": "wives", "knife": "knives", "life": "lives", "person": "people", "mum": "mom mummy", "dad": "daddy",
-        "understand": "understood", "forget": "forgot forgotten", "wake": "woke woken", "steal": "stole stolen",
-    }.items()
-    for form in forms.split()
-} | {"lives": "live"}  # fmt: skip
-"""Irregular forms and their base form. “lives” is mapped to the verb, which is far more frequent than the noun."""
 
 _VOWEL = re.compile("[aeiouy]")
 ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+
+
+@cache
+def irregular_forms() -> Mapping[str, str]:
+    """Return the base form of each irregular form."""
+    return {form: base for base, forms in load_table("irregular_forms").items() for form in forms}
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the stem shared by the forms of a word. It is not always a word itself and serves for comparisons only."""
     low = fold(word)
-    if low in IRREGULAR:
-        low = IRREGULAR[low]
+    low = irregular_forms().get(low, low)
     for ending, replacement in ENDINGS:
         if low.endswith(ending) and len(low) - len(ending) >= 3 and not low.endswith(("ss", "us", "is")):
             low = low[: -len(ending)] + replacement
