@@ -25,7 +25,6 @@ SPACELESS = re.compile(
 """Characters of scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
 HIRAGANA = re.compile("[\u3040-\u309f]")
 ARTICLES = lazy_words("articles")
-"""Words after which a lower-case word is no name: “the rose” is a flower, even if a participant is called Rose."""
 PET_ENDING = re.compile(r"([bcdfgklmnprstvz]?)\1(?:ie|ey|y|i)$")
 """Ending of pet forms such as “Debbie” and “Tommy”, with the doubled consonant before it."""
 MAX_TERMS = 24

@@ -8,12 +8,13 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from lethe_app.brain.dates.double_dates import SENTENCE_COUNT, reconcile_times
+from lethe_app.brain.dates.double_dates import reconcile_times
 from lethe_app.brain.vocabulary.verbs import PAST_FORMS
 from lethe_app.dates.ranges import last_weekday, month_from, next_weekday, weekday_in_week
 from lethe_app.dates.words import ANY_WEEKDAY, MONTH, MONTHS, SEASON, SEASONS, parse_count, weekday_number
+from lethe_app.language_tables import word_class
 
-_COUNT = f"(?P<count>{SENTENCE_COUNT})"
+_COUNT = f"(?P<count>{word_class('EXACT_COUNT')})"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 # The excluded verbs are ambiguous: hurt, hit and cut are also present forms, and got, split and sold also participles, which
 # the pattern below accepts only without an auxiliary.

@@ -20,10 +20,6 @@ def _third_person_verbs() -> frozenset[str]:
     return frozenset(f"{verb}s" for verb in load_words("common_verbs") if not verb.endswith(("s", "y", "ch", "sh")))
 
 
-def _life_event_pairs() -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(pair.split()) for pair in load_words("life_event_pairs"))
-
-
 def _inflect(verb: str) -> set[str]:
     """Return the regular inflections of a verb, with doubled and plain consonant. A form that does not exist does no harm
     here.
@@ -49,5 +45,5 @@ NON_TOPIC_WORDS = LazySet(_non_topic_words)
 """English words that are never the topic of a conversation."""
 VERBS_THIRD = LazySet(_third_person_verbs)
 """Common verbs in the third person, as they follow a name: starts, works."""
-LIFE_EVENT_PAIRS = LazySet(_life_event_pairs)
+LIFE_EVENT_PAIRS = LazySet(lambda: frozenset(tuple(pair.split()) for pair in load_words("life_event_pairs")))
 """Pairs of adjacent words that name a life event or ask to be remembered."""
