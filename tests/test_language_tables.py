@@ -11,11 +11,15 @@ from lethe_app.errors import FileError
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(language_tables, "FOLDER", tmp_path)
-    for cached in (language_tables.load_table, language_tables.load_words, language_tables.compile_table):
-        cached.cache_clear()
+    _clear_caches()
     yield tmp_path
-    for cached in (language_tables.load_table, language_tables.load_words, language_tables.compile_table):
-        cached.cache_clear()
+    _clear_caches()
+
+
+def _clear_caches():
+    for function in vars(language_tables).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def write(folder, language: str, name: str, text: str) -> None:
@@ -51,3 +55,19 @@ def test_an_unreadable_table_is_named(folder):
     write(folder, "en", "months.toml", "names = [")
     with pytest.raises(FileError, match=r"months\.toml"):
         language_tables.load_table("months")
+
+
+def test_an_entry_is_composed_of_alternatives_and_classes(folder):
+    write(folder, "en", "word_classes.toml", "PET = ['dogs?', 'cats?']\nKIN = { mother = ['mum'], father = ['dad'] }")
+    write(folder, "en", "facts.toml", "owner = { before = '(?:my|our) ', any = ['<PET>', '<KIN>'], after = '!' }")
+    pattern = language_tables.table_pattern("facts", "owner")
+    assert [found[0] for found in pattern.finditer("My dogs! our cat! my mum! my dad")] == ["My dogs!", "our cat!", "my mum!"]
+
+
+def test_a_lazy_set_is_read_at_its_first_use(folder):
+    words = language_tables.lazy_words("kin")
+    write(folder, "en", "kin.txt", "mother, father")
+    assert "mother" in words
+    assert words | {"aunt"} == {"mother", "father", "aunt"}
+    assert {"aunt", "mother"} - words == {"aunt"}
+    assert words.issuperset(["mother"])
