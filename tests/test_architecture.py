@@ -122,7 +122,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "web": (857, 80, 21),
     "cli": (743, 68, 2),
     "composition": (547, 96, 3),
-    "(root)": (562, 74, 34),
+    "(root)": (608, 86, 35),
     "config": (312, 7, 18),
     "dates": (142, 25, 0),
 }
