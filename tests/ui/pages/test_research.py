@@ -46,8 +46,13 @@ async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     await until(lambda: isinstance(scene.page, ResearchPage))
     page = scene.page
     assert isinstance(page, ResearchPage)
-    await until(lambda: page.rows.row_total == len(inquiries) and page.persona_selector.persona_id)
+    await until(lambda: page.rows.row_total == len(inquiries) and page.persona_field.persona_id)
     return page
+
+
+def button(page: ResearchPage, title: str) -> QPushButton:
+    """The button of a command beside the report."""
+    return next(one for one in page.detail.findChildren(QPushButton) if one.text() == title)
 
 
 async def memories(scene: Scene) -> list[MemoryUnit]:
@@ -82,14 +87,14 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
         assert page.topic_field.text() == ""
         assert page.stop_button.isVisible()
         assert not page.start_button.isEnabled()
-        assert not page.detail.forget_button.isVisible()
+        assert not button(page, "Delete report").isVisible()
         page.stop_button.click()
         await until(lambda: page.rows.visible_rows and page.rows.visible_rows[0].state is InquiryState.STOPPED)
         await until(lambda: page.detail.status_label.text() == "Stopped.")
 
         assert not page.stop_button.isVisible()
-        assert page.detail.forget_button.isVisible()
-        assert not page.detail.keep_button.isVisible()
+        assert button(page, "Delete report").isVisible()
+        assert not button(page, "Save to memory").isVisible()
 
 
 async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -114,24 +119,24 @@ async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_
 async def test_a_report_is_kept_in_memory_and_that_can_be_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
-        await until(page.detail.keep_button.isVisible)
-        page.detail.keep_button.click()
-        await until(lambda: page.detail.keep_button.text() == "Remove from memory")
+        await until(lambda: button(page, "Save to memory").isVisible())
+        button(page, "Save to memory").click()
+        await until(lambda: button(page, "Remove from memory").isVisible())
         (memory,) = await memories(scene)
 
         assert memory.protected
         assert memory.content == "Ada Holm built it [1].\n\nRead at brenn.example.org."
         assert memory.sources == [FOUND.address]
         page.undo_stack.undo()
-        await until(lambda: page.detail.keep_button.text() == "Save to memory")
+        await until(lambda: button(page, "Save to memory").isVisible())
         assert not await memories(scene)
 
 
 async def test_a_report_is_saved_as_markdown(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
-        await until(page.detail.save_button.isVisible)
-        page.detail.save_button.click()
+        await until(lambda: button(page, "Save as Markdown…").isVisible())
+        button(page, "Save as Markdown…").click()
         dialog = await scene.dialog()
         assert isinstance(dialog, QFileDialog)
         dialog.setDirectory(str(tmp_path))
@@ -148,8 +153,8 @@ async def test_a_report_is_saved_as_markdown(tmp_path: Path):
 async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
-        await until(page.detail.forget_button.isVisible)
-        page.detail.forget_button.click()
+        await until(lambda: button(page, "Delete report").isVisible())
+        button(page, "Delete report").click()
         await until(lambda: page.rows.row_total == 0)
         assert page.detail.currentIndex() == 0
 
@@ -208,8 +213,8 @@ async def test_signs_in_the_titles_and_addresses_of_strangers_are_only_letters(t
 async def test_a_deleted_report_comes_back_from_its_note_after_the_page_is_left(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
-        await until(page.detail.forget_button.isVisible)
-        page.detail.forget_button.click()
+        await until(lambda: button(page, "Delete report").isVisible())
+        button(page, "Delete report").click()
         await until(lambda: page.rows.row_total == 0)
 
         page.back.click()
@@ -225,12 +230,12 @@ async def test_the_note_of_a_deleted_report_takes_back_nothing_else(tmp_path: Pa
         other = DONE.model_copy(update={"id": uuid4(), "topic": "Bees"})
         page = await page_of(scene, DONE, other)
         page.table.select_row(DONE.id)
-        await until(page.detail.forget_button.isVisible)
-        page.remove_report()
+        await until(lambda: button(page, "Delete report").isVisible())
+        button(page, "Delete report").click()
         await until(lambda: page.rows.row_total == 1)
         page.table.select_row(other.id)
         await until(lambda: page.detail.inquiry is not None and page.detail.inquiry.id == other.id)
-        page.toggle_memory()
+        button(page, "Save to memory").click()
         await until(lambda: any("Saved to the memories" in toast.text for toast in scene.toasts))
 
         take_back(scene, "The report was deleted.")

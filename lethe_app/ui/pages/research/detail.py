@@ -8,10 +8,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from lethe_app.domain.web import Inquiry, PageSummary
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.research.labels import format_finding, format_round, format_time_and_cost
-from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
-from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 
 MIN_WIDTH, WIDTH = 320, 620
@@ -19,14 +17,12 @@ SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFl
 
 
 class ResearchDetail(DetailPane):
-    """Detail pane of the selected inquiry. It only emits signals; the page carries out the actions."""
+    """Detail pane of the selected inquiry. """
 
-    keep_requested = Signal()
-    save_requested = Signal()
-    forget_requested = Signal()
     link_activated = Signal(QUrl)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, buttons: QWidget, parent: QWidget | None = None) -> None:
+        """Create the pane; `buttons` are those of the commands on a report."""
         super().__init__(
             self.tr("Enter a question above.\n\nLethe searches the internet in several rounds and writes a report."),
             MIN_WIDTH,
@@ -35,9 +31,9 @@ class ResearchDetail(DetailPane):
         )
         self.inquiry: Inquiry | None = None
         self._sources_shown: list[PageSummary] = []
-        self._build()
+        self._build(buttons)
 
-    def _build(self) -> None:
+    def _build(self, buttons: QWidget) -> None:
         card, column = create_card()
         self.title_label, self.date_label, self.status_label, self.rounds_label = (
             QLabel(),
@@ -49,10 +45,8 @@ class ResearchDetail(DetailPane):
         for label in (self.title_label, self.status_label):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        for widget in (self.title_label, self.date_label, self.status_label, self.rounds_label):
+        for widget in (self.title_label, self.date_label, self.status_label, self.rounds_label, buttons):
             column.addWidget(widget)
-        self._buttons = self._build_buttons()
-        column.addWidget(self._buttons)
         self._sheet.add_widget(card)
         self._report_card, report_column = create_card(self.tr("Report"))
         self.report_label = QLabel()
@@ -68,17 +62,6 @@ class ResearchDetail(DetailPane):
         self._source_column.setSpacing(SPACE_2)
         sources_column.addLayout(self._source_column)
         self._sheet.add_widget(self._sources_card)
-
-    def _build_buttons(self) -> QWidget:
-        line = QWidget()
-        flow = FlowLayout(line, spacing=SPACE_2)
-        self.keep_button = build_button("", self.keep_requested.emit)
-        self.save_button = build_button(self.tr("Save as Markdown…"), self.save_requested.emit)
-        self.forget_button = build_button(self.tr("Delete report"), self.forget_requested.emit)
-        self.forget_button.setToolTip(self.tr("Delete the report; a memory made from it is kept"))
-        for button in (self.keep_button, self.save_button, self.forget_button):
-            flow.addWidget(button)
-        return line
 
     def show_inquiry(self, inquiry: Inquiry | None) -> None:
         """Show an inquiry, or a hint if it is None; the scroll position is kept while it is the same inquiry."""
@@ -98,23 +81,9 @@ class ResearchDetail(DetailPane):
         self.rounds_label.setVisible(bool(inquiry.rounds))
         self.report_label.setText(inquiry.report)
         self._report_card.setVisible(bool(inquiry.report))
-        self._update_buttons(inquiry)
         self._show_sources(inquiry.findings)
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
-
-    def _update_buttons(self, inquiry: Inquiry) -> None:
-        is_in_memory = inquiry.memory is not None
-        self.keep_button.setText(self.tr("Remove from memory") if is_in_memory else self.tr("Save to memory"))
-        tip = (
-            self.tr("Move the memory to the Trash")
-            if is_in_memory
-            else self.tr("Save the report with its sources as a memory that never fades")
-        )
-        self.keep_button.setToolTip(tip)
-        for button in (self.keep_button, self.save_button):
-            button.setVisible(not inquiry.is_running and bool(inquiry.report))
-        self._buttons.setVisible(not inquiry.is_running)
 
     def _show_sources(self, findings: list[PageSummary]) -> None:
         self._sources_card.setVisible(bool(findings))
