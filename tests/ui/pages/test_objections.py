@@ -12,8 +12,8 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
-from lethe_app.ui.pages.feedback.page import FeedbackPage, format_memory
-from lethe_app.ui.pages.feedback.replies import ReasonDialog, format_reason, format_reply
+from lethe_app.ui.pages.feedback.page import FeedbackPage
+from lethe_app.ui.pages.feedback.rows import ReasonDialog
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -47,16 +47,16 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         await objected(scene, "What a storm.", "The Heron had a green hull.")
         page = await objection_page(scene)
         both = ["The Heron had a green hull.", "Tomas hates marmalade."]
-        await until(lambda: [format_memory(one) for one in page.rows.visible_rows] == both)
+        await until(lambda: [one.text for one in page.rows.visible_rows] == both)
 
         assert page.search.isVisible()
         page.search.setText("marmalade")
-        assert [one.said for one in page.rows.visible_rows] == ["Shall we eat?"]
+        assert [one.reason for one in page.rows.visible_rows] == ["“Shall we eat?”"]
         page.search.clear()
         page.table.select_row(page.rows.key_of(page.rows.visible_rows[0]))
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
 
-        await until(lambda: [format_memory(one) for one in page.rows.visible_rows] == ["Tomas hates marmalade."])
+        await until(lambda: [one.text for one in page.rows.visible_rows] == ["Tomas hates marmalade."])
         page.undo_stack.undo()
         await until(lambda: len(page.rows.visible_rows) == 2)
         assert len(await scene.services.objections.objections_of("mira")) == 2
@@ -66,7 +66,7 @@ async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
     async with opened(tmp_path) as scene:
         asked = await objected(scene, "Shall we eat?", "Tomas hates marmalade.")
         page = await objection_page(scene)
-        await until(page.open_message_button.isEnabled)
+        await until(page.button("Go to message").isEnabled)
 
         QTest.keyClick(page.table, Qt.Key.Key_Return)
 
@@ -78,9 +78,9 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
         page = await objection_page(scene)
 
         await until(lambda: page.persona_selector.persona_id == "mira")
-        assert page.search.isHidden()
-        assert not page.mark_relevant_button.isEnabled()
-        assert not page.open_message_button.isEnabled()
+        await until(page.search.isHidden)
+        assert not page.button("Mark as relevant").isEnabled()
+        assert not page.button("Go to message").isEnabled()
 
 
 async def disliked(scene: Scene, *replies: str) -> list[Message]:
@@ -103,29 +103,27 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
     async with opened(tmp_path) as scene:
         page = await objection_page(scene)
         await until(lambda: page.persona_selector.persona_id == "mira")
-        assert page.disliked_replies.isHidden()
         (reply,) = await disliked(scene, "Well, well, well, little one.")
         await until(
             lambda: (
-                [format_reply(one) for one in page.disliked_replies.rows.visible_rows] == ["“Well, well, well, little one.”"]
+                [one.text for one in page.rows.visible_rows] == ["“Well, well, well, little one.”"]
             )
         )
-        assert not page.disliked_replies.isHidden()
-        assert [format_reason(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"]
+        assert [one.reason for one in page.rows.visible_rows] == [""]
 
-        QTest.mouseClick(page.disliked_replies.reason_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Give reason…"), Qt.MouseButton.LeftButton)
         await until(lambda: [one for one in scene.window.findChildren(ReasonDialog) if one.isVisible()])
         (dialog,) = scene.window.findChildren(ReasonDialog)
         QTest.keyClicks(dialog.field, "Don't call me little one.")
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
         await until(
-            lambda: [format_reason(one) for one in page.disliked_replies.rows.visible_rows] == ["Don't call me little one."]
+            lambda: [one.reason for one in page.rows.visible_rows] == ["Don't call me little one."]
         )
         (remark,) = await scene.services.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
         page.undo_stack.undo()
-        await until(lambda: [format_reason(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"])
+        await until(lambda: [one.reason for one in page.rows.visible_rows] == [""])
         assert await scene.services.feedback.collect_remarks("mira") == []
 
 
@@ -133,8 +131,22 @@ async def test_it_leads_to_the_reply(tmp_path: Path):
     async with opened(tmp_path) as scene:
         (reply,) = await disliked(scene, "Well, well.")
         page = await objection_page(scene)
-        await until(page.disliked_replies.open_reply_button.isEnabled)
+        await until(page.button("Go to message").isEnabled)
 
-        QTest.mouseClick(page.disliked_replies.open_reply_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Go to message"), Qt.MouseButton.LeftButton)
 
         await until(lambda: scene.page is None and scene.session.guid == reply.session_id)
+
+
+async def test_memories_and_replies_are_listed_together_and_filtered_by_kind(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await objected(scene, "Shall we eat?", "Tomas hates marmalade.")
+        await disliked(scene, "Well, well.")
+        page = await objection_page(scene)
+        await until(lambda: page.rows.row_total == 2)
+
+        page.filters.chips["replies"].click()
+        assert [one.text for one in page.rows.visible_rows] == ["“Well, well.”"]
+        page.table.select_row(page.rows.visible_rows[0].key)
+        assert not page.button("Mark as relevant").isEnabled()
+        assert page.button("Give reason…").isEnabled()
