@@ -108,7 +108,7 @@ LONG_PATTERNS = 240
 LONG_WORD_LISTS = 74
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (32342, 3786, 427),
+    "ui": (32150, 3769, 427),
     "services": (15861, 1808, 303),
     "brain": (11937, 1138, 180),
     "storage": (4531, 638, 62),
