@@ -159,9 +159,8 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "trafilatura": ("web/html_text.py",),
     "psutil": (
         "llm/native/model.py",
-        "services/documents/reading.py",
+        "services/documents/service.py",
         "services/models/hardware.py",
-        "services/scheduling/power.py",
         "system_memory.py",
     ),
 }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lethe_app.errors import DatabaseLocked, LetheError
 from lethe_app.paths import Paths
-from lethe_app.services.imports.files import IMPORTED_SUFFIXES
+from lethe_app.services.imports.plan import IMPORTED_SUFFIXES
 
 BUNDLE_SUFFIX = ".lethe"
 ACCEPT_TIMEOUT_SECONDS = 5.0

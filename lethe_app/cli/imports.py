@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.bundles import build_progress_printer
-from lethe_app.services.imports.note_words import describe_ignored, describe_note
-from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
+from lethe_app.services.imports.plan import (
+    ImportItem,
+    ImportPlan,
+    ImportResult,
+    ItemAction,
+    ItemKind,
+    describe_ignored,
+    describe_note,
+)
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices

@@ -10,7 +10,7 @@ from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.sessions.fact_extraction import FactExtraction
+from lethe_app.services.sessions.editing import FactExtraction
 from lethe_app.services.speech.session_speech import SessionSpeech
 from lethe_app.storage.database import Database
 

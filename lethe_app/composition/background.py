@@ -22,42 +22,31 @@ from lethe_app.services.background.enrichment import MemoryEnrichment
 from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodInference, MoodReader
-from lethe_app.services.background.plugin_failures import PluginFailures
-from lethe_app.services.background.runner import BackgroundRunner
-from lethe_app.services.background.task_api import TaskServices
-from lethe_app.services.background.undo import ChangeUndo, ResultUndo
+from lethe_app.services.background.runner import BackgroundRunner, PluginFailures
+from lethe_app.services.background.task_api import ChangeUndo, ResultUndo, TaskServices
 from lethe_app.services.chat.generation import ReplyGenerator
 from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.chat.prompt_inspector import PromptInspector
-from lethe_app.services.chat.recall_step import RecallStep
-from lethe_app.services.chat.service import ChatService
+from lethe_app.services.chat.service import ChatService, RecallStep
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
-from lethe_app.services.maintenance.days import Days
-from lethe_app.services.maintenance.erasure import Erasure
+from lethe_app.services.maintenance.erasure import Days, Erasure
 from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.memory.working_memory import WorkingMemory
-from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
+from lethe_app.services.models.hardware import is_on_battery
 from lethe_app.services.notebooks.filer import NotebookFiler
-from lethe_app.services.notebooks.reading_progress import ReadingProgress
 from lethe_app.services.notebooks.undo import NotebookUndo
-from lethe_app.services.notebooks.writer import NotebookWriter
-from lethe_app.services.personas.goals import GoalService
-from lethe_app.services.personas.inner_life import InnerLife
+from lethe_app.services.notebooks.writer import ConclusionWriter, NotebookWriter, ReadingProgress
+from lethe_app.services.personas.inner_life import GoalService, InnerLife, Week
 from lethe_app.services.personas.reminders import Reminders
-from lethe_app.services.personas.week import Week
-from lethe_app.services.scheduling.idle import Idleness
-from lethe_app.services.scheduling.power import is_on_battery
+from lethe_app.services.scheduling.loop import Idleness
 from lethe_app.services.speech.dictation import Dictation
 from lethe_app.services.tools.builtin_memory import MemoryTools
 from lethe_app.services.tools.builtin_small import build_dice_set, build_time_set
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import WorkingMemoryTools
-from lethe_app.services.tools.instructions import ToolInstructions
-from lethe_app.services.tools.permissions import ToolPermissions
-from lethe_app.services.tools.plugins import find_tool_sets
-from lethe_app.services.tools.registry import ToolRegistry
-from lethe_app.services.tools.turn_factory import ToolTurnFactory
+from lethe_app.services.tools.registry import ToolRegistry, find_tool_sets
+from lethe_app.services.tools.turn_factory import ToolInstructions, ToolPermissions, ToolTurnFactory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService

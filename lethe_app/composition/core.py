@@ -12,8 +12,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveLog
-from lethe_app.services.background.archive_budget import ArchiveBudget
+from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveBudget, ArchiveLog
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.receipts import ReceiptService
@@ -34,11 +33,8 @@ from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import BackupService
 from lethe_app.services.maintenance.doctor import Doctor
-from lethe_app.services.maintenance.file_trash import FileTrash
-from lethe_app.services.maintenance.record_trash import RecordTrash
-from lethe_app.services.maintenance.trash import Trash
+from lethe_app.services.maintenance.trash import FileTrash, RecordTrash, Trash
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.document_recaller import DocumentRecaller
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.memory.lookup import MemoryLookup
@@ -46,17 +42,17 @@ from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.macro_values import MacroValues
 from lethe_app.services.memory.objections import ObjectionService, key_of
 from lethe_app.services.memory.proactive import NOTES, ProactiveMemory
-from lethe_app.services.memory.recall import RecallService
+from lethe_app.services.memory.recall import MemorySelection, RecallService
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.recallers import (
     ConstantRecaller,
+    DocumentRecaller,
     KeywordRecaller,
     LoreRecaller,
     SemanticRecaller,
     StickyRecaller,
 )
 from lethe_app.services.memory.search import MemorySearch
-from lethe_app.services.memory.selection import MemorySelection
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.models.downloads import Downloads
@@ -76,23 +72,20 @@ from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.past_sessions import PastSessions
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import TurnLoader
-from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.search.documents import DocumentSearch
-from lethe_app.services.search.everything import SearchService
+from lethe_app.services.scheduling.loop import BackgroundPriority
+from lethe_app.services.search.everything import DocumentSearch, SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.services.sessions.archive_parts import SessionArchiver
+from lethe_app.services.sessions.archive_parts import SessionArchiver, SessionFacts
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.languages import MessageLanguages
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.services.sessions.session_facts import SessionFacts
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.services.worlds.purge import WorldPurge
-from lethe_app.services.worlds.service import WorldService
+from lethe_app.services.worlds.service import WorldPurge, WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs

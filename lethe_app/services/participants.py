@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
@@ -141,3 +142,23 @@ class ParticipantService:
                 with suppress(FileError):  # deleted or broken
                     return self._library.read_persona(name)
         return DEFAULT_USER
+
+
+@dataclass(frozen=True)
+class MacroPosition:
+    """Position of a text with macros in a session."""
+
+    session: ChatSession
+    participants: Participants
+    before: UUID | None = None
+    """Message above which the text is; None for the end of the session."""
+    is_answer: bool = False
+    """True if the text is read for the answer to the user's newest message above it; else it is written after that message."""
+    at_beginning: bool = False
+    """True for the system prompt, whose values stay those of the session's beginning, so that its tokens remain in the KV
+    cache.
+    """
+
+
+FillMacros = Callable[[MacroContext, MacroPosition, Iterable[str]], Awaitable[MacroContext]]
+"""Function that completes a macro context with the values its texts need."""

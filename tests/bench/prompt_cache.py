@@ -41,7 +41,7 @@ from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.macros import expand
 from lethe_app.prompt.sections import StableAdditions
 from lethe_app.services.chat.generation import MIN_REUSED_RUN
-from lethe_app.services.prompting.stable_prefix import PRESENT
+from lethe_app.services.prompting.turn_context import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
 from tests.bench._still_model import Call, Still

@@ -25,7 +25,7 @@ from lethe_app.domain.prompt import Prompt, PromptPart
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths
 from lethe_app.services.chat import prefill
-from lethe_app.services.prompting.stable_prefix import StablePrefix
+from lethe_app.services.prompting.turn_context import StablePrefix
 from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, RecordingClient, SettableClock, run_turn
 
 SUBJECTS = ("buoy", "crab", "gull", "violin", "the lighthouse", "my sister Ines lives in Porto", "I am angry", "thank you")

@@ -20,8 +20,7 @@ from lethe_app.domain.tools import ToolContext
 from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.memory.working_memory import FROM_WEB, session_namespace
 from lethe_app.services.tools.builtin_memory import MemoryByDateArguments, MemorySaveArguments, SearchArguments
-from lethe_app.services.truncation import MAX_HIDDEN_MESSAGE_CHARACTERS, truncate_hidden_message
-from lethe_app.services.untrusted_memories import MAX_QUOTE_CHARACTERS
+from lethe_app.services.untrusted_memories import MAX_HIDDEN_MESSAGE_CHARACTERS, MAX_QUOTE_CHARACTERS, truncate_hidden_message
 from tests.services.tasks import Scripted, employ
 from tests.services.turns import MIRA, NATURAL, add_memory, back_in_time, collect_turn, load_memory, prompt_of, recalled, say
 

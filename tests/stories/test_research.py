@@ -22,7 +22,7 @@ from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.paths import Paths
 from lethe_app.services.events import NoteAdded, NotesDeleted, WebSearchStarted
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
-from lethe_app.services.web.lookup_note import WebLookup, parse_note
+from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from tests.services.past_sessions import chats_of, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, employ_built_in, leave, newest
 from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, prompt_of, say, until

@@ -22,7 +22,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import ToolPermissionRequested, ToolUsed, TurnEvent
 from lethe_app.services.memory.working_memory import session_namespace
 from lethe_app.services.prompting.tool_messages import parse_result
-from lethe_app.services.tools import plugins
+from lethe_app.services.tools import registry
 from lethe_app.services.tools.builtin_small import NoArguments, build_dice_set
 from tests.prompt.templates import HERMES
 from tests.services.past_sessions import opened, qualify
@@ -244,12 +244,12 @@ async def test_calls_survive_a_restart_and_are_told_as_before(tmp_path: Path, ec
 
 def test_tools_of_others_are_found_asked_about_and_kept_apart_when_broken():
     entries = [
-        EntryPoint("fine", "tests.stories.test_tools:plugged", plugins.ENTRY_POINT_GROUP),
-        EntryPoint("broken", "tests.stories.test_tools:broken", plugins.ENTRY_POINT_GROUP),
-        EntryPoint("gone", "tests.stories.nowhere:x", plugins.ENTRY_POINT_GROUP),
-        EntryPoint("other", "tests.stories.test_tools:other", plugins.ENTRY_POINT_GROUP),
+        EntryPoint("fine", "tests.stories.test_tools:plugged", registry.ENTRY_POINT_GROUP),
+        EntryPoint("broken", "tests.stories.test_tools:broken", registry.ENTRY_POINT_GROUP),
+        EntryPoint("gone", "tests.stories.nowhere:x", registry.ENTRY_POINT_GROUP),
+        EntryPoint("other", "tests.stories.test_tools:other", registry.ENTRY_POINT_GROUP),
     ]
-    sets, faults = plugins.load_tool_sets(entries)
+    sets, faults = registry.load_tool_sets(entries)
     assert [one.name for one in sets] == ["plugged"]
     assert all(tool.asks for tool in sets[0].tools)
     assert len(faults) == 3

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from lethe_app.agents.budget import DailyBudget
+from lethe_app.agents.budget import DailyBudget, midnight, sum_usage
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import TaskResult
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
@@ -20,6 +20,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.structured_output import meter_tokens
+from lethe_app.services.preferences import Preferences
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
@@ -238,3 +239,43 @@ class ArchiveLog:
         return {
             part.value for part, record in part_records if record.state is PartState.DONE and record.made_by is MadeBy.MODEL
         }
+
+
+RECENT = timedelta(days=1)
+"""Conversations that ended within this time are archived without a limit: they are what one talks about next."""
+
+
+class ArchiveBudget:
+    """Runs and records the model's work on conversations; on older ones only as long as the time of the day lasts."""
+
+    def __init__(self, log: ArchiveLog, session_store: SessionStore, task_runs: TaskRuns, preferences: Preferences) -> None:
+        self._log, self._session_store = log, session_store
+        self._task_runs, self._preferences = task_runs, preferences
+        self.lifted_on: date | None = None
+        """Local day on which there is no limit, at the user's wish."""
+
+    def lift_for_today(self) -> None:
+        """Let older conversations be archived without a limit until midnight."""
+        self.lifted_on = now().astimezone().date()
+
+    async def run_recorded(self, session_id: UUID, action: ArchiveAction, is_limited: bool) -> bool | None:
+        """Run the action and return its result, or None if it has to wait for another day. Raise what it raises.
+
+        Without `is_limited` it never waits.
+        """
+        if is_limited and await self._must_wait(session_id):
+            return None
+        return await self._log.run_recorded(session_id, action)
+
+    async def _must_wait(self, session_id: UUID) -> bool:
+        limit, moment = self._preferences.current.old_session_minutes, now().astimezone()
+        try:
+            session = await self._session_store.session(session_id)
+            newest = await self._session_store.newest_messages(session_id, 1)
+        except StorageError:  # it was deleted; the action reports that itself
+            return False
+        if not limit or self.lifted_on == moment.date() or all(moment - message.time < RECENT for message in newest):
+            return False
+        runs = await self._task_runs.runs_since(session.persona_id, midnight(moment))
+        used = sum_usage([run for run in runs if run.task == ARCHIVE.name], moment)
+        return used.time >= timedelta(minutes=limit)

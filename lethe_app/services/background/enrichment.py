@@ -30,8 +30,7 @@ from lethe_app.services.background.activity_log import ENRICHMENT, ActivityEntry
 from lethe_app.services.background.task_api import TaskApi, TaskServices
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.participants import Participants, ParticipantService
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 
 CHECK_INTERVAL = 600.0
 MAX_CATEGORIES = 30

@@ -18,8 +18,7 @@ from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.key_value import AppState
 

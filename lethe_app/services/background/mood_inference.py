@@ -25,8 +25,7 @@ from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.mood import MoodService
 from lethe_app.services.participants import Participants, ParticipantService
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState

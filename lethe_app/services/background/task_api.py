@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -17,14 +18,16 @@ from lethe_app.brain.proactive.user_return import UserReturnInsert
 from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
-from lethe_app.domain.changes import ChangedRecords
+from lethe_app.domain.changes import DREAM_KINDS, ChangedRecords
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.recall import RecalledMemory
+from lethe_app.errors import FileError, StorageError
 from lethe_app.prompt.task_prompts import TaskPrompt
+from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.memory.facts import FactService
@@ -36,6 +39,7 @@ from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.agents.change_log import ChangeLog
+from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 
@@ -283,3 +287,61 @@ def build_memory_result(memory: MemoryUnit) -> ProducedRecord:
 def title_of(memory: MemoryUnit) -> str:
     """Return the memory's name, or the beginning of its content."""
     return memory.name or " ".join(memory.content.split())[:60]
+
+
+ResultUndo = Callable[[TaskRun, ProducedRecord], Awaitable[None]]
+"""Function that undoes one result of a kind that was not made through the task context."""
+
+
+class ChangeUndo:
+    """Undo of runs. Whatever the user has edited or deleted since then is left as it is."""
+
+    def __init__(
+        self, services: TaskServices, dreams: Dreams, task_runs: TaskRuns, result_undoers: dict[ProducedKind, ResultUndo]
+    ) -> None:
+        """Create the service; `result_undoers` by kind of result."""
+        self._services, self._dreams = services, dreams
+        self._task_runs, self._result_undoers = task_runs, result_undoers
+
+    async def undo(self, run_id: UUID) -> bool:
+        """Undo a run; return False if it does not exist, runs still or is undone already. Raise StorageError or FileError."""
+        run = await self._task_runs.get(run_id)
+        if run is None or run.undone or run.outcome is None:
+            return False
+        changes = (await self._services.changes.changes_of_run(run.id))[::-1]
+        edits = [change for change in changes if change.what == EDIT_MEMORY]
+        for change in changes:
+            if change.state is ChangeState.APPLIED and change.what in {FORGET_MEMORY, EDIT_PERSONA}:
+                await (self._restore_memories if change.what == FORGET_MEMORY else self._revert_persona)(change)
+                await self._services.changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
+        # After forgotten memories were restored, because one may have been edited before it was forgotten.
+        await self._dreams.undo_changes([*edits, *(change for change in changes if change.what in DREAM_KINDS)])
+        edited_guids = {str(guid) for change in edits for guid in ChangedRecords.before(change).guids}
+        for made in reversed(run.made):
+            if made.kind is ProducedKind.MEMORY and made.id not in edited_guids:
+                await self._forget_memory(run.persona_id, UUID(made.id))
+            elif made.kind is ProducedKind.NOTE:
+                await self._services.proactive.drop_note(run.persona_id, UUID(made.id))
+            elif made.kind in self._result_undoers:
+                await self._result_undoers[made.kind](run, made)
+        await self._services.working_memory.delete_run(run)
+        await self._task_runs.save_run(run.model_copy(update={"undone": True}))
+        return True
+
+    async def _revert_persona(self, change: RecordedChange) -> None:
+        before, after = json.loads(change.before), json.loads(change.after)
+        with suppress(FileError):  # the persona was deleted
+            persona = await self._services.library.persona(change.persona_id)
+            if persona.model_dump(mode="json", include=set(after)) == after:
+                await self._services.library.save_persona(Persona.model_validate({**persona.model_dump(), **before}))
+
+    async def _restore_memories(self, change: RecordedChange) -> None:
+        for guid in ChangedRecords.before(change).guids:
+            with suppress(StorageError):  # it was restored already, or purged
+                await self._services.memory.restore(guid)
+
+    async def _forget_memory(self, persona_id: str, guid: UUID) -> None:
+        memories = {memory.guid: memory for memory in await self._services.memory.memories(persona_id)}
+        if guid in memories and memories[guid].made_by:  # else the user has deleted it, or made it their own
+            with suppress(StorageError):
+                await self._services.memory.forget_memory(guid)

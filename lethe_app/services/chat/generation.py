@@ -21,8 +21,7 @@ from lethe_app.services.events import PrefillStep, PromptBuilt, ReplyFinished, R
 from lethe_app.services.prompting.assembler import PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.prompting.stable_prefix import stored_prefix
-from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
+from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader, stored_prefix
 from lethe_app.services.scheduling.offload import run_to_completion
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.turn import ToolTurn

@@ -9,7 +9,7 @@ from uuid import UUID
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
+from lethe_app.services.chat.reply_source_reader import ReplyMemory, ReplySources, SourceKind
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recallers import STATES

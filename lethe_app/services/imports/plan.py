@@ -2,18 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from uuid import UUID
 
-from lethe_app.domain.import_notes import ImportNote
+from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
+
+MAX_FILES = 20_000
+"""Maximum number of files looked at: the user folder of somebody with years of history holds some thousands."""
+IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+IGNORED_USER_FOLDERS = frozenset(
+    {"thumbnails", "backups", "vectors", "extensions", "assets", "user", "backgrounds", "user avatars", "movingui"}
+)
+"""Folders of SillyTavern's user folder, in lower case, that hold pictures and copies; elsewhere the names mean nothing."""
+USER_FOLDER_MARKS = frozenset({"characters", "chats"})
+"""Folders of which SillyTavern's user folder has at least one."""
+IMPORTED_SUFFIXES = (
+    *(".png", ".apng", ".webp", ".jpg", ".jpeg", ".json", ".jsonl", ".yaml", ".yml", ".charx", ".byaf", ".brain", ".lorebook"),
+)
+"""Suffixes of files that may contain something to import."""
+IGNORED_FILES = frozenset({"secrets.json", "stats.json", "content.log", "package.json", "package-lock.json"})
+
+
+def list_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files among `paths`, and those below its folders whose suffix may be that of something to import.
+
+    A file that was named itself is returned whatever its suffix. Links to folders are not followed. Blocks on the disk.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        for file in _files_below(path) if path.is_dir() else [path]:
+            found.setdefault(file)
+            if len(found) >= MAX_FILES:
+                return list(found)
+    return list(found)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        is_user_folder = not USER_FOLDER_MARKS.isdisjoint(name.casefold() for name in folders)
+        ignored = IGNORED_FOLDERS | IGNORED_USER_FOLDERS if is_user_folder else IGNORED_FOLDERS
+        folders[:] = sorted(name for name in folders if name.casefold() not in ignored and not name.startswith("."))
+        for name in sorted(names):
+            if Path(name).suffix.lower() in IMPORTED_SUFFIXES and name.casefold() not in IGNORED_FILES:
+                yield Path(root) / name
+
+
+TEMPLATES = {
+    NoteKind.WRONG_TYPE: "{field} contained no valid value and was left out",
+    NoteKind.CONVERTED: "{field} was converted to text",
+    NoteKind.OUT_OF_RANGE: "{field} was limited to {used}",
+    NoteKind.TRUNCATED: "{field} was cut at {limit} characters",
+    NoteKind.NO_EFFECT: "{field} is kept for export, but has no effect",
+    NoteKind.UNSUPPORTED: "{field} has no counterpart here and was left out",
+    NoteKind.SKIPPED: "{field} could not be read and was left out",
+    NoteKind.NAME_MISSING: "The name was missing; it is called {name}",
+    NoteKind.DUPLICATE_KEY: "{field} occurred twice; the last value was used",
+    NoteKind.REPAIRED_JSON: "The JSON was invalid and was repaired",
+    NoteKind.NEWER_VERSION: "The file is of the newer version {version} of its format",
+    NoteKind.REMOTE_ASSET: "{field} lies on {host} and was not downloaded",
+    NoteKind.UNKNOWN_DECORATOR: "The decorator {name} is not known, or not with its value, and is kept without effect",
+    NoteKind.HIDDEN_LINES: "Messages hidden from the model are left out, and kept for export: {count}",
+    NoteKind.MANY_NOTES: "{count} further notes were left out",
+}
+
+
+def describe_note(note: ImportNote) -> str:
+    """Return a note in English."""
+    return fill_note(TEMPLATES[note.kind], note)
+
+
+def fill_note(template: str, note: ImportNote) -> str:
+    """Return a template with the values of a note inserted."""
+    return template.format_map({"field": f"“{note.location}”", **note.values})
+
+
+def describe_ignored(ignored: Mapping[str, int]) -> str:
+    """Return files that cannot be imported in English, by what they are."""
+    kinds = sorted(ignored.items(), key=lambda pair: not pair[0])
+    return ", ".join(f"{count} {kind or 'other file'}{'' if count == 1 else 's'}" for kind, count in kinds)
+
 
 Preset = InstructPreset | SamplerPreset | SystemPreset
 

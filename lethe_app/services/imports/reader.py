@@ -20,8 +20,7 @@ from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent, read_external_file
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
-from lethe_app.services.imports.files import list_files
-from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, ImportPlan, ItemKind
+from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, ImportPlan, ItemKind, list_files
 from lethe_app.services.scheduling.offload import ProgressCallback
 
 Content = ImportedCard | World | ImportedMemories | ChatTranscript | InstructPreset | SamplerPreset | SystemPreset

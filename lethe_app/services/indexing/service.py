@@ -15,8 +15,7 @@ from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.passage_sources import PassageSources
 from lethe_app.services.indexing.worlds import WorldPassages
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.storage.index.pending import PendingIndex
 
 AT_ONCE = 100

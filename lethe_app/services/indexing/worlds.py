@@ -17,7 +17,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.library import Library
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundPriority
 from lethe_app.storage.key_value import AppState
 
 WORLD_PREFIX = "world:"

@@ -16,8 +16,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.participants import Participants
-from lethe_app.services.prompting.macro_values import MacroPosition
+from lethe_app.services.participants import MacroPosition, Participants
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import SessionStore
 

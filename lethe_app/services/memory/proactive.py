@@ -29,8 +29,7 @@ from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.mood import MoodEffect, MoodService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.services.truncation import truncate_hidden_message, truncate_memory, truncate_note
-from lethe_app.services.untrusted_memories import UntrustedMemories
+from lethe_app.services.untrusted_memories import UntrustedMemories, truncate_hidden_message, truncate_memory, truncate_note
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.key_value import AppState
 

@@ -23,8 +23,14 @@ from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.stable_prefix import StablePrefix, stored_prefix
-from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT, TurnContext, TurnLoader
+from lethe_app.services.prompting.turn_context import (
+    MAX_SCAN_DEPTH,
+    USUAL_CONTEXT,
+    StablePrefix,
+    TurnContext,
+    TurnLoader,
+    stored_prefix,
+)
 from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.storage.chats.sessions import SessionStore
 

@@ -1,4 +1,4 @@
-"""Recallers: World Info keys, keywords, meaning, constant memories, and memories that stay active for several turns."""
+"""Recallers: World Info keys, keywords, meaning, documents, constant memories, and memories that stay active for several turns."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
 from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
-from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
+from lethe_app.domain.passage import PassageKind
+from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
+from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
+from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase, document_owners
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService, lore_state
 from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext
-from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable, reasons_of
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, truncate_to_sentences
+from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS, UntrustedMemories, truncate_to_sentences
 
 LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "pool", "staying"
 """Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
@@ -292,3 +295,65 @@ def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
     except ValidationError:
         return {}
     return {guid: span for guid, span in spans.items() if span[0] < context.turn.number <= span[1]}
+
+
+CONTEXT_SHARE = 0.1
+"""Maximum share of the context for passages of documents; recalled memories as a whole may take a fifth."""
+CHARACTERS_PER_TOKEN = 4
+SESSION_SIGNALS = ("about", "summary")
+"""Ranking signals about facts and summaries, which a document has not."""
+
+
+class DocumentRecaller:
+    """Recall passages of documents that answer the message."""
+
+    def __init__(self, knowledge_base: KnowledgeBase, untrusted_memories: UntrustedMemories, preferences: Preferences) -> None:
+        self._knowledge_base, self._untrusted_memories = knowledge_base, untrusted_memories
+        self._preferences = preferences
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        count = self._preferences.current.document_entries
+        if not count:
+            return RecallCandidates()
+        query = DocumentQuery(
+            context.text[:MAX_QUESTION_CHARACTERS],
+            document_owners(context.session.persona_id, context.session_worlds.worlds),
+            context.moment,
+            context.embedding,
+            context.speaker_names,
+        )
+        hits = [hit for hit in await self._knowledge_base.search(query, count) if hit.is_sure]
+        if not hits:
+            return RecallCandidates()
+        quoter = await self._untrusted_memories.build_quoter()
+        return RecallCandidates(_within_share([to_recollection(hit, quoter) for hit in hits], context.context))
+
+
+def to_recollection(hit: DocumentHit, quoter: UntrustedTextQuoter) -> RecalledMemory:
+    """Return a passage as it goes into the prompt: quoted, with its document and page, so that the reply can name them."""
+    chunk, lead = hit.chunk, next(iter(hit.ranked.leads), None)
+    words, cosine = (list(lead.words), round(lead.cosine, 4)) if lead is not None else ([], 0.0)
+    return RecalledMemory(
+        memory=chunk.id,
+        category=MemoryType.FILE,
+        title=chunk.location,
+        text=quoter.quote_document(chunk.location, chunk.text),
+        way=RecallWay.MEANING,
+        because=[one for one in reasons_of(hit.ranked) if one.values.get("signal") not in SESSION_SIGNALS],
+        leads=[RecallLead(kind=PassageKind.DOCUMENT.value, text=chunk.text, origin=chunk.id, words=words, cosine=cosine)],
+        score=hit.ranked.score,
+        likelihood=hit.ranked.likelihood,
+        position_index=DEPTH,
+    )
+
+
+def _within_share(recollections: Sequence[RecalledMemory], context: int) -> list[RecalledMemory]:
+    """Return the first recollections that fit into `CONTEXT_SHARE` of a context of that many tokens, at least one."""
+    left = int(context * CONTEXT_SHARE * CHARACTERS_PER_TOKEN)
+    kept: list[RecalledMemory] = []
+    for recollection in recollections:
+        left -= len(recollection.text)
+        if kept and left < 0:
+            break
+        kept.append(recollection)
+    return kept

@@ -24,7 +24,7 @@ from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.session_worlds import SessionWorlds
-from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, truncate_to_sentences
+from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS, truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore

@@ -41,8 +41,7 @@ from lethe_app.services.memory.recallers import RecallCandidates
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.key_value import SessionState
 

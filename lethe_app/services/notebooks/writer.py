@@ -12,22 +12,147 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
+from uuid import UUID
 
 from lethe_app.agents.task import TaskResult
+from lethe_app.brain.notebooks.outdated_lines import FactHistory
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.chat import SessionSummary
+from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.errors import FileError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conclusions import RETRY_LATER_ERRORS
+from lethe_app.services.extraction.conclusions import (
+    RETRY_LATER_ERRORS,
+    ConclusionService,
+    FinishedConversation,
+    SessionConclusions,
+)
 from lethe_app.services.library import Library
-from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
-from lethe_app.services.notebooks.reading_progress import ReadingProgress, UnreadSessions
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.notebooks.filer import NotebookFiler
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.undo import NotebookUndo
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.key_value import AppState
+from lethe_app.storage.memory.facts import FactStore
+
+SCOPE = "notebooks"
+"""Scope of the app state: by persona, the sessions that were read and the number of messages they had then."""
+
+
+@dataclass(frozen=True)
+class UnreadSessions:
+    """Sessions of a persona that can be read now, oldest first."""
+
+    persona_id: str
+    ready: list[SessionSummary]
+    read_counts: dict[str, int]
+    """Number of messages that each stored session had when it was read, by guid."""
+
+    def is_read(self, session: SessionSummary) -> bool:
+        return self.read_counts.get(str(session.guid)) == session.messages
+
+
+class ReadingProgress:
+    """Record of the sessions that were read; a session that goes on afterwards is read again."""
+
+    def __init__(self, session_store: SessionStore, archive_queue: ArchiveQueue, app_state: AppState) -> None:
+        self._session_store, self._archive_queue, self._app_state = session_store, archive_queue, app_state
+
+    async def list_unread(self, persona_id: str) -> UnreadSessions:
+        """Return the sessions to read. One whose facts are still to be extracted waits."""
+        stored = await self._app_state.get(SCOPE, persona_id)
+        counts = {str(guid): int(count) for guid, count in stored.items()} if isinstance(stored, dict) else {}
+        sessions = await self._session_store.sessions(persona_id)
+        unread = [
+            session
+            for session in reversed(sessions)
+            if session.archived and counts.get(str(session.guid), 0) < session.messages
+        ]
+        present = {str(session.guid): counts[str(session.guid)] for session in sessions if str(session.guid) in counts}
+        return UnreadSessions(persona_id, [session for session in unread if await self._has_facts(session)], present)
+
+    async def mark_read(self, unread: UnreadSessions, session: SessionSummary) -> None:
+        """Record that a session was read."""
+        unread.read_counts[str(session.guid)] = session.messages
+        await self._app_state.set(SCOPE, unread.persona_id, dict(unread.read_counts))
+
+    async def _has_facts(self, session: SessionSummary) -> bool:
+        """Return whether fact extraction of the session is done, or none is due."""
+        record = (await self._archive_queue.parts(session.guid)).get(SessionPart.FACTS)
+        return record is None or record.state is not PartState.PENDING
+
+
+class ConclusionWriter:
+    """Writes the conclusions of sessions, and revises those that no longer hold."""
+
+    def __init__(
+        self,
+        session_store: SessionStore,
+        fact_store: FactStore,
+        facts: FactService,
+        participants: ParticipantService,
+        conclusions: ConclusionService,
+        notebooks: NotebookService,
+        notebook_undo: NotebookUndo,
+        filer: NotebookFiler,
+    ) -> None:
+        self._session_store, self._fact_store, self._facts = session_store, fact_store, facts
+        self._participants = participants
+        self._conclusions, self._notebooks, self._notebook_undo, self._filer = conclusions, notebooks, notebook_undo, filer
+
+    async def owner_of(self, persona_id: str) -> tuple[str, str]:
+        """Return the id and the name of the persona for whom sessions are read. Raise FileError if it cannot be read."""
+        return persona_id, (await self._participants.load_for_persona(persona_id)).persona.name
+
+    def needs_model(self, session: SessionSummary) -> bool:
+        """Return whether a model would be asked about the session."""
+        return self._conclusions.would_ask_model(session.last_activity)
+
+    async def revise_lines(self, persona_id: str) -> None:
+        """Bring the lines of the notebooks up to date with facts that were superseded, reworded or forgotten since."""
+        history = FactHistory(
+            await self._fact_store.facts_of(persona_id),
+            await self._fact_store.facts_of(persona_id, deleted=True),
+            await self._fact_store.tombstones_of(persona_id),
+            self._facts.former_wordings_of(persona_id),
+        )
+        await self._notebooks.revise_lines(persona_id, history)
+
+    async def write_session(self, session_id: UUID, entry: ActivityEntry | None = None) -> list[str]:
+        """Write the conclusions of one session; return the names of the notebooks that were written."""
+        session = await self._session_store.session(session_id)
+        utterances = to_utterances(
+            await self._session_store.page(session_id, 0, len(await self._session_store.outline(session_id)))
+        )
+        conversation = FinishedConversation(session, await self._participants.load_for_session(session), utterances)
+        if not utterances:
+            return []
+        if entry is None:
+            extraction = await self._conclusions.collect_conclusions(conversation)
+            return await self._filer.write_conclusions(conversation, extraction)
+        extraction = await self._conclusions.collect_conclusions(conversation, partial(self._notebook_undo.record_facts, entry))
+        await self._notebook_undo.keep_learnt_facts(entry, extraction.extracted_facts, extraction.learnt)
+        return await self._write_recorded(conversation, extraction, entry) if extraction.conclusions else []
+
+    async def _write_recorded(
+        self, conversation: FinishedConversation, extraction: SessionConclusions, entry: ActivityEntry
+    ) -> list[str]:
+        """Write the conclusions, and record what was written even if an error interrupts it."""
+        change = await self._notebook_undo.record_before(entry.run_id, conversation.session.persona_id)
+        try:
+            return await self._filer.write_conclusions(conversation, extraction)
+        finally:
+            for made in await self._notebook_undo.record_after(change):
+                await entry.recorder.add_result(made)
+
 
 CHECK_INTERVAL = 600.0
 """Seconds between two checks of the background loop."""

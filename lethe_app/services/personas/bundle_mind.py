@@ -16,7 +16,7 @@ from lethe_app.domain.mood import Mood, MoodReading, MoodSample
 from lethe_app.interchange.bundles import is_member_name
 from lethe_app.paths import Paths
 from lethe_app.services.mood import HISTORY, MOODS, READINGS
-from lethe_app.services.personas.goals import SCOPE as GOAL_REQUESTS
+from lethe_app.services.personas.inner_life import SCOPE as GOAL_REQUESTS
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.file_names import unique_stem
 from lethe_app.storage.files.notebooks import INDEX, SUFFIX, NotebookFiles

@@ -1,4 +1,4 @@
-"""Goals, journal and self-description of a persona, as the persona's page shows and edits them."""
+"""Goals, journal, self-description and week of a persona, as the persona's page shows and edits them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,83 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
+from lethe_app.agents.goals import GoalRequest
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.recall.decay import days_to_live, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.proactive import rules_of
 from lethe_app.services.preferences import Preferences
+from lethe_app.storage.key_value import AppState
+
+SCOPE = "goal wishes"
+
+
+class GoalService:
+    """Store of goal requests. `changed` is notified with the persona's id."""
+
+    def __init__(self, app_state: AppState) -> None:
+        self.changed: Listeners[str] = Listeners()
+        self._app_state = app_state
+
+    async def load_request(self, persona_id: str) -> GoalRequest:
+        """Return the persona's goal request; an empty one if none is stored."""
+        stored = await self._app_state.get(SCOPE, persona_id)
+        if not isinstance(stored, dict):
+            return GoalRequest()
+        return GoalRequest(str(stored.get("request", "")), str(stored.get("notice", "")))
+
+    async def save_request(self, persona_id: str, request: str, notice: str = "") -> None:
+        """Replace the persona's goal request; two blank texts delete it."""
+        is_empty = not request.strip() and not notice.strip()
+        await self._app_state.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})
+        self.changed.notify(persona_id)
+
+
+MAX_PLAN_CHARACTERS = 600
+"""Maximum characters of one day's plan, which keeps the note at the user's return short."""
+
+
+class Week:
+    """Read and edit the weekly plans. Days are saved one at a time, so that the editor and a tool do not overwrite each
+    other.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._lock = asyncio.Lock()
+
+    async def load_plans(self, persona_id: str) -> dict[Weekday, str]:
+        """Return the plans of all seven days, empty where nothing is planned. Raise FileError."""
+        persona = await self._library.persona(persona_id)
+        return {day: persona.schedule.get(day, "") for day in Weekday}
+
+    async def load_plan(self, persona_id: str, day: Weekday | None = None) -> str:
+        """Return the plan of a day, today's by default."""
+        return (await self.load_plans(persona_id))[day or today()]
+
+    async def save_plan(self, persona_id: str, day: Weekday, text: str) -> str:
+        """Replace a day's plan, or clear it with an empty text, and return the previous one."""
+        async with self._lock:
+            persona = await self._library.persona(persona_id)
+            previous = persona.schedule.get(day, "")
+            plan = text.strip()[:MAX_PLAN_CHARACTERS]
+            if plan != previous:
+                schedule = {key: value for key, value in (persona.schedule | {day: plan}).items() if value}
+                await self._library.save_persona(persona.model_copy(update={"schedule": schedule}))
+            return previous
+
+
+def today() -> Weekday:
+    """Return the current weekday in the local time zone."""
+    return list(Weekday)[now().astimezone().weekday()]
+
 
 MAX_NAME_CHARACTERS = 80
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,30 +10,74 @@ from typing import Any
 from uuid import UUID
 
 from lethe_app.brain.text.scan_window import is_visible_speech
+from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import NotePlacement, Prompt, PromptNote, PromptTurn
+from lethe_app.domain.prompt import NotePlacement, Prompt, PromptNote, PromptPart, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
-from lethe_app.errors import PromptTooLong, StorageError
+from lethe_app.errors import FileError, PromptTooLong, StorageError
 from lethe_app.prompt.budget import PROTECTED_MESSAGES, REREAD_TARGET
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.tool_calls import with_tools
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
-from lethe_app.services.participants import Participants
+from lethe_app.services.participants import FillMacros, MacroPosition, Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.instructions import InstructionFile
-from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.prompting.spoken_style import with_spoken_style
-from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix
 from lethe_app.services.prompting.tool_messages import limit_tool_pairs, to_tool_turn
-from lethe_app.services.prompting.turn_context import TurnContext, default_system_name, is_small
+from lethe_app.services.prompting.turn_context import (
+    MIN_MESSAGE_TOKENS,
+    StablePrefix,
+    TurnContext,
+    default_system_name,
+    is_small,
+)
+from lethe_app.services.speech.session_speech import SPEECH_KEY, read_mode
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
+
+
+class InstructionFile:
+    """Text of one file of instructions, with macros unexpanded."""
+
+    def __init__(self, name: str, folders: Sequence[Path]) -> None:
+        """Set up the reader. The file of the first folder that has one is used, so the user's own replaces the shipped one."""
+        self._name, self._folders = name, folders
+        self._text: str | None = None
+
+    def read_text(self) -> str:
+        """Return the text. Raise FileError."""
+        if self._text is None:
+            file = next((folder / self._name for folder in self._folders if (folder / self._name).is_file()), Path(self._name))
+            try:
+                self._text = file.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise FileError(file, f"it cannot be read: {error}") from error
+        return self._text
+
+
+INSTRUCTION = (
+    "This is a live spoken conversation, and the reply is read aloud. Speak in plain sentences, as one talks, and use fewer"
+    " than 40 words. No Markdown, no lists, no headings, no emoji, no asterisks."
+)
+_NOTE = PromptNote(INSTRUCTION, placement=NotePlacement.LAST, part=PromptPart.STYLE)
+
+
+def with_spoken_style(
+    request: PromptRequest, states: Mapping[str, object], settings: Settings, *, small: bool = False
+) -> PromptRequest:
+    """Return the request of a session with these states; with the instruction and without thinking if the style is on.
+
+    Small models recite the instruction instead of following it, so they do not get it; markup is not spoken in any case.
+    """
+    if not read_mode(states.get(SPEECH_KEY), settings).has_spoken_style:
+        return request
+    notes = request.volatile if small else [_NOTE, *request.volatile]
+    return replace(request, volatile=notes, thinking=False)
+
 
 NEXT_WORDS = "\ue0ff"
 """Placeholder for the user's next message in a prompt that is prefilled; a private-use character that no text contains."""

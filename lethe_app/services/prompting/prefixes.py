@@ -22,17 +22,18 @@ from lethe_app.prompt.budget import CAPS
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections, PastSessions
-from lethe_app.services.prompting.stable_prefix import (
+from lethe_app.services.prompting.turn_context import (
     FRAME,
     MIN_MESSAGE_TOKENS,
     PRESENT,
+    USUAL_CONTEXT,
     WITHOUT_EARLIER,
     StablePrefix,
+    TurnContext,
     max_rolling_characters,
     starts_without_earlier,
     stored_prefix,
 )
-from lethe_app.services.prompting.turn_context import USUAL_CONTEXT, TurnContext
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState

@@ -20,17 +20,40 @@ from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lookup import MemoryLookup
-from lethe_app.services.search.documents import DocumentSearch
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch, HitFilter, TextHit
+from lethe_app.storage.memory.documents import DocumentStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
+
+MAX_DOCUMENT_HITS = 8
+"""Maximum number of passages by meaning."""
+
+
+class DocumentSearch:
+    """Search in the documents of personas and worlds, without changes."""
+
+    def __init__(self, document_store: DocumentStore, knowledge_base: KnowledgeBase) -> None:
+        self._document_store, self._knowledge_base = document_store, knowledge_base
+
+    async def load_chunks(self, text_hits: Sequence[TextHit]) -> dict[str, DocumentChunk]:
+        """Return the passages of documents among these hits, by source; those of a removed document are left out."""
+        sources = [UUID(hit.source) for hit in text_hits if hit.kind == PassageKind.DOCUMENT]
+        chunks = await self._document_store.chunks(sources) if sources else {}
+        return {str(id_): chunk for id_, chunk in chunks.items()}
+
+    async def search_by_meaning(self, text: str, owners: Sequence[str]) -> list[DocumentHit]:
+        """Return the passages nearest in meaning to a text in the documents of these personas and worlds, best first."""
+        hits = await self._knowledge_base.search(DocumentQuery(text, owners), MAX_DOCUMENT_HITS)
+        return [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
+
 
 MAX_HITS = 400
 """Maximum number of hits of one search by words."""

@@ -17,8 +17,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_parts import PART_MAKERS, SessionArchiver, is_worth_archiving
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore

@@ -13,8 +13,7 @@ from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 
 
 class RollingSummary:

@@ -22,10 +22,8 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
-from lethe_app.services.participants import ParticipantService
-from lethe_app.services.prompting.macro_values import FillMacros, MacroPosition
-from lethe_app.services.prompting.stable_prefix import FRAME
-from lethe_app.services.prompting.turn_context import TurnContext
+from lethe_app.services.participants import FillMacros, MacroPosition, ParticipantService
+from lethe_app.services.prompting.turn_context import FRAME, TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message

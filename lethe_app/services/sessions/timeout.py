@@ -10,8 +10,7 @@ from uuid import UUID
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import BackgroundLoop
-from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_parts import MIN_WORDS
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.storage.chats.sessions import SessionStore

@@ -24,11 +24,10 @@ from lethe_app.errors import LetheError
 from lethe_app.services.memory.lookup import MAX_RESULTS, MemoryLookup
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.memory.working_memory import FROM_WEB, WorkingMemory
+from lethe_app.services.personas.inner_life import Week
 from lethe_app.services.personas.reminders import Reminders, build_reminder
-from lethe_app.services.personas.week import Week
 from lethe_app.services.tools.builtin_small import NoArguments, format_date
-from lethe_app.services.truncation import truncate_to_sentences
-from lethe_app.services.untrusted_memories import UntrustedMemories
+from lethe_app.services.untrusted_memories import UntrustedMemories, truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
 
 MADE_BY_TOOL = "tool"

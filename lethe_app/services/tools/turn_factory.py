@@ -2,28 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.tools import Tool, ToolCall
+from lethe_app.domain.tools import PermissionAnswer, Tool, ToolCall
 from lethe_app.prompt.format.tool_calls import has_native_tools, with_tools
+from lethe_app.services.events import ToolPermissionRequested
 from lethe_app.services.memory.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.participants import Participants
-from lethe_app.services.prompting.assembler import ToolPrompt
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.assembler import InstructionFile, ToolPrompt
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.tool_messages import results_above
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
-from lethe_app.services.tools.instructions import ToolInstructions
 from lethe_app.services.tools.invocation import ToolServices
-from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn import ToolTurn
 from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.key_value import SessionState
+
+FILE_NAME = "tools_note.md"
+
+
+class ToolInstructions:
+    """Instructions for tool calls."""
+
+    def __init__(self, preferences: Preferences, folders: Sequence[Path]) -> None:
+        """Set up the instructions; `folders` are those of `InstructionFile`."""
+        self._preferences, self._file = preferences, InstructionFile(FILE_NAME, folders)
+
+    def load_text(self) -> str:
+        """Return the instructions with unexpanded macros; empty if the user switched them off. Raise FileError."""
+        return self._file.read_text() if self._preferences.current.tools_explained else ""
+
+
+ALLOWED_KEY = "tools allowed"
+"""Key of the session state: tools that the user always allows in this session."""
+
+
+class SessionPermissions:
+    """Permissions of one reply. Settings that change meanwhile count from the next one on."""
+
+    def __init__(
+        self, session_state: SessionState, session_id: UUID, allowed: set[str], needs_permission: Callable[[Tool], bool]
+    ) -> None:
+        self._session_state, self._session_id, self._allowed = session_state, session_id, allowed
+        self._needs_permission = needs_permission
+
+    def must_ask(self, tool: Tool) -> bool:
+        """Return whether the user has to allow a call of the tool."""
+        return self._needs_permission(tool) and tool.name not in self._allowed
+
+    async def allow(self, tool: Tool) -> None:
+        """Allow all calls of the tool in this session."""
+        self._allowed.add(tool.name)
+        await self._session_state.set(self._session_id, ALLOWED_KEY, sorted(self._allowed))
+
+
+class ToolPermissions:
+    """Permissions of all sessions, and the request that waits for the user."""
+
+    def __init__(self, session_state: SessionState, preferences: Preferences, is_qualified: Callable[[], bool]) -> None:
+        """Create the permissions. While `is_qualified` returns False, every call with side effects asks."""
+        self._session_state, self._preferences, self._is_qualified = session_state, preferences, is_qualified
+        self._pending: ToolPermissionRequested | None = None
+
+    async def load_permissions(self, session_id: UUID) -> SessionPermissions:
+        """Return the permissions of a session."""
+        stored, always_ask = await self._session_state.get(session_id, ALLOWED_KEY), self._preferences.current.tools_always_ask
+        allowed = {str(name) for name in stored} if isinstance(stored, list) else set[str]()
+
+        def needs_permission(tool: Tool) -> bool:
+            return always_ask or tool.asks or (tool.changes and not self._is_qualified())
+
+        return SessionPermissions(self._session_state, session_id, allowed, needs_permission)
+
+    def set_pending(self, request: ToolPermissionRequested | None) -> None:
+        """Remember the request that waits for the user; None if there is none."""
+        self._pending = request
+
+    def decline_pending(self) -> None:
+        """Deny a pending permission request, because another reply is requested."""
+        if self._pending is not None:
+            self._pending.decide(PermissionAnswer.NOT_NOW)
+
 
 READ_TOOL = "bench_get"
 MAX_LISTED_KEYS = 8

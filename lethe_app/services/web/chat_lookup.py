@@ -1,8 +1,12 @@
-"""Web look-up during a conversation, when the user asks for it and web access is allowed."""
+"""Web look-up during a conversation, when the user asks for it and web access is allowed, and the note that keeps its sources."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, TaskModel, WebReader, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
@@ -11,14 +15,45 @@ from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.brain.web_intent import WebIntent, detect_web_intent, extract_query
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
+from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import NoteAdded, WebSearchStarted
 from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.truncation import truncate_to_sentences
-from lethe_app.services.web.lookup_note import WebLookup, build_note
+from lethe_app.services.untrusted_memories import truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
+
+NOTE_PREFIX = "search"
+"""Prefix of the note of a hidden message about a look-up; topic and sources follow as JSON."""
+_NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
+
+
+@dataclass(frozen=True)
+class WebLookup:
+    """Look-up before a reply, with its sources; without sources nothing was found."""
+
+    topic: str
+    sources: tuple[WebHit, ...] = ()
+
+
+def build_note(lookup: WebLookup) -> str:
+    """Return the note of a hidden message about a look-up."""
+    sources = [(hit.title, hit.address) for hit in lookup.sources]
+    return f"{NOTE_PREFIX} {json.dumps([lookup.topic, sources], ensure_ascii=False)}"
+
+
+def parse_note(message: Message) -> WebLookup | None:
+    """Parse the note of a hidden message; None if it does not belong to a look-up."""
+    kind, _, payload = message.note.partition(" ")
+    if not message.hidden or kind != NOTE_PREFIX:
+        return None
+    try:
+        topic, sources = _NOTE.validate_json(payload)
+    except ValidationError:
+        return None
+    return WebLookup(topic, tuple(WebHit(title, address) for title, address in sources))
+
 
 WEB_TOOLS = "web"
 """Tool set that replaces this look-up: with it the model searches by itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_sources import StablePromptContent
+from lethe_app.services.chat.reply_source_reader import StablePromptContent
 from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading, create_selectable_label
 from lethe_app.ui.chat.memory_labels import shorten_text, strip_headings
 from lethe_app.ui.core.formatting import format_count, join_with_and

@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_sources import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
+from lethe_app.services.chat.reply_source_reader import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.memory_labels import tr

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallLead, RecallWay
-from lethe_app.services.chat.reply_sources import FROM_FILES, ReplyMemory, ReplySources, SourceKind, StatementOrigin
+from lethe_app.services.chat.reply_source_reader import FROM_FILES, ReplyMemory, ReplySources, SourceKind, StatementOrigin
 from lethe_app.ui.core.formatting import format_age
 from lethe_app.ui.core.labels.dates import spell_out_dates
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lethe_app.domain.recall import BlockedMemory
-    from lethe_app.services.chat.reply_sources import ReplySources
+    from lethe_app.services.chat.reply_source_reader import ReplySources
     from lethe_app.ui.chat.memory_card import CardContext, MemoryCard
 
 MAX_BLOCKED_SHOWN = 12

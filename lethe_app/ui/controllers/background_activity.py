@@ -16,8 +16,7 @@ from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
     from lethe_app.domain.model import DownloadProgress
-    from lethe_app.services.background.activity_log import RunningTask
-    from lethe_app.services.background.archive_budget import ArchiveBudget
+    from lethe_app.services.background.activity_log import ArchiveBudget, RunningTask
     from lethe_app.services.background.runner import BackgroundRunner
     from lethe_app.services.indexing.service import IndexingService
     from lethe_app.services.models.downloads import Downloads

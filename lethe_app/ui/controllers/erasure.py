@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from lethe_app.services.maintenance.days import Days
-    from lethe_app.services.maintenance.erasure import Erasure
+    from lethe_app.services.maintenance.erasure import Days, Erasure
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory

@@ -12,8 +12,13 @@ from PySide6.QtCore import QObject, Signal
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.models.memory_fit import FitLevel, estimate_fit
-from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed, rank_local_models
+from lethe_app.services.models.recommendation import (
+    DownloadAssessment,
+    FitLevel,
+    estimate_fit,
+    estimate_speed,
+    rank_local_models,
+)
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome

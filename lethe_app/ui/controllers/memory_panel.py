@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.errors import FileError
-from lethe_app.services.chat.reply_sources import ReplySources, StatementOrigin
+from lethe_app.services.chat.reply_source_reader import ReplySources, StatementOrigin
 from lethe_app.ui.chat.memory_card import CardContext
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
-from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
+from lethe_app.services.chat.reply_source_reader import ReplyMemory, ReplySources, SourceKind
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QPointF
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWindow
 
-from lethe_app.services.scheduling.idle import Idleness
+from lethe_app.services.scheduling.loop import Idleness
 from lethe_app.ui.chat.composer import Composer
 
 INPUT_EVENTS = frozenset(

@@ -8,8 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.import_notes import ImportNote
-from lethe_app.services.imports.note_words import TEMPLATES, fill_note
-from lethe_app.services.imports.plan import ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind
+from lethe_app.services.imports.plan import TEMPLATES, ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind, fill_note
 from lethe_app.ui.core.formatting import format_count, format_message_count, join_with_and, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_6
 from lethe_app.ui.dialogs.dialogs import QuestionDialog

@@ -12,7 +12,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.recall import RecallCounts
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
+from lethe_app.services.chat.reply_source_reader import ReplyMemory, ReplySources, SourceKind
 from tests.services.turns import MIRA, TurnOutcome, add_memory, before_now, change_persona, load_memory, say, write_world
 
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."

@@ -17,10 +17,10 @@ from lethe_app.domain.passage import DocumentChunk
 from lethe_app.domain.recall import RecallWay
 from lethe_app.errors import FileError
 from lethe_app.retrieval.ranking import PassageLead, RankedSource, RankedSources
-from lethe_app.services.chat.reply_sources import SourceKind
-from lethe_app.services.documents import reading
+from lethe_app.services.chat.reply_source_reader import SourceKind
+from lethe_app.services.documents import service as reading
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, IndexBackend, KnowledgeBase
-from lethe_app.services.documents.reading import read_file
+from lethe_app.services.documents.service import read_file
 from lethe_app.services.indexing.service import AT_ONCE
 from tests.interchange.document_files import pdf
 from tests.services.turns import MIRA, prompt_of, recalled, say

@@ -14,8 +14,7 @@ from lethe_app.domain.bundle import WITH_CARD_FIELDS, BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.interchange.cards import png
-from lethe_app.services.imports.note_words import TEMPLATES, describe_note
-from lethe_app.services.imports.plan import ImportItem, ImportResult, ItemAction, ItemKind
+from lethe_app.services.imports.plan import TEMPLATES, ImportItem, ImportResult, ItemAction, ItemKind, describe_note
 from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
 from tests.interchange.packed import archive
 from tests.services.turns import MIRA, prompt_of, say

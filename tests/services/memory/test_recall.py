@@ -15,8 +15,8 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.errors import StorageError
-from lethe_app.services.memory.selection import MAX_BLOCKED
-from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS
+from lethe_app.services.memory.recall import MAX_BLOCKED
+from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS
 from tests.services.turns import (
     DAY,
     FORCED,

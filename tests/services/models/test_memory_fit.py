@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.model import KvType, ModelFile
-from lethe_app.services.models.memory_fit import FitLevel, cache_bytes, estimate_fit
+from lethe_app.services.models.recommendation import FitLevel, cache_bytes, estimate_fit
 
 GB = 1_000_000_000
 SEVEN = ModelFile(

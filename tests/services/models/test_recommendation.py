@@ -11,9 +11,9 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import ModelFile, RemoteModel
 from lethe_app.llm.models.discovery import STARTER_SOURCE
 from lethe_app.services.models.hardware import Hardware, HardwareProfile
-from lethe_app.services.models.memory_fit import FitLevel
 from lethe_app.services.models.recommendation import (
     READING_SPEED,
+    FitLevel,
     assess_downloads,
     estimate_speed,
     is_better_than,
@@ -32,9 +32,7 @@ def computer(memory: float, bandwidth: float = LAPTOP_BANDWIDTH, gpu: float = 0,
 
 async def at_start(services: AppServices, bandwidth: float, name: str = "laptop") -> Hardware:
     """The hardware as a start of the program knows it that measures this bandwidth."""
-    return await HardwareProfile(
-        services.app_state, lambda _seconds: replace(computer(16, bandwidth), computer=name)
-    ).current()
+    return await HardwareProfile(services.app_state, lambda _seconds: replace(computer(16, bandwidth), computer=name)).current()
 
 
 async def recommended(services: AppServices, hardware: Hardware) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.services.events import PromptBuilt
-from lethe_app.services.prompting.spoken_style import INSTRUCTION
+from lethe_app.services.prompting.assembler import INSTRUCTION
 from lethe_app.services.speech.session_speech import SPEECH_KEY, SpeechMode
 from tests.prompt.templates import CHATML
 from tests.services.turns import say

@@ -23,7 +23,7 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.prompting.stable_prefix import StablePrefix
+from lethe_app.services.prompting.turn_context import StablePrefix
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from tests.services.past_sessions import NUTS, chats_of, copy_home, hold, opened, trusted
 from tests.sweep import exhaustive

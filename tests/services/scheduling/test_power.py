@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from lethe_app.services.scheduling.power import is_on_battery
+from lethe_app.services.models.hardware import is_on_battery
 
 
 @pytest.mark.parametrize(("plugged", "reported"), [(False, True), (True, False), (None, False)])

@@ -17,7 +17,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
-from lethe_app.services.chat.reply_sources import ReplyMemory, SourceKind
+from lethe_app.services.chat.reply_source_reader import ReplyMemory, SourceKind
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.chat.memory_card import MemoryCard
 from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact, FactKind
-from lethe_app.services.sessions.fact_extraction import FactExtraction
+from lethe_app.services.sessions.editing import FactExtraction
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.settings.page import SettingsPage

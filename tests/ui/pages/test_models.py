@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QSpinBox
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
 from lethe_app.services.events import ModelReady, NoModel
-from lethe_app.services.models.memory_fit import FitLevel
-from lethe_app.services.models.recommendation import DownloadAssessment
+from lethe_app.services.models.recommendation import DownloadAssessment, FitLevel
 from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import format_prompt_format

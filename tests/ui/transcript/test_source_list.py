@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.services.memory.proactive import build_hidden_message
-from lethe_app.services.web.lookup_note import WebLookup, build_note, parse_note
+from lethe_app.services.web.chat_lookup import WebLookup, build_note, parse_note
 from lethe_app.ui.transcript.model.annotations import SourceAnnotations
 from lethe_app.ui.transcript.painting.source_list import format_source, host_of
 from tests.ui.window_scene import Scene, opened, until

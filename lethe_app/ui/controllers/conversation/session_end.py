@@ -13,7 +13,7 @@ from lethe_app.ui.transcript.painting.link_line import LinkLine
 
 if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
-    from lethe_app.services.scheduling.idle import Idleness
+    from lethe_app.services.scheduling.loop import Idleness
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.services.sessions.timeout import SessionTimeout
     from lethe_app.ui.chat.chat_panel import ChatPanel

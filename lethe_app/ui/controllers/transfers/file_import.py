@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lethe_app.domain.bundle import ENDING
 from lethe_app.errors import FileError
-from lethe_app.services.imports.files import IMPORTED_SUFFIXES
-from lethe_app.services.imports.plan import ImportResult, ItemKind
+from lethe_app.services.imports.plan import IMPORTED_SUFFIXES, ImportResult, ItemKind
 from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter, downloads_folder
 from lethe_app.ui.core.avatars import render_portrait, shrink_picture

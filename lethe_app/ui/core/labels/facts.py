@@ -7,7 +7,7 @@ import re
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.facts import ExtractedFact, FactKind
-from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
+from lethe_app.services.sessions.editing import FactAbsence, NoFactsReason
 from lethe_app.ui.core.formatting import format_count, format_minutes
 
 _ATTRIBUTES_OF_OTHERS = frozenset(("age", "home", "job", "name"))

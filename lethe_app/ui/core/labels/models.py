@@ -6,8 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.extraction.qualification import QualificationResult
-from lethe_app.services.models.memory_fit import FitLevel
-from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
+from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, FitLevel, words_per_second
 from lethe_app.ui.core.formatting import format_count, format_size
 
 

@@ -11,8 +11,7 @@ from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.background.activity_log import UPKEEP, ActivityLog
-from lethe_app.services.background.plugin_failures import DisabledTask
-from lethe_app.services.background.runner import BackgroundRunner
+from lethe_app.services.background.runner import BackgroundRunner, DisabledTask
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.registry import ToolRegistry

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.plugins import PluginError
-from lethe_app.services.background.plugin_failures import DisabledTask
+from lethe_app.services.background.runner import DisabledTask
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme

@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.sessions.fact_extraction import FactExtraction
+from lethe_app.services.sessions.editing import FactExtraction
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext

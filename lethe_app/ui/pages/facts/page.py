@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.search.fact_lists import FactLists, FactSource
-from lethe_app.services.sessions.fact_extraction import FactExtraction, NoFactsReason
+from lethe_app.services.sessions.editing import FactExtraction, NoFactsReason
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute

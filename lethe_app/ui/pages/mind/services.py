@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.mood import MoodService
-from lethe_app.services.personas.goals import GoalService
-from lethe_app.services.personas.inner_life import InnerLife
+from lethe_app.services.personas.inner_life import GoalService, InnerLife, Week
 from lethe_app.services.personas.reminders import Reminders
-from lethe_app.services.personas.week import Week
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService

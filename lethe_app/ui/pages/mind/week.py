@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from lethe_app.domain.persona import Weekday
-from lethe_app.services.personas.week import MAX_PLAN_CHARACTERS, today
+from lethe_app.services.personas.inner_life import MAX_PLAN_CHARACTERS, today
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import set_style_properties
 from lethe_app.ui.widgets.text_area import TextAreaField

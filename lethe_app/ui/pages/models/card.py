@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar, QWid
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
-from lethe_app.services.models.memory_fit import MemoryEstimate
+from lethe_app.services.models.recommendation import MemoryEstimate
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext

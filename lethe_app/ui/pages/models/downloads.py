@@ -8,8 +8,7 @@ from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage
-from lethe_app.services.models.memory_fit import FitLevel
-from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
+from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, FitLevel, words_per_second
 from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.labels.models import format_download, format_offer_facts, format_offer_fit
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4

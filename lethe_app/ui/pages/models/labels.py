@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.model import ModelFile
-from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate
+from lethe_app.services.models.recommendation import FitLevel, MemoryEstimate
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_speed
 

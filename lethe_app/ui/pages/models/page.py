@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QTabBar, QWi
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from lethe_app.services.models.hardware import Hardware
-from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit
-from lethe_app.services.models.recommendation import DownloadAssessment, estimate_speed
+from lethe_app.services.models.recommendation import DownloadAssessment, FitLevel, MemoryEstimate, estimate_fit, estimate_speed
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed

@@ -9,8 +9,7 @@ from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
-from lethe_app.services.sessions.editing import SessionEditing
-from lethe_app.services.sessions.fact_extraction import FactExtraction
+from lethe_app.services.sessions.editing import FactExtraction, SessionEditing
 from lethe_app.services.sessions.service import SessionService
 
 

@@ -22,7 +22,7 @@ from lethe_app.services.search.timeline import (
     TimelineMonth,
     format_markdown,
 )
-from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtraction
+from lethe_app.services.sessions.editing import FactAbsence, FactExtraction
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind

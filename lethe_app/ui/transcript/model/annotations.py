@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.recall import RecallCounts
 from lethe_app.domain.tools import ToolResult
 from lethe_app.services.prompting.tool_messages import parse_calls, parse_result
-from lethe_app.services.web.lookup_note import WebLookup, parse_note
+from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from lethe_app.ui.core.formatting import format_recall_counts, format_source_count, format_tool_results
 from lethe_app.ui.transcript.model.message_pages import Loader
 from lethe_app.ui.transcript.model.reply_ratings import RatingsQuery, ReplyRatings, format_rating

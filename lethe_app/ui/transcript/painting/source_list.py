@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
 from lethe_app.domain.web import WebHit
-from lethe_app.services.web.lookup_note import WebLookup
+from lethe_app.services.web.chat_lookup import WebLookup
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.transcript.painting.style import MessageStyle
