@@ -1,4 +1,4 @@
-"""Recallers: World Info keys, keywords, meaning, documents, constant memories, and memories that stay active for several turns."""
+"""Recallers: World Info keys, keywords, meaning, documents, constant memories, and those that stay active for some turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Web look-up during a conversation, when the user asks for it and web access is allowed, and the note that keeps its sources."""
+"""Web look-up in a conversation, when the user asks for it and web access is allowed, and the note that keeps its sources."""
 
 from __future__ import annotations
 
