@@ -108,8 +108,8 @@ LONG_PATTERNS = 240
 LONG_WORD_LISTS = 74
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (32150, 3769, 427),
-    "services": (15861, 1808, 303),
+    "ui": (32138, 3769, 427),
+    "services": (15624, 1808, 303),
     "brain": (11937, 1138, 180),
     "storage": (4531, 638, 62),
     "llm": (3742, 417, 82),
@@ -120,8 +120,8 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "agents": (1592, 209, 42),
     "speech": (1272, 125, 36),
     "web": (857, 80, 21),
-    "cli": (743, 68, 2),
-    "composition": (547, 96, 3),
+    "cli": (742, 68, 2),
+    "composition": (528, 96, 3),
     "(root)": (608, 86, 35),
     "config": (312, 7, 18),
     "dates": (142, 25, 0),
