@@ -1,16 +1,18 @@
-"""Detection of the language of a message: by frequent words where they are clear, else by the language model of py3langid.
+"""Detection of the language of a text: by frequent words where they are clear, else by the language model of py3langid.
 
-Most people write in one of four languages. Their messages are told by their function words, so that the model (65 MB of memory,
-a second to load) is only loaded for others.
+Most people write in a language whose frequent words are known (`function_words.toml`), so that the model (65 MB of memory, a
+second to load) is only loaded for others.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from functools import cache
 
 from lethe_app.brain.languages import identifier
 from lethe_app.brain.text.sentences import split_sentences
+from lethe_app.language_tables import languages_with, load_table
+from lethe_app.retrieval.query_terms import fold
 
 MIN_WORDS = 4
 """Words below which the language of a text is uncertain: greetings, names and exclamations are borrowed from everywhere."""
@@ -20,46 +22,18 @@ MIN_PROBABILITY = 0.85
 """Probability of a language, as py3langid estimates it, from which it is taken for certain."""
 MIN_FUNCTION_WORDS = 0.3
 """Share of function words from which a text is in a language without asking the model."""
+MIN_GUESSED_WORDS = 0.2
+"""The same for a guess."""
 MIN_SHARED_WORDS = 3
 """Function words that have to be English, and half of the text, where none of them is distinctive."""
 MAX_CHARACTERS = 4000
 """Characters that are examined."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+_SPELLED = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DENSE_SCRIPT = re.compile("[\u0590-\u06ff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_DISTINCTIVE = {
-    "en": _words("the and you your this what with are but they she he's it's don i'm that's would could because about"),
-    "de": _words("ich und nicht auch wir mit dich mich das ist ein eine oder wenn dass kein habe auf"),
-    "fr": _words("je est pas vous nous avec une les mais c'est pour dans elle suis qui tu"),
-    "es": _words("el los pero muy las y estoy hay está eres yo qué porque cómo tengo una"),
-}
-"""Function words that hardly occur in another language."""
-_FUNCTION_WORDS = {
-    "en": _words(
-        "a an i me my we our is was am have has had or of to in on at for that it he his her their not do did be will just so "
-        "as from when who how there can if by no all some them then up out more one very over after know like go see get"
-    ),
-    "de": _words(
-        "der die den dem des im in zu am an für es du er sie ihr wie was so nur noch schon bin bist sind war hat hast wird von "
-        "bei mir dir mein meine dein deine sich zum zur als nach um aber man"
-    ),
-    "fr": _words(
-        "le la un des de du d l j m me moi mon ma mes notre nos et ou que ce il ils ne n plus en au aux sur par y ton ta se s "
-        "a ai as été très aussi quand qu comme on si"
-    ),
-    "es": _words(
-        "la lo un unos de del al me mi mis es soy era fue he ha o para por con que en se no le su sus tu te también cuando "
-        "como más si ya donde a"
-    ),
-}
-_MIN_DISTINCTIVE = {"en": 1, "de": 2, "fr": 2, "es": 2}
+_KANA = re.compile("[\u3040-\u30ff]")
 
 
 def detect_language(text: str) -> str:
@@ -78,15 +52,54 @@ def detect_by_words(text: str) -> str | None:
     text = _clean(text)
     if not _is_long_enough(text):
         return ""
-    words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
-    hits = Counter({code: sum(word in distinctive for word in words) for code, distinctive in _DISTINCTIVE.items()})
-    (best, count), (_other, second) = hits.most_common(2)
-    known = count + sum(word in _FUNCTION_WORDS[best] for word in words)
-    if count >= max(_MIN_DISTINCTIVE[best], 2 * second + 1) and known >= MIN_FUNCTION_WORDS * len(words):
+    words = _words(text)
+    hits = {code: sum(word in words_of[0] for word in words) for code, words_of in _word_tables().items()}
+    second, count = sorted(hits.values())[-2:]
+    best = max(hits, key=lambda code: hits[code])
+    known = _count_function_words(words)
+    is_certain = count >= max(load_table("function_words", best)["min_distinctive"], 2 * second + 1)
+    if is_certain and known[best] >= MIN_FUNCTION_WORDS * len(words):
         return best
     # English shares its short words with its neighbours, but none of them consists of so many.
-    shared = sum(word in _FUNCTION_WORDS["en"] for word in words)
-    return "en" if not count and shared >= max(MIN_SHARED_WORDS, len(words) / 2) else None
+    return "en" if not count and known["en"] >= max(MIN_SHARED_WORDS, len(words) / 2) else None
+
+
+def guess_language(text: str) -> str:
+    """Return the likeliest language of a text, however short, among those with a table of function words and Japanese; empty
+    if several are as likely or none is. It serves where a wrong guess costs little.
+    """
+    if _KANA.search(text):
+        return "ja"
+    words, letters = _words(text), set(text.lower())
+    counts = {
+        code: count + (not letters.isdisjoint(load_table("function_words", code).get("letters", "")))
+        for code, count in _count_function_words(words).items()
+    }
+    best = max(counts, key=lambda code: counts[code])
+    is_alone = list(counts.values()).count(counts[best]) == 1
+    return best if is_alone and counts[best] >= MIN_GUESSED_WORDS * len(words) else ""
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """Return the folded words of a language that carry no content; empty without a table."""
+    return frozenset(fold(word) for words in _word_tables().get(language, ()) for word in words)
+
+
+@cache
+def _word_tables() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return the distinctive function words and the others, by language."""
+    tables = {code: load_table("function_words", code) for code in languages_with("function_words.toml")}
+    return {code: (frozenset(table["distinctive"]), frozenset(table["common"])) for code, table in tables.items()}
+
+
+def _count_function_words(words: list[str]) -> dict[str, int]:
+    return {code: sum(word in one or word in other for word in words) for code, (one, other) in _word_tables().items()}
+
+
+def _words(text: str) -> list[str]:
+    """Return the words in lower case; an apostrophe separates."""
+    return _WORD.findall(text.lower())
 
 
 def _detect_by_model(text: str) -> str:
@@ -108,6 +121,4 @@ def _clean(text: str) -> str:
 
 
 def _is_long_enough(text: str) -> bool:
-    if len(_DENSE_SCRIPT.findall(text)) >= MIN_SCRIPT_LETTERS:
-        return True
-    return len({word.lower() for word in _WORD.findall(text)}) >= MIN_WORDS
+    return len(_DENSE_SCRIPT.findall(text)) >= MIN_SCRIPT_LETTERS or len(set(_SPELLED.findall(text.lower()))) >= MIN_WORDS
