@@ -15,8 +15,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from lethe_app.brain.fact_guard.faithfulness import find_invented_words
-from lethe_app.brain.fact_guard.grounding import is_grounded
+from lethe_app.brain.fact_guard.grounding import find_invented_words, is_grounded
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text

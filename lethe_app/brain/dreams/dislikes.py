@@ -10,7 +10,7 @@ from uuid import UUID
 from lethe_app.brain.dreams.consolidation import INFERRED
 from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStrength
 from lethe_app.brain.dreams.preferences import CorrectionRemark, build_inferred_memory, build_memory_change, find_remarks
-from lethe_app.brain.fact_guard.faithfulness import find_invented_words
+from lethe_app.brain.fact_guard.grounding import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import INFER, RATINGS_TAG
 

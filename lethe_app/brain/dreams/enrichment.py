@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from lethe_app.brain.dreams.consolidation import normalize_category, normalize_tags
-from lethe_app.brain.fact_guard.faithfulness import find_invented_words
-from lethe_app.brain.fact_guard.grounding import is_grounded
+from lethe_app.brain.fact_guard.grounding import find_invented_words, is_grounded
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.retrieval.query_terms import WORD, fold
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from itertools import pairwise
 
 from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
-from lethe_app.brain.fact_guard.languages import ENGLISH, LANGUAGES, Language, detect_language
+from lethe_app.brain.fact_guard.grounding import content_words, count_shared_words
 from lethe_app.brain.fact_guard.quotations import MessageClause, Quotation
+from lethe_app.brain.languages.detection import function_words, guess_language
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.dates.words import COUNT_DIGITS
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words
+from lethe_app.language_tables import compile_table
+from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold
 
-NUMBER_DIGITS = COUNT_DIGITS | {"eleven": "11", "twelve": "12", "twenty": "20"}
-_FUNCTION_WORDS = frozenset().union(STOP_WORDS, *(language.function_words for language in LANGUAGES.values()))
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’]*[^\W_]")
-_CJK_RUN = re.compile("[\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]+")
-"""Runs of Katakana and Han, the content words of Japanese."""
-_POSSESSIVE = re.compile(r"(?:'s?\b|'|s\b(?= \w)|の)")
+_POSSESSIVE = re.compile(r"'s?\b|'|s\b(?= \w)|の")
 
 
 class SupportLevel(IntEnum):
@@ -32,11 +27,6 @@ class SupportLevel(IntEnum):
     DOUBTFUL = 1
     """Undecidable by rules; a model must be asked whether the message states it."""
     FULL = 2
-
-
-Outcome = tuple[SupportLevel, str]
-"""Result of one check: the support, and the objection if it is not FULL."""
-SUPPORTED: Outcome = (SupportLevel.FULL, "")
 
 
 @dataclass(frozen=True)
@@ -70,25 +60,34 @@ class LocatedClaim:
 
     @cached_property
     def message_text(self) -> str:
-        return join_parts(self.parts[self.quotation.message_index])
+        return self.text_around(0, 0)
 
     @cached_property
     def window(self) -> str:
         """Return the text of the quotation's message, the two before it and the one after."""
-        index = self.quotation.message_index
-        return "\n".join(map(join_parts, self.parts[max(0, index - 2) : index + 2]))
+        return self.text_around(2, 1)
 
     @cached_property
     def session_text(self) -> str:
-        return "\n".join(map(join_parts, self.parts))
+        return self.text_around(len(self.lines), len(self.lines))
+
+    def text_around(self, before: int, after: int) -> str:
+        """Return the text of the quotation's message and of so many around it, with straight apostrophes."""
+        index = self.quotation.message_index
+        nearby = self.parts[max(0, index - before) : index + after + 1]
+        return "\n".join(f"{part.plain}\n{part.in_character}".strip() for part in nearby).replace("’", "'")
 
     @cached_property
-    def language(self) -> Language | None:
-        """Return the language of the quotation's message; a message too short to tell has the language of its session."""
-        message_language = detect_language(self.message_text)
-        return (
-            message_language or detect_language(f"{self.message_text} {self.claim.fact}") or detect_language(self.session_text)
-        )
+    def language(self) -> str:
+        """Return the language of the quotation's message; a message too short to tell has the language of its session. Empty
+        if it is unknown.
+        """
+        texts = (self.message_text, f"{self.message_text} {self.claim.fact}", self.session_text)
+        return next(filter(None, map(guess_language, texts)), "")
+
+    def find(self, key: str, text: str) -> re.Match[str] | None:
+        """Return the first match in a text of what the language's table of claims lists under a key."""
+        return compile_table("claims", key, self.language).search(text)
 
     @cached_property
     def speakers_by_name(self) -> dict[str, str]:
@@ -114,21 +113,26 @@ class LocatedClaim:
     def relevant_clauses(self) -> list[MessageClause]:
         """Return the clauses of the quotation that share most content words with the fact."""
         overlaps = [
-            count_shared_words(self.fact_words, comparable_words(clause.text, self.language))
-            for clause in self.quotation.clauses
+            count_shared_words(self.fact_words, content_words(clause.text, self.language)) for clause in self.quotation.clauses
         ]
         return [clause for clause, count in zip(self.quotation.clauses, overlaps, strict=True) if count == max(overlaps)]
 
     @cached_property
+    def relevant_text(self) -> str:
+        return " ".join(clause.text for clause in self.relevant_clauses)
+
+    @cached_property
     def fact_words(self) -> set[str]:
         """Return the content words of the fact without the speakers' names and their German genitives (“Toms”)."""
-        speakers = {word for name in self.speakers_by_name for word in comparable_words(name, self.language)}
-        return comparable_words(self.fact, self.language) - speakers - {f"{word}s" for word in speakers}
+        speakers = {word for name in self.speakers_by_name for word in content_words(name, self.language)}
+        return content_words(self.fact, self.language) - speakers - {f"{word}s" for word in speakers}
 
-
-def join_parts(part: MessageParts) -> str:
-    """Return the plain and in-character text of a message, with straight apostrophes."""
-    return f"{part.plain}\n{part.in_character}".strip().replace("’", "'")
+    def other_names(self, text: str) -> Iterator[str]:
+        """Yield the capitalised words of a text that are neither speakers' names nor function words."""
+        for match in _NAME.finditer(SPACELESS.sub(" ", text)):
+            name = match[0].removesuffix("'s")
+            if name not in self.speakers_by_name and fold(name) not in STOP_WORDS | function_words(self.language):
+                yield name
 
 
 def find_name_index(name: str, text: str) -> int:
@@ -137,37 +141,3 @@ def find_name_index(name: str, text: str) -> int:
         return text.find(name)
     match = re.search(rf"(?<!\w){re.escape(name)}(?:s(?= )|(?!\w)|(?={SPACELESS.pattern}))", text, re.IGNORECASE)
     return match.start() if match else -1
-
-
-def find_names(text: str, speakers: Collection[str]) -> list[str]:
-    """Return the capitalised words of a text that are neither speakers' names nor function words."""
-    names = [match[0].removesuffix("'s") for match in _NAME.finditer(SPACELESS.sub(" ", text))]
-    return [name for name in names if name not in speakers and fold(name) not in _FUNCTION_WORDS]
-
-
-def comparable_words(text: str, language: Language | None) -> set[str]:
-    """Return the content words in comparable form; in a script without spaces, pairs of adjacent characters."""
-    if SPACELESS.search(text):
-        runs: list[str] = _CJK_RUN.findall(text)
-        return {pair for run in runs for pair in ([left + right for left, right in pairwise(run)] or [run])}
-    if language is ENGLISH:
-        function_words = ENGLISH.function_words | STOP_WORDS
-        return {NUMBER_DIGITS.get(word) or stem(word) for word in map(fold, split_words(text)) if word not in function_words}
-    function_words = language.function_words if language else _FUNCTION_WORDS
-    return {word for word in map(fold, split_words(text)) if word not in function_words}
-
-
-def count_shared_words(words: Collection[str], source_words: Collection[str]) -> int:
-    """Return how many of the wanted words occur in `source_words` in some form."""
-    return sum(any(is_same_word(word, source_word) for source_word in source_words) for word in words)
-
-
-def is_same_word(word: str, other_word: str) -> bool:
-    """Return whether two folded words are forms of the same word, such as “support” and “supportive”."""
-    if word == other_word:
-        return True
-    min_length = min(len(word), len(other_word))
-    prefix_length = next(
-        (index for index, (left, right) in enumerate(zip(word, other_word, strict=False)) if left != right), min_length
-    )
-    return not word.isdigit() and prefix_length >= 4 and prefix_length >= 0.6 * max(len(word), len(other_word))

@@ -12,8 +12,8 @@ from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.guard import check_claim
-from lethe_app.brain.fact_guard.languages import ENGLISH, detect_language
 from lethe_app.brain.fact_guard.quotations import Quotation
+from lethe_app.brain.languages.detection import guess_language
 from lethe_app.brain.llm_schemas.archive import (
     ConfirmationAnswer,
     FactRelationAnswer,
@@ -129,7 +129,7 @@ def _read(
 ) -> tuple[SupportedFact | None, SupportLevel]:
     """Return a stated fact as it would be stored, and how far its message supports it."""
     checked = check_claim(Claim(stated_fact.line - 1, stated_fact.quote, stated_fact.fact, stated_fact.about), lines, parts)
-    is_english = detect_language(stated_fact.fact) in {ENGLISH, None}
+    is_english = guess_language(stated_fact.fact) in {"en", ""}
     if (
         checked.quotation is None
         or checked.support is SupportLevel.NONE
