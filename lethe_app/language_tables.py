@@ -93,12 +93,8 @@ def compile_table(table: str, key: str, language: str = "en") -> re.Pattern[str]
     """Return the entries under a key of a table as one pattern, ignoring case. It finds whole words, unless the table says
     `whole_words = false`, as in a script without spaces. A key that is missing matches nothing.
     """
-    entries = load_table(table, language).get(key, ())
-    if not entries:
-        return re.compile(r"(?!)")
-    pattern = f"(?:{alternatives(entries)})"
-    is_whole = load_table(table, language).get("whole_words", True)
-    return re.compile(rf"(?<!\w){pattern}(?!\w)" if is_whole else pattern, re.IGNORECASE)
+    start, end = (r"(?<!\w)", r"(?!\w)") if load_table(table, language).get("whole_words", True) else ("", "")
+    return re.compile(f"{start}(?:{alternatives(load_table(table, language).get(key) or ['(?!)'])}){end}", re.IGNORECASE)
 
 
 @cache
