@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
+from lethe_app.language_tables import alternatives, languages_with, load_table
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 _TOKEN = re.compile(rf"{SPACELESS.pattern}|[^\W_]+(?:['’‘`´][^\W_]+)*")
 _APOSTROPHES = str.maketrans("", "", "'’‘`´")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\.{3,}|…)\s*")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|(?<=[。！？])|\n+")
-_CLAUSE_BREAK = re.compile(
-    r"[;:]\s+|\s+[-–—]+\s+|[、，]|,\s+(?=(?:but|so|because|and|or|which|who|where|although|though|then|while|whereas|aber|"
-    r"weil|denn|und|wo|der|die|das|mais|car|parce|et|où|qui|pero|porque|y|donde|I|I'm|we|my|our|she|he|they)\b)"
-    r"|\s+(?=(?:but|because|although|though|whereas|aber|weil|mais|parce que|pero|porque)\b)"
-    r"|\s+(?:and|so)\s+(?=(?:I|I'm|I've|we|my|our|she|he|they)\b)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -43,13 +38,6 @@ class Quotation:
     """True if the text is in character."""
 
 
-@dataclass(frozen=True)
-class _Token:
-    word: str
-    start: int
-    end: int
-
-
 def find_quotation(quote: str, message_index: int, parts: Sequence[MessageParts]) -> Quotation | None:
     """Return the location of the words of `quote` in this order, preferring the message at `message_index` and then the nearest
     ones.
@@ -57,12 +45,12 @@ def find_quotation(quote: str, message_index: int, parts: Sequence[MessageParts]
     Case, accents, white space, punctuation, quotation marks and apostrophes are ignored; “...” stands for omitted words
     within one message. Plain text is searched before in-character text. Return None if no message contains the quotation.
     """
-    pieces = [words for piece in _ELLIPSIS.split(quote) if (words := [token.word for token in _tokenize(piece)])]
+    pieces = [words for piece in _ELLIPSIS.split(quote) if (words := _words(_TOKEN.finditer(piece)))]
     if not pieces:
         return None
     for number in sorted(range(len(parts)), key=lambda number: abs(number - message_index)):
         for text, in_story in ((parts[number].plain, False), (parts[number].in_character, True)):
-            if spans := _find_spans(pieces, _tokenize(text)):
+            if spans := _find_spans(pieces, list(_TOKEN.finditer(text))):
                 return Quotation(number, tuple(_overlapping_clauses(text, spans)), in_story)
     return None
 
@@ -72,13 +60,13 @@ def split_clauses(text: str) -> list[MessageClause]:
     return [MessageClause(text[start:end].strip(), is_question) for start, end, is_question in _clause_spans(text)]
 
 
-def _tokenize(text: str) -> list[_Token]:
-    return [_Token(fold(match[0].translate(_APOSTROPHES)), match.start(), match.end()) for match in _TOKEN.finditer(text)]
+def _words(tokens: Iterable[re.Match[str]]) -> list[str]:
+    return [fold(token[0].translate(_APOSTROPHES)) for token in tokens]
 
 
-def _find_spans(pieces: Sequence[Sequence[str]], tokens: Sequence[_Token]) -> list[tuple[int, int]]:
+def _find_spans(pieces: Sequence[Sequence[str]], tokens: Sequence[re.Match[str]]) -> list[tuple[int, int]]:
     """Return the character ranges of consecutive pieces; empty unless all pieces occur."""
-    words = [token.word for token in tokens]
+    words = _words(tokens)
     spans: list[tuple[int, int]] = []
     start = 0
     for piece in pieces:
@@ -87,7 +75,7 @@ def _find_spans(pieces: Sequence[Sequence[str]], tokens: Sequence[_Token]) -> li
         if begin is None:
             return []
         start = begin + len(piece)
-        spans.append((tokens[begin].start, tokens[start - 1].end))
+        spans.append((tokens[begin].start(), tokens[start - 1].end()))
     return spans
 
 
@@ -100,8 +88,22 @@ def _overlapping_clauses(text: str, spans: Sequence[tuple[int, int]]) -> Iterato
 def _clause_spans(text: str) -> Iterator[tuple[int, int, bool]]:
     for start, end in _split_spans(_SENTENCE_END, text, 0, len(text)):
         is_question = text[start:end].rstrip("\"'”’) ").endswith(("?", "？"))
-        for first, last in _split_spans(_CLAUSE_BREAK, text, start, end):
+        for first, last in _split_spans(_clause_break(), text, start, end):
             yield first, last, is_question
+
+
+@cache
+def _clause_break() -> re.Pattern[str]:
+    """Return what separates clauses: some marks always, a comma or a space before the openings of any language's table."""
+    tables = [load_table("claims", language) for language in languages_with("claims.toml")]
+    comma, space, joined = (
+        alternatives(entry for table in tables for entry in table.get(key, ()))
+        for key in ("opening_after_comma", "opening", "subject_after_and")
+    )
+    return re.compile(
+        rf"[;:]\s+|\s+[-–—]+\s+|[、，]|,\s+(?=(?:{comma})\b)|\s+(?=(?:{space})\b)|\s+(?:and|so)\s+(?=(?:{joined})\b)",
+        re.IGNORECASE,
+    )
 
 
 def _split_spans(breaks: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
