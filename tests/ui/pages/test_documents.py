@@ -83,7 +83,7 @@ async def test_a_folder_is_dropped_asked_and_removed(tmp_path: Path, manual: Pat
         place = page.table.visualRect(page.rows.index(1, 0)).center()
         QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
         await until(lambda: str(manual / "Manual.md") in texts(page))
-        page.remove_selected()
+        page.button("Remove…").click()
         (await scene.dialog()).accept()
         await until(lambda: titles(page) == ["Crew"])
         await until(lambda: "The cook fears geese." in texts(page) and "recalled" in texts(page))
@@ -151,10 +151,10 @@ async def test_a_changed_file_is_read_again_and_a_broken_one_says_why(tmp_path: 
         await until(lambda: any("is not a PDF that can be read" in toast.text for toast in scene.toasts))
 
         await asyncio.to_thread((manual / "Crew.txt").write_text, "The cook loves geese. The mate does not.")
-        page.read_changed_files()
+        page.button("Reload").click()
         await until(lambda: any(toast.text == "1 document was reloaded." for toast in scene.toasts))
         QApplication.processEvents()
-        page.read_changed_files()
+        page.button("Reload").click()
         await until(lambda: any(toast.text == "No file has changed." for toast in scene.toasts))
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QPoint, QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -23,18 +23,13 @@ from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_p
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.documents.detail import DocumentDetail, format_passages
-from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.page import RecordPage
+from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
-from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+from lethe_app.ui.widgets.table_model import Column
 
-TITLE, PASSAGES, SIZE, ADDED = range(4)
-WIDTHS = {PASSAGES: 120, SIZE: 90, ADDED: 110}
-HIDEABLE_COLUMNS = (SIZE, PASSAGES, ADDED)
-MIN_TITLE_WIDTH = 160
 SEARCH_DELAY_MS = 250
 """Delay in milliseconds after the last key before a question is asked."""
 NOTICE_DELAY_MS = 150
@@ -44,8 +39,11 @@ MAX_ERRORS = 3
 HIT_COUNT = 8
 
 
-class DocumentsPage(PersonaListPage):
+class DocumentsPage(RecordPage[Document]):
     """Page with the documents of a persona or world on the left, and what a question finds in them on the right."""
+
+    persona_selector: PersonaSelector
+    hides_head = False
 
     def __init__(
         self,
@@ -61,83 +59,105 @@ class DocumentsPage(PersonaListPage):
         """Number of passages that the answer on display could not compare by meaning yet."""
         self._is_loaded = False
         """True once the documents were listed for the first time."""
-        self._route = DocumentsRoute()
-        """Document and passage to show as soon as the list contains them."""
-        self.rows = self._build_rows()
-        self._build()
-        self._connect()
-        self.persona_selector.emit_chosen()
-        self._schedule_reload()
+        self._listed_document: UUID | None = None
+        """Document that was selected last."""
+        self._passage: UUID | None = None
+        """Passage to show of the document that a route led to."""
+        self.setAcceptDrops(True)
+        self.detail = DocumentDetail()
+        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
+        self._notice_timer = QTimer(self, singleShot=True, interval=NOTICE_DELAY_MS)
+        self.build_list(
+            RecordSpec(
+                name=self.tr("Documents"),
+                columns=self._build_columns(),
+                key=attrgetter("guid"),
+                search_text=attrgetter("title"),
+                search_hint=self.tr("Ask the documents"),
+                empty_text=self.tr(
+                    "No documents yet. Drop files or a folder here: PDF, Word, EPUB, HTML, Markdown or text.\n"
+                    "For example the manual of a game, notes on a world, or a novel that you both have read."
+                ),
+                commands=self._build_commands(),
+                format_total=lambda count: format_count(count, self.tr("{n} document"), self.tr("{n} documents")),
+            ),
+            detail=self.detail,
+            head=[
+                build_small_label(
+                    self.tr(
+                        "Passages that answer your message are recalled with it, and named with document and page. Documents "
+                        "are read on this computer only, and the files stay as they are."
+                    )
+                )
+            ],
+        )
+        self.question, self.add_documents_button = self.search, self.button(self.tr("Add documents…"))
+        self.follow(documents.changed)
+        self._unsubscribers.append(indexing.changed.add(lambda _progress: self._ask_again()))
+        self._search_timer.timeout.connect(self._ask)
+        self._notice_timer.timeout.connect(self.detail.show_search)
+        self.question.textChanged.connect(lambda _text: self._search_timer.start())
+        self.question.returnPressed.connect(self._ask)
+        self.table.clicked.connect(lambda _index: self._show_document(self.table.current_row))
 
-    def _build_rows(self) -> FilteredTableModel[Document]:
+    def _build_columns(self) -> list[Column[Document]]:
         def colour(document: Document) -> str:
             return self.theme.palette.danger if document.trouble else ""
 
-        columns = [
-            Column[Document](self.tr("Document"), attrgetter("title"), width=0, colour=colour),
-            Column[Document](
-                self.tr("Contents"), lambda one: format_passages(one.chunks), attrgetter("chunks"), WIDTHS[PASSAGES]
-            ),
-            Column[Document](self.tr("File size"), lambda one: format_bytes(one.size), attrgetter("size"), WIDTHS[SIZE]),
-            Column[Document](self.tr("Added"), lambda one: format_relative_date(one.added), attrgetter("added"), WIDTHS[ADDED]),
+        tr, by_date = self.tr, attrgetter("added")
+        return [
+            Column(tr("Document"), attrgetter("title"), width=0, min_width=160, colour=colour),
+            Column(tr("Contents"), lambda one: format_passages(one.chunks), attrgetter("chunks"), width=120, hides_at=2),
+            Column(tr("File size"), lambda one: format_bytes(one.size), attrgetter("size"), width=90, hides_at=3),
+            Column(tr("Added"), lambda one: format_relative_date(one.added), by_date, width=110, hides_at=1),
         ]
-        return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("title"))
 
-    def _build(self) -> None:
-        self.setAcceptDrops(True)
-        self.add_documents_button = self.add_button(self.tr("Add documents…"), self.choose_files, "plus", primary=True)
-        self.refresh_button = self.add_button(self.tr("Reload"), self.read_changed_files, "refresh")
-        self.refresh_button.setToolTip(self.tr("Reload the documents whose files have changed"))
-        self.remove_button = self.add_button(self.tr("Remove…"), self.remove_selected, "trash")
-        self.remove_button.setToolTip(self.tr("Remove the selected documents; their files remain"))
-        self.question = SearchField(self.theme, self.tr("Ask the documents"))
-        self.hint = build_small_label(
-            self.tr(
-                "Passages that answer your message are recalled with it, and named with document and page. Documents are read "
-                "on this computer only, and the files stay as they are."
-            )
-        )
-        empty_text = self.tr(
-            "No documents yet. Drop files or a folder here: PDF, Word, EPUB, HTML, Markdown or text.\n"
-            "For example the manual of a game, notes on a world, or a novel that you both have read."
-        )
-        self.table: Table[Document] = Table(
-            self.rows, self.theme, self.tr("Documents"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TITLE_WIDTH)
-        )
-        self.detail = DocumentDetail(self)
-        self._add_head(self._build_search_row(self.question), self.hint)
-        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
-        self.body.addWidget(self.panes, 1)
-        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
-        self._notice_timer = QTimer(self, singleShot=True, interval=NOTICE_DELAY_MS)
-
-    def _connect(self) -> None:
-        self._unsubscribers.append(self._documents.changed.add(self._reload_if_chosen))
-        self._unsubscribers.append(self._indexing.changed.add(lambda _progress: self._ask_again()))
-        self.persona_selector.chosen.connect(lambda _owner: self._schedule_reload())
-        self.question.textChanged.connect(lambda _text: self._search_timer.start())
-        self.question.down_pressed.connect(self.table.setFocus)
-        self._search_timer.timeout.connect(self._ask)
-        self._notice_timer.timeout.connect(self.detail.show_search)
-        self.question.returnPressed.connect(self._ask)
-        self.table.current_changed.connect(self._show_current)
-        self.table.clicked.connect(lambda _index: self._show_document(self.table.current_row))
-        self.table.delete_requested.connect(lambda _rows: self.remove_selected())
-        self.table.menu_requested.connect(self._show_menu)
-        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
+    def _build_commands(self) -> list[RecordCommand[Document]]:
+        return [
+            RecordCommand(
+                self.tr("Add documents…"),
+                lambda _documents: self._choose_files(),
+                minimum=0,
+                in_head=True,
+                icon="plus",
+                is_primary=True,
+                needs_records=False,
+            ),
+            RecordCommand(
+                self.tr("Reload"),
+                lambda _documents: self._read_changed_files(self.persona_id),
+                minimum=0,
+                in_menu=True,
+                in_head=True,
+                icon="refresh",
+                tooltip=self.tr("Reload the documents whose files have changed"),
+            ),
+            RecordCommand(
+                self.tr("Remove…"),
+                self._remove,
+                (Key.DELETE,),
+                confirm=self._confirm_removal,
+                in_head=True,
+                icon="trash",
+                tooltip=self.tr("Remove the selected documents; their files remain"),
+            ),
+        ]
 
     def first_focus_widget(self) -> QWidget:
         return self.question if self.rows.row_total else self.add_documents_button
 
     def show_route(self, route: Route) -> None:
         """Show the documents of the persona or world that a route names, or a passage of one."""
-        if isinstance(route, DocumentsRoute) and route.owner:
-            self._route = route
-            if route.document is not None:
-                self.question.clear()
-                self._search_timer.stop()  # it would show the list
+        if not isinstance(route, DocumentsRoute) or not route.owner:
+            return
+        if route.document is None:
             self.persona_selector.choose_persona(route.owner)
-            self._schedule_reload()
+            self.reload()
+        else:
+            self.question.clear()
+            self._search_timer.stop()  # it would show the list
+            self._passage = route.passage
+            self.go_to_record(route.owner, route.document)
 
     def close_page(self) -> None:
         self._search_timer.stop()
@@ -146,34 +166,23 @@ class DocumentsPage(PersonaListPage):
 
     # The list
 
-    async def _reload(self) -> None:
-        owner = self.persona_selector.persona_id
-        documents = await self._documents.documents_of([owner]) if owner else []
-        asked = bool(self.question.text().strip())
-        is_current = self._is_question_current
-        self.rows.set_rows(documents)
-        self._show_count(self.rows, format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents")))
-        self._update_buttons()
-        if documents and self.focusWidget() is self.add_documents_button and not self._is_loaded:
-            self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
-        self._is_loaded = True
-        if self._route.document is not None and self.table.select_row(self._route.document):
-            self._show_document(self.table.current_row, self._route.passage)
-            self._route = DocumentsRoute()
-            self.panes.show_detail()
-            return
-        current = self.table.current_row
-        self._ask() if is_current or (asked and current is None) else self._show_document(current)
+    @property
+    def search_words(self) -> str:
+        """Return no words: what is typed is a question, which filters nothing."""
+        return ""
 
-    def _update_buttons(self) -> None:
+    async def load_records(self) -> Sequence[Document]:
+        return await self._documents.documents_of([self.persona_id])
+
+    def after_load(self) -> None:
         has_documents = bool(self.rows.row_total)
-        self.remove_button.setVisible(has_documents)
-        self.remove_button.setEnabled(bool(self.table.selected_rows))
-        self.refresh_button.setVisible(has_documents)
         self.question.setEnabled(has_documents)
         self.question.setPlaceholderText(
             self.tr("Ask the documents") if has_documents else self.tr("Add documents to ask them something")
         )
+        if has_documents and self.focusWidget() is self.add_documents_button and not self._is_loaded:
+            self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
+        self._is_loaded = True
 
     @property
     def _is_question_current(self) -> bool:
@@ -183,13 +192,20 @@ class DocumentsPage(PersonaListPage):
         is_answer_due = self._search_timer.isActive() or self._notice_timer.isActive()
         return bool(self.question.text().strip()) and (is_answer_due or self.detail.document is None)
 
-    def _show_current(self, document: Document | None) -> None:
-        """Show the document that the user has moved to; an answer stays when the list is only loaded again."""
-        if self.table.hasFocus() or not self._is_question_current:
-            self._show_document(document)
+    def show_record(self, record: Document | None) -> None:
+        """Show the document that the user has moved to; an answer stays, and is renewed when the list was loaded again."""
+        is_asked, guid = bool(self.question.text().strip()), record.guid if record is not None else None
+        has_moved, self._listed_document = guid != self._listed_document, guid
+        if has_moved and record is not None and (self.table.hasFocus() or not self._is_question_current):
+            self._show_document(record)
+        elif self._is_question_current or (is_asked and record is None):
+            self._ask()
+        else:
+            self._show_document(record)
 
-    def _show_document(self, document: Document | None, passage: UUID | None = None) -> None:
-        """Show a document from its beginning or from a passage of it."""
+    def _show_document(self, document: Document | None) -> None:
+        """Show a document from its beginning, or from the passage that a route led to."""
+        passage, self._passage = self._passage, None
         self._search_timer.stop()
         self._notice_timer.stop()
         self._context.tasks.cancel("ask documents")
@@ -216,7 +232,7 @@ class DocumentsPage(PersonaListPage):
             self.panes.show_list(take_focus=False)
 
     async def _show_answers(self, text: str) -> None:
-        owners = [self.persona_selector.persona_id]
+        owners = [self.persona_id]
         try:
             waiting = await self._knowledge_base.count_waiting(owners)
             hits = await self._knowledge_base.search(DocumentQuery(text, owners), HIT_COUNT)
@@ -237,10 +253,6 @@ class DocumentsPage(PersonaListPage):
 
     # Adding
 
-    def choose_files(self) -> None:
-        """Let the user choose the files to add."""
-        self._context.tasks.start_task(self._choose_files(), key="choose documents")
-
     async def _choose_files(self) -> None:
         patterns = " ".join(f"*{suffix}" for suffix in DOCUMENT_SUFFIXES)
         filters = f"{self.tr('Documents')} ({patterns})"
@@ -251,7 +263,7 @@ class DocumentsPage(PersonaListPage):
 
     def add_files(self, paths: Sequence[Path]) -> None:
         """Read files, and those in folders, as documents of the persona or world on display."""
-        self._context.tasks.start_task(self._add_files(self.persona_selector.persona_id, paths))
+        self._context.tasks.start_task(self._add_files(self.persona_id, paths))
 
     async def _add_files(self, owner: str, paths: Sequence[Path]) -> None:
         files, selected = await self._documents.find_files(paths), self.table.current_row
@@ -278,19 +290,14 @@ class DocumentsPage(PersonaListPage):
             text = self.tr("“{title}” was added.").format(title=title)
             text = text if len(added) == 1 else self.tr("{n} documents were added.").format(n=len(added))
             self._context.notifier.notify(text)
-            await self._reload()
-            is_current = self._is_question_current
-            if self.table.current_row is None or selected is None or self.table.current_row.guid == selected.guid:
-                self.table.select_row(added[0].guid)  # unless the user has selected another one meanwhile
-            if is_current:
+            if selected is None or self.is_current(selected):  # the user has selected no other one meanwhile
+                self.select_when_loaded(added[0].guid)
+            await self.loader.reload_and_wait()
+            if self._is_question_current:
                 self._ask()
             self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again
         elif not errors and not files:
             self._context.notifier.notify(self.tr("The folder contains no documents that can be read."))
-
-    def read_changed_files(self) -> None:
-        """Read the documents again whose files have changed."""
-        self._context.tasks.start_task(self._read_changed_files(self.persona_selector.persona_id), key="refresh documents")
 
     async def _read_changed_files(self, owner: str) -> None:
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Reading documents…"))
@@ -315,28 +322,19 @@ class DocumentsPage(PersonaListPage):
 
     # Removing
 
-    def _show_menu(self, position: QPoint) -> None:
-        if self.table.selected_rows:
-            remove = MenuEntry(self.tr("Remove…\tDel"), self.remove_selected)
-            popup_menu(self, position, [MenuEntry(self.refresh_button.text(), self.read_changed_files), remove])
-
-    def remove_selected(self) -> None:
-        """Remove the selected documents after a confirmation."""
-        if documents := self.table.selected_rows:
-            self._context.tasks.start_task(self._confirm_and_remove(documents), key="remove documents")
-
-    async def _confirm_and_remove(self, documents: Sequence[Document]) -> None:
+    def _confirm_removal(self, documents: Sequence[Document]) -> ConfirmDialog:
         count = format_count(len(documents), self.tr("{n} document"), self.tr("{n} documents"))
         what = f"“{truncate_text(documents[0].title, 60)}”" if len(documents) == 1 else count
-        question = ConfirmDialog(
+        return ConfirmDialog(
             self._context.dialog_parent,
             self.tr("Remove {what}?").format(what=what),
             self.tr("Everything stored of it is deleted, also in recorded replies. The files themselves remain."),
             self.tr("Remove {what}").format(what=what),
             is_final=True,
         )
-        if await run_dialog(question):
-            await self._documents.remove([document.guid for document in documents])
+
+    async def _remove(self, documents: Sequence[Document]) -> None:
+        await self._documents.remove([document.guid for document in documents])
 
 
 def dropped_paths(event: QDropEvent) -> list[Path]:

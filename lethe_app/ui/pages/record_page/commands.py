@@ -41,14 +41,15 @@ class RecordCommand(Generic[Row]):
     run: Callable[[Sequence[Row]], Coroutine[Any, Any, None] | None]
     keys: tuple[Key, ...] = ()
     minimum: int = 1
-    """Number of records that it needs; 0 keeps it out of the context menu."""
+    """Number of records that it needs; with 0 it is about the page."""
     maximum: int | None = None
     is_shown: Callable[[Sequence[Row]], bool] = _always
     """Whether the command applies to such records; its menu entry and its button beside the record are left out otherwise."""
     is_enabled: Callable[[Sequence[Row]], bool] = _always
     confirm: Callable[[Sequence[Row]], ConfirmDialog] | None = None
     """Creates the dialog that asks before the command is run."""
-    in_menu: bool = True
+    in_menu: bool | None = None
+    """Whether it stands in the context menu; by default if it needs records."""
     in_head: bool = False
     """Whether it has a button in the head of the page."""
     icon: str = ""
@@ -60,6 +61,11 @@ class RecordCommand(Generic[Row]):
     def title_for(self, records: Sequence[Row]) -> str:
         """Return the title for the selected records."""
         return self.title if isinstance(self.title, str) else self.title(records)
+
+    def is_offered(self, records: Sequence[Row]) -> bool:
+        """Return whether the context menu of the selected records has an entry for it."""
+        is_wanted = self.minimum > 0 if self.in_menu is None else self.in_menu
+        return is_wanted and bool(records) and self.is_shown(records)
 
     def accepts(self, records: Sequence[Row]) -> bool:
         """Return whether the command can be run on the selected records."""

@@ -34,6 +34,7 @@ class RecordLoader(Generic[Row]):
         self._count_batch, self._on_loaded = count_batch, on_loaded
         self._key = f"list {id(self)}"
         self._filling: asyncio.Task[None] | None = None
+        self._replacing: asyncio.Task[None] | None = None
         self.is_loaded = False
         """True once all records were in the list."""
         self._is_stale = False
@@ -50,9 +51,16 @@ class RecordLoader(Generic[Row]):
         if self._filling is not None and not self._filling.done():
             self._is_stale = True
         elif self.is_loaded:
-            self._tasks.start_task(self._replace(), key=self._key)
+            self._replacing = self._tasks.start_task(self._replace(), key=self._key)
         else:
             self.start_over()
+
+    async def reload_and_wait(self) -> None:
+        """Read the list again, and wait until it is there."""
+        self.reload()
+        tasks = [task for task in (self._filling, self._replacing) if task is not None and not task.done()]
+        if tasks:
+            await asyncio.wait(tasks)
 
     def close(self) -> None:
         """Stop loading and free the records."""

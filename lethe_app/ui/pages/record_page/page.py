@@ -59,6 +59,8 @@ class RecordPage(Page, Generic[Row]):
     """Field for the words that the records contain; hidden if the page declares no hint for it."""
     filters: FilterRow
     panes: ListDetailPanes
+    hides_head = True
+    """Whether search and filters give way to the details in a narrow window."""
 
     def __init__(self, context: PageContext, title: str, persona_selector: PersonaSelector | None = None) -> None:
         """Create the frame; with a persona selector, the list is about one persona."""
@@ -162,7 +164,8 @@ class RecordPage(Page, Generic[Row]):
         self.stack = QStackedWidget()
         if detail is not None:
             self.panes = ListDetailPanes(self.theme, self.table, detail)
-            self.panes.detail_in_front.connect(self.head.setHidden)
+            if self.hides_head:
+                self.panes.detail_in_front.connect(self.head.setHidden)
             self.guard_undo(detail)
         self.stack.addWidget(self.table if detail is None else self.panes)
         if empty_view is not None:
@@ -397,14 +400,14 @@ class RecordPage(Page, Generic[Row]):
 
     def _show_menu(self, position: QPoint) -> None:
         records = self.selected_records
-        shown = [one for one in self.spec.commands if one.in_menu and one.minimum and records and one.is_shown(records)]
         entries = [
             MenuEntry(
                 "\t".join([one.title_for(records), *one.keys[:1]]),
                 partial(self.run_command, one, records),
                 one.accepts(records),
             )
-            for one in shown
+            for one in self.spec.commands
+            if one.is_offered(records)
         ]
         if entries:
             popup_menu(self, position, entries)
