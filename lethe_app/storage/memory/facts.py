@@ -13,7 +13,7 @@ from uuid import UUID
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
-from lethe_app.errors import StorageError
+from lethe_app.errors import RecordMissing
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import ColumnValue, column_values, parse_row, save_row, utc_text
 
@@ -76,7 +76,7 @@ class FactStore:
         def work(connection: sqlite3.Connection) -> ExtractedFact:
             fact = find_fact(connection, guid)
             if fact is None:
-                raise StorageError(
+                raise RecordMissing(
                     "This fact no longer exists.", "The fact or the conversation it comes from may be in the Trash."
                 )
             return fact
@@ -117,7 +117,7 @@ class FactStore:
         def work(connection: sqlite3.Connection) -> str:
             row = connection.execute("SELECT persona_id FROM facts WHERE guid = ?", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This fact no longer exists.")
+                raise RecordMissing("This fact no longer exists.")
             return str(row[0])
 
         return await self._database.run(work)

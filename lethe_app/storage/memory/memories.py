@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.errors import StorageError
+from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, parse_row, save_row, utc_text
 
@@ -36,7 +36,7 @@ class MemoryStore:
         def work(connection: sqlite3.Connection) -> MemoryUnit:
             memory = find_memory(connection, guid)
             if memory is None:
-                raise StorageError("This memory no longer exists.", "It may be in the Trash.")
+                raise RecordMissing("This memory no longer exists.", "It may be in the Trash.")
             return memory
 
         return await self._database.run(work)
@@ -99,7 +99,7 @@ class MemoryStore:
         def work(connection: sqlite3.Connection) -> str:
             row = connection.execute("SELECT persona_id FROM memories WHERE guid = ?", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This memory no longer exists.")
+                raise RecordMissing("This memory no longer exists.")
             return str(row[0])
 
         return await self._database.run(work)

@@ -23,11 +23,11 @@ from lethe_app.errors import DiskFull
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.pages import undo_commands
-from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.record_page import saver
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
 from tests.ui.window_scene import Scene, opened, settled, until
@@ -58,7 +58,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
 @pytest.fixture
 def no_autosave(monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes wait until the page is left or `save` is called."""
-    monkeypatch.setattr(commands, "SAVE_DELAY_MS", 10**8)
+    monkeypatch.setattr(saver, "SAVE_DELAY_S", 10**6)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def chosen(page: MemoryPage, memory: MemoryUnit) -> None:
 
 async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
-        await until(page.chips.kind_menu.isVisible)
+        await until(page.kind_menu.isVisible)
         QTest.keyClicks(page.search, "SISTER")
         assert names(page) == ["Ines"]
         assert "1 of 4" in page.subtitle.accessibleName()
@@ -105,26 +105,26 @@ async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
             (MemoryState.OVER, ["The fair"]),
             (MemoryState.PROTECTED, ["The boat"]),
         ):
-            QTest.mouseClick(page.chips.state_chips[state], Qt.MouseButton.LeftButton)
+            QTest.mouseClick(page.filters.chips[state], Qt.MouseButton.LeftButton)
             assert names(page) == left
-            QTest.keyClick(page.chips.state_chips[state], Qt.Key.Key_Space)
+            QTest.keyClick(page.filters.chips[state], Qt.Key.Key_Space)
         assert len(names(page)) == 4
 
 
 async def test_types_and_recall_modes_are_chosen_from_menus(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
-        await until(page.chips.kind_menu.isVisible)
-        person = page.chips.kind_menu.actions_by_value[MemoryType.PERSON]
-        natural = page.chips.mode_menu.actions_by_value[MemoryInsertion.NATURAL]
+        await until(page.kind_menu.isVisible)
+        person = page.kind_menu.actions_by_value[MemoryType.PERSON]
+        natural = page.mode_menu.actions_by_value[MemoryInsertion.NATURAL]
 
         person.trigger()
         assert names(page) == ["Ines"]
-        assert page.chips.kind_menu.accessibleName() == "Type: Person"
+        assert page.kind_menu.accessibleName() == "Type: Person"
         person.trigger()
         natural.trigger()
         assert names(page) == ["Ferry"]
         natural.trigger()
-        assert page.chips.mode_menu.accessibleName() == "Recall mode"
+        assert page.mode_menu.accessibleName() == "Recall mode"
         assert len(names(page)) == 4
 
 
@@ -189,7 +189,7 @@ async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
         way.setFocus()
         QTest.keyClick(way, Qt.Key.Key_End)
         form.end_field.box.click()
-        await page.edits.save()
+        await page.saver.save()
         changed = await scene.services.memory_lists.load_memory(INES.guid)
         assert (changed.sticky, changed.insertion) == (True, MemoryInsertion.NONE)
         assert changed.end_time is not None
@@ -198,7 +198,7 @@ async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
         await chosen(page, BOAT)
         for _change in range(3):
             page.undo_stack.undo()
-        await page.edits.save()
+        await page.saver.save()
 
         assert await scene.services.memory_lists.load_memory(INES.guid) == INES
         assert page.undo_stack.count() == 3
@@ -460,15 +460,15 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
         for memory in (INES, BOAT):
             await chosen(page, memory)
             page.detail.form.field("sticky").click()
-        page.edits.change_field(INES, "sticky", True)  # as if nothing had rested meanwhile
+        page.saver.change_field("", INES.guid, "sticky", False, True)  # as if nothing had rested meanwhile
         await scene.services.memory_lists.forget_memories("mira", [INES.guid])
-        assert page.edits.is_unsaved(BOAT.guid)
+        assert page.saver.unsaved_values(BOAT.guid)
 
         assert await scene.controller.pages.navigator.leave_all_pages()
 
         assert (await scene.services.memory_lists.load_memory(BOAT.guid)).sticky
         assert [toast.text for toast in scene.toasts] == ["This memory no longer exists."]
-        assert not page.edits.is_unsaved(INES.guid)
+        assert not page.saver.unsaved_values(INES.guid)
 
 
 async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
@@ -481,12 +481,12 @@ async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, sc
 
         monkeypatch.setattr(scene.services.core.memory_cache, "save_memories", full)
         page.detail.form.field("sticky").click()
-        await page.edits.save()
+        await page.saver.save()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
-        assert page.edits.is_unsaved(INES.guid)
+        assert page.saver.unsaved_values(INES.guid)
 
         monkeypatch.setattr(scene.services.core.memory_cache, "save_memories", put)
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
 
 
@@ -518,17 +518,17 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
             return memory
 
         monkeypatch.setattr(scene.services.memory_lists, "load_memory", slow)
-        loading = asyncio.ensure_future(page.detail.load_memory(INES.guid))
+        page.reload()
         await until(lambda: True)
         field.setFocus()
         field.end(False)
         QTest.keyClicks(field, " of Porto")
         go.set()
-        await loading
+        await settled(scene, page)
 
         assert field.text() == "Ines of Porto"
         monkeypatch.undo()
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.memory_lists.load_memory(INES.guid)).name == "Ines of Porto"
 
 
@@ -619,11 +619,11 @@ async def test_the_details_are_those_of_the_row_the_arrow_keys_end_on(
         monkeypatch.setattr(MemoryLists, "load_memory", read_slowly)
 
         QTest.keyClick(page.table, Qt.Key.Key_Down)
-        await until(lambda: page.detail.guid_to_show == UUID(second.guid))
+        await until(lambda: page.table.current_row == second)
         QTest.keyClick(page.table, Qt.Key.Key_Up)
         is_released.set()
 
-        await until(lambda: page.detail.guid_to_show == UUID(first.guid))
+        await until(lambda: page.table.current_row == first)
         await settled(scene, page)
         assert page.detail.memory is not None
         assert str(page.detail.memory.guid) == first.guid

@@ -29,7 +29,7 @@ async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
     scene.window.window_actions["memories"].trigger()
     page = scene.page
     assert isinstance(page, MemoryPage)
-    await until(lambda: page.rows.row_total >= len(memories) and page.chips.filed_filter.count() > 1)
+    await until(lambda: page.rows.row_total >= len(memories) and page.filed_filter.count() > 1)
     return page
 
 
@@ -42,7 +42,7 @@ async def test_a_category_shows_what_lies_in_it_and_its_branches_and_a_tag_what_
 ):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         page = await page_of(scene, PIP, INES, LAMP, ROPE)
-        filed = page.chips.filed_filter
+        filed = page.filed_filter
         assert filed.isVisible()
         assert [filed.itemText(place).split() for place in range(filed.count())] == [
             ["All", "categories", "and", "tags"],
@@ -79,17 +79,17 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         tags.setFocus()
         QTest.keyClicks(tags.focusProxy(), "hemp")
         QTest.keyClick(tags.focusProxy(), Qt.Key.Key_Return)
-        await page.edits.save()
+        await page.saver.save()
 
         memory = await scene.services.memory_lists.load_memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("rigging/mast-head", ["hemp"])
         for words in ("What about the mast?", "And the hemp?"):
             assert ROPE.guid in {one.memory for one in await scene.services.memory_lookup.search("mira", words)}
-        await until(lambda: "rigging/mast-head" in page.chips.filed_filter.categories)
+        await until(lambda: "rigging/mast-head" in page.filed_filter.categories)
 
         page.undo_stack.undo()
         page.undo_stack.undo()
-        await page.edits.save()
+        await page.saver.save()
         memory = await scene.services.memory_lists.load_memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("", [])
 
@@ -138,24 +138,24 @@ async def test_metadata_is_a_table_of_names_and_values_that_undo_restores(tmp_pa
         name, value = table.rows[-1]
         QTest.keyClicks(name, "origin")
         QTest.keyClicks(value, "a letter")
-        await page.edits.save()
+        await page.saver.save()
         memory = await scene.services.memory_lists.load_memory(CARD.guid)
         assert memory.metadata == {**CARD.metadata, "origin": "a letter"}
         assert memory.made_by == ""
 
         form.permission_box.click()
-        await page.edits.save()
+        await page.saver.save()
         assert not (await scene.services.memory_lists.load_memory(CARD.guid)).needs_permission
         assert "requires_user_permission" not in table.values
 
         remove = table.rows[0][0].parentWidget().findChild(QToolButton)
         remove.click()
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.memory_lists.load_memory(CARD.guid)).metadata == {"origin": "a letter"}
 
         while page.undo_stack.canUndo():
             page.undo_stack.undo()
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.memory_lists.load_memory(CARD.guid)).metadata == CARD.metadata
         assert table.values == CARD.metadata
         assert form.permission_box.isChecked()
@@ -164,7 +164,7 @@ async def test_metadata_is_a_table_of_names_and_values_that_undo_restores(tmp_pa
 async def test_memories_are_filtered_and_searched_by_their_metadata(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         page = await page_of(scene, CARD, PIP, ROPE)
-        filed = page.chips.filed_filter
+        filed = page.filed_filter
         assert "source = inferred  1" in [filed.itemText(place) for place in range(filed.count())]
 
         filed.select_key("=source = inferred")

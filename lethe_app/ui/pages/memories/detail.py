@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from uuid import UUID
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QWidget
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.errors import StorageError
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.core.formatting import format_session_title, insert_break_points
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.labels.messages import format_missing_summary
-from lethe_app.ui.core.palette import SPACE_2, SPACE_6
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_side_sheet
+from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 PAGE_NAME = "memories"
@@ -35,30 +31,18 @@ class MemoryDetail(QStackedWidget):
     """Detail pane of the selected memory. It only emits signals; the page carries out the actions."""
 
     changed = Signal(str, object)
-    duplicate_requested = Signal()
-    forget_requested = Signal()
     recall_left = Signal()
     """Emitted when the result of a recall test is no longer on display."""
 
-    def __init__(
-        self,
-        context: PageContext,
-        memory_lists: MemoryLists,
-        preferences: Preferences,
-        is_unsaved: Callable[[UUID], bool],
-        parent: QWidget | None = None,
-    ) -> None:
-        """Create the pane; `is_unsaved` returns whether a memory has changes that are not stored yet."""
-        super().__init__(parent)
-        self._context, self._is_unsaved = context, is_unsaved
-        self._memory_lists, self._preferences = memory_lists, preferences
+    def __init__(self, context: PageContext, preferences: Preferences, buttons: QWidget) -> None:
+        """Create the pane; `buttons` are those of the commands on a memory."""
+        super().__init__()
+        self._context, self._preferences, self._buttons = context, preferences, buttons
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
         self._session_title = ""
-        self.guid_to_show: UUID | None = None
-        """Memory on display, or the one that is being loaded to replace it."""
         self.setMinimumWidth(MIN_WIDTH)
-        self.empty_label = self._build_empty_label()
+        self.empty_label = create_placeholder(self.tr("Select a memory to view it, or create a new one."))
         self._memory_sheet = create_side_sheet()
         self._form: MemoryForm | None = None
         self._categories: list[str] = []
@@ -84,28 +68,18 @@ class MemoryDetail(QStackedWidget):
             self._form.changed.connect(self.changed)
             self._form.set_categories(self._categories)
             self._memory_sheet.add_widget(self._form)
-            self._memory_sheet.add_widget(self._build_buttons())
+            self._memory_sheet.add_widget(self._buttons)
         return self._form
 
     # what is shown
 
-    async def load_memory(self, guid: UUID) -> None:
-        """Show a memory; nothing is shown if it no longer exists."""
-        self.guid_to_show = guid
-        try:
-            memory = await self._memory_lists.load_memory(guid)
-            title = await self._memory_lists.title_of(memory)
-        except StorageError:
-            memory, title = None, ""
-        if self.guid_to_show != guid:
-            return
-        is_same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
-        if is_same and self._is_unsaved(guid):
-            return  # somebody typed on while it was read
+    def show_memory(self, memory: MemoryUnit, title: str) -> None:
+        """Show a memory that is listed under a title. The result of a recall test stays while the memory is the same."""
+        is_same = self.memory is not None and self.memory.guid == memory.guid
         self.memory, self._session_title = memory, format_session_title(title)
-        if not (is_same and self.currentWidget() is self._recall_sheet):
+        if not (is_same and self.is_recall_shown):
             self.show_current()
-        elif memory is not None:
+        else:
             self._fill_sheet(memory)
         if not is_same:
             self._memory_sheet.verticalScrollBar().setValue(0)
@@ -118,7 +92,7 @@ class MemoryDetail(QStackedWidget):
 
     def clear_selection(self) -> None:
         """Show the hint for an empty selection, unless the result of a recall test is on display."""
-        self.memory = self.guid_to_show = None
+        self.memory = None
         if self.currentWidget() is not self._recall_sheet:
             self.setCurrentWidget(self.empty_label)
 
@@ -170,27 +144,6 @@ class MemoryDetail(QStackedWidget):
         self._keywords.setVisible(bool(memory.keywords_main))
 
     # Building the pane.
-
-    def _build_empty_label(self) -> QLabel:
-        label = QLabel(self.tr("Select a memory to view it, or create a new one."))
-        label.setProperty("quiet", True)
-        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        label.setWordWrap(True)
-        label.setMargin(SPACE_6)
-        return label
-
-    def _build_buttons(self) -> QWidget:
-        self.duplicate_button, self.forget_button = build_button(self.tr("Duplicate")), build_button(self.tr("Forget"))
-        self.duplicate_button.clicked.connect(self.duplicate_requested)
-        self.forget_button.clicked.connect(self.forget_requested)
-        row = QWidget()
-        buttons = QHBoxLayout(row)
-        buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self.duplicate_button)
-        buttons.addStretch(1)
-        buttons.addWidget(self.forget_button)
-        return row
 
     def _build_session_sheet(self) -> CardColumn:
         """Build the read-only sheet of a conversation, which is edited on the conversations page."""

@@ -2,57 +2,50 @@
 
 from __future__ import annotations
 
-from uuid import UUID
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from operator import attrgetter
+from uuid import UUID, uuid4
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtWidgets import QWidget
 
+from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
-from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.errors import StorageError
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_memory_count
+from lethe_app.ui.core.labels.fields import field_title
+from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.routes import MemoriesRoute, Route, SessionsRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.list_page import PersonaListPage
-from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import PAGE_NAME, MemoryDetail
-from lethe_app.ui.pages.memories.filters import MemoryFilterChips
-from lethe_app.ui.pages.memories.labels import format_search_gap
-from lethe_app.ui.pages.memories.reader import MemoryReader
-from lethe_app.ui.pages.memories.table_model import (
-    ADDED,
-    EXPIRES,
-    LAST_RECALLED,
-    PRIORITY,
-    RECALL_MODE,
-    SIMILARITY,
-    USES,
-    build_memory_rows,
-    filter_predicate,
-)
+from lethe_app.ui.pages.memories.filters import FilingFilter
+from lethe_app.ui.pages.memories.labels import format_insertion, format_search_gap
+from lethe_app.ui.pages.memories.table_model import SIMILARITY, build_columns, build_state_filter, memory_title
 from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.filters import MenuFilter, RecordFilter
+from lethe_app.ui.pages.record_page.page import RecordPage
+from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.card_column import create_empty_view, create_placeholder
-from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
-from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
 SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
-WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 140, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, SIMILARITY: 96}
-HIDEABLE_COLUMNS = (ADDED, RECALL_MODE, LAST_RECALLED, EXPIRES, USES, PRIORITY)
-"""Columns that a narrow table hides, the last one first."""
-OPTIONAL_COLUMNS = (LAST_RECALLED, USES, EXPIRES)
-MIN_NAME_WIDTH = 420
+Lines = Sequence[MemoryLine]
 
 
-class MemoryPage(PersonaListPage):
+class MemoryPage(RecordPage[MemoryLine]):
     """Page with the search field and the list on the left and the selected memory on the right."""
+
+    persona_selector: PersonaSelector
 
     def __init__(
         self,
@@ -65,177 +58,188 @@ class MemoryPage(PersonaListPage):
         preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("MemoryPage", "Memories"), persona_selector)
-        self._lookup, self._memory_lists, self._preferences = lookup, memory_lists, preferences
+        self._memory_service, self._lookup, self._memory_lists = memory_service, lookup, memory_lists
+        self._preferences = preferences
         self._distances: dict[str, float] = {}
-        self._memory_to_select: UUID | None = None
-        self._new_memory_guid: UUID | None = None
+        self._blank_memories: list[MemoryUnit] = []
         self._awaits_test = False
         """True while the text that is being entered is a message for a recall test, which does not filter the list."""
-        self.rows = build_memory_rows(context.theme, self._distances)
-        self.edits = MemoryEdits(self, context, memory_service, memory_lists, self._show_field, self._on_memories_edited)
-        self.reader = MemoryReader(self.rows, context, memory_service, memory_lists, sessions, self)
-        self._build()
-        self._connect()
-        self.persona_selector.emit_chosen()
-
-    def _build(self) -> None:
-        rebuild_tooltip = self.tr("Read all memories and messages again for the search; use it if memories are not found")
-        self.rebuild_button = self.add_button(
-            self.tr("Rebuild index"), lambda: self._context.run_action("rebuild_index"), "refresh"
+        commands, detail_commands = self._build_commands()
+        self.detail = MemoryDetail(context, preferences, self.build_command_buttons(*detail_commands))
+        self._build_search()
+        self.build_list(
+            RecordSpec(
+                name=self.tr("Memories"),
+                columns=build_columns(context.theme, self._distances),
+                key=attrgetter("guid"),
+                search_text=attrgetter("searched"),
+                search_hint=self.tr("Search memories"),
+                is_casefolded=True,
+                filters=self._build_filters(),
+                commands=commands,
+                format_total=format_memory_count,
+            ),
+            detail=self.detail,
+            empty_view=self._build_empty_view(),
+            search_row=[self.by_meaning_chip, self.recall_button],
+            head=[self.hint],
         )
-        self.rebuild_button.setToolTip(rebuild_tooltip)
-        self.rebuild_button.hide()
-        self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
-        self.search = SearchField(self.theme, self.tr("Search memories"))
+        self.rebuild_button = self.button(self.tr("Rebuild index"))
+        self.table.setColumnHidden(SIMILARITY, True)
+        self.show_with_records(self.by_meaning_chip, self.recall_button)
+        self.follow(memory_service.changed, sessions.changed)
+        self._unsubscribers.append(preferences.changed.add(lambda _settings: self.update_commands()))
+        self.search.returnPressed.connect(self._start_awaited_test)
+        self.detail.changed.connect(self._on_field_edited)
+        self.detail.recall_view.memory_requested.connect(self._select_memory)
+        self.detail.recall_left.connect(self._clear_tested_message)
+
+    def _build_search(self) -> None:
         tooltip = self.tr(
             "Search for memories and summaries of conversations with a similar meaning instead of the same words; reminders "
             "are found by their words only"
         )
         self.by_meaning_chip = build_chip(self.tr("By meaning"), tooltip)
-        self.recall_button = build_button(
-            self.tr("Test recall"), tooltip=self.tr("Show which memories this message would recall")
-        )
-        self.chips = MemoryFilterChips()
+        self.by_meaning_chip.toggled.connect(self._set_search_by_meaning)
+        tooltip = self.tr("Show which memories this message would recall")
+        self.recall_button = build_button(self.tr("Test recall"), self._start_test, tooltip=tooltip)
         self.hint = build_small_label("")
         self.hint.hide()
-        self.table: Table[MemoryLine] = Table(
-            self.rows,
-            self.theme,
-            self.tr("Memories"),
-            "",
-            ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH, OPTIONAL_COLUMNS),
-        )
-        self.table.setColumnHidden(SIMILARITY, True)
-        self.detail = MemoryDetail(self._context, self._memory_lists, self._preferences, self.edits.is_unsaved, self)
-        self.search.down_pressed.connect(self.table.setFocus)
-        self._build_layout()
+        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
+        start_task = self._context.tasks.start_task
+        self._search_timer.timeout.connect(lambda: start_task(self._load_distances(), key="memory distances"))
 
-    def _build_layout(self) -> None:
-        search_row = self._build_search_row(self.search, self.by_meaning_chip, self.recall_button)
-        above = self._add_head(search_row, self.chips, self.hint)
-        self.panes = ListDetailPanes(self.theme, self.table, self.detail)
-        self.panes.detail_in_front.connect(above.setHidden)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self.panes)
-        self.stack.addWidget(self._build_empty_view())
-        self.body.addWidget(self.stack, 1)
+    def _build_filters(self) -> list[RecordFilter]:
+        self.kind_menu = MenuFilter[MemoryLine](self.tr("Type"), MemoryType, format_kind, attrgetter("category"), self)
+        self.mode_menu = MenuFilter[MemoryLine](
+            self.tr("Recall mode"),
+            MemoryInsertion,
+            format_insertion,
+            attrgetter("insertion"),
+            self,
+            is_counted=lambda line: not line.is_session,
+        )
+        self.filed_filter = FilingFilter()
+        return [build_state_filter(), self.kind_menu, self.mode_menu, self.filed_filter]
+
+    def _build_commands(self) -> tuple[list[RecordCommand[MemoryLine]], list[RecordCommand[MemoryLine]]]:
+        """Return the commands of the list, and those beside the memory on display."""
+        tr, are_sessions = self.tr, _are_sessions
+        duplicate = RecordCommand[MemoryLine](
+            tr("Duplicate"),
+            lambda _lines: self._duplicate_memory(),
+            maximum=1,
+            is_enabled=lambda lines: not are_sessions(lines),
+        )
+        forget = RecordCommand[MemoryLine](
+            tr("Forget"), self._forget_memories, (Key.DELETE,), is_shown=lambda lines: not are_sessions(lines)
+        )
+        self.add_command = RecordCommand[MemoryLine](
+            tr("New memory"),
+            lambda _lines: self.add_memory(),
+            minimum=0,
+            in_head=True,
+            icon="plus",
+            is_primary=True,
+            needs_records=False,
+        )
+        return [
+            RecordCommand(tr("Open"), lambda _lines: self.focus_details(), (Key.OPEN, Key.RENAME)),
+            duplicate,
+            RecordCommand(
+                tr("Edit or delete in Conversations…"),
+                lambda _lines: self._context.navigator.open(SessionsRoute()),
+                is_shown=are_sessions,
+            ),
+            RecordCommand(
+                "",
+                lambda _lines: self._refuse_deletion(),
+                (Key.DELETE,),
+                is_shown=are_sessions,
+                in_menu=False,
+            ),
+            forget,
+            RecordCommand(
+                tr("Rebuild index"),
+                lambda _lines: self._context.run_action("rebuild_index"),
+                minimum=0,
+                is_shown=lambda _lines: PAGE_NAME in self._preferences.current.advanced_pages,
+                in_head=True,
+                icon="refresh",
+                tooltip=tr("Read all memories and messages again for the search; use it if memories are not found"),
+            ),
+            self.add_command,
+        ], [duplicate, forget]
 
     def _build_empty_view(self) -> QWidget:
         text = self.tr(
             "No memories yet. A conversation becomes one when it ends, personas add what they note while you are away, and you "
             "can write some yourself. What you say about yourself is on the page Facts."
         )
-        button = build_button(self.tr("Write a memory"), self.add_memory)
-        return create_empty_view(create_placeholder(text), button)
-
-    def _connect(self) -> None:
-        spawn = self._context.tasks.start_task
-        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
-        self._search_timer.timeout.connect(lambda: spawn(self._load_distances(), key="memory distances"))
-        self.search.textChanged.connect(lambda _text: self._start_search())
-        self.search.returnPressed.connect(self._start_awaited_test)
-        self.by_meaning_chip.toggled.connect(self._set_search_by_meaning)
-        self.recall_button.clicked.connect(self._start_test)
-        self.chips.changed.connect(self._filter)
-        self._unsubscribers.append(self._preferences.changed.add(lambda _settings: self._update_rebuild_button()))
-        self.persona_selector.chosen.connect(self._show_persona)
-        self.reader.loaded.connect(self._on_loaded)
-        self.table.current_changed.connect(self._show_current)
-        self.table.opened.connect(lambda _line: self.detail.focus_first_field())
-        self.table.delete_requested.connect(self.forget_memories)
-        self.table.rename_requested.connect(self.detail.focus_first_field)
-        self.table.menu_requested.connect(self._show_menu)
-        self.detail.changed.connect(self._on_field_edited)
-        self.guard_undo(self.detail)
-        self.detail.recall_view.memory_requested.connect(self._select_memory)
-        self.detail.recall_left.connect(self._clear_tested_message)
-        self.detail.duplicate_requested.connect(self.duplicate_memory)
-        self.detail.forget_requested.connect(self._forget_selected)
-
-    def first_focus_widget(self) -> QWidget:
-        return self.search
+        return create_empty_view(create_placeholder(text), build_button(self.tr("Write a memory"), self.add_memory))
 
     def show_route(self, route: Route) -> None:
         if isinstance(route, MemoriesRoute) and route.memory is not None:
-            self.show_memory(route.persona_id, route.memory)
-
-    def show_memory(self, persona_id: str, guid: UUID) -> None:
-        """Select a memory of the given persona as soon as its list is loaded."""
-        self._memory_to_select = guid
-        self.panes.show_detail()
-        self.persona_selector.choose_persona(persona_id)
-        if self.rows.row_total:  # else the list is about to be loaded
-            self.reader.reload()
+            self.go_to_record(route.persona_id, str(route.memory))
 
     async def confirm_leave(self) -> bool:
-        await self.edits.save()
-        await self.edits.forget_blank_memories()
+        """Store what was typed, and forget those of the added memories in which nothing was entered."""
+        await super().confirm_leave()
+        blank, self._blank_memories = self._blank_memories, []
+        for added in blank:
+            with suppress(StorageError):  # forgotten already
+                memory = await self._memory_lists.load_memory(added.guid)
+                if (memory.name, memory.content, memory.keywords_main) == (added.name, "", added.keywords_main):
+                    await self._memory_service.forget_memory(added.guid)
         return True
 
-    def close_page(self) -> None:
-        super().close_page()
-        self.reader.close()
-        self.edits.is_open = False
-        self._context.tasks.start_task(self.edits.save())
+    # The list
 
-    # the list
+    def load_batches(self) -> AsyncIterator[Lines]:
+        return self._memory_lists.list_memories(self.persona_id)
 
-    def _show_persona(self, persona_id: str) -> None:
+    def on_persona_chosen(self) -> None:
         for key in ("would recall", "memory distances"):  # of the persona before
             self._context.tasks.cancel(key)
-        self.chips.uncheck_all()
+        self.filters.reset()
         self._distances.clear()
-        self.reader.show_persona(persona_id)
-        self._start_search()
+        self.on_search_changed()
 
-    def _on_loaded(self) -> None:
-        has_memories = bool(self.rows.row_total)
-        self.stack.setCurrentIndex(0 if has_memories else 1)
-        for widget in (self.chips, self.by_meaning_chip, self.recall_button):
-            widget.setVisible(has_memories)
-        self._update_rebuild_button()
-        self.chips.show_counts(self.reader.counts, self.rows.row_total)
-        self._context.tasks.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
-        self._update_count()
+    def after_load(self) -> None:
+        self._context.tasks.start_task(self._load_categories(self.persona_id), key="memory categories")
         if self.by_meaning_chip.isChecked() and self.search.text():
             self._search_timer.start()  # another content lies elsewhere
-        memory_to_select, self._memory_to_select = self._memory_to_select, None
-        if memory_to_select is not None and not self.table.select_row(str(memory_to_select)):
-            self._reset_filters()
-            self.table.select_row(str(memory_to_select))
-        memory, current = self.detail.memory, self.table.current_row
-        if memory is None or current is None or current.guid != str(memory.guid):
-            return
-        if self.edits.is_unsaved(memory.guid):
-            self.rows.replace_row(MemoryLine.from_memory(memory))
-        else:
-            self._context.tasks.start_task(self.detail.load_memory(memory.guid), key="memory detail")
-
-    def _update_rebuild_button(self) -> None:
-        """Show the button that rebuilds the index together with the advanced fields; the command palette has it always."""
-        is_advanced = PAGE_NAME in self._preferences.current.advanced_pages
-        self.rebuild_button.setVisible(is_advanced and bool(self.rows.row_total))
 
     async def _load_categories(self, persona_id: str) -> None:
         filed = await self._memory_lists.list_filings(persona_id)
-        if persona_id == self.persona_selector.persona_id:
-            self.chips.filed_filter.set_options(filed)
-            self.detail.set_categories(self.chips.filed_filter.categories)
-            if self.chips.filed_filter.selected_guids is not None:
-                self._filter()
+        if persona_id == self.persona_id:
+            self.filed_filter.set_options(filed)
+            self.detail.set_categories(self.filed_filter.categories)
+            if self.filed_filter.build_test() is not None:
+                self.apply_filter()
 
-    def _update_count(self) -> None:
-        total = self.rows.row_total
-        self._show_count(self.rows, format_memory_count(total) if total else "")
-
-    def _reset_filters(self) -> None:
-        """Reset all filters."""
-        self.chips.uncheck_all()
+    def reveal_record(self, record: MemoryLine) -> None:
         self.by_meaning_chip.setChecked(False)
-        self.search.clear()
-        self._filter()
+        super().reveal_record(record)
 
-    def _start_search(self) -> None:
+    # The search
+
+    @property
+    def search_words(self) -> str:
+        is_no_search = self.by_meaning_chip.isChecked() or self.detail.is_recall_shown or self._awaits_test
+        return "" if is_no_search else self.search.text()
+
+    def build_row_filter(self) -> Callable[[MemoryLine], bool] | None:
+        is_listed, distances = super().build_row_filter(), self._distances
+        if not self.by_meaning_chip.isChecked() or not self.search.text().strip():
+            return is_listed
+        return lambda line: line.guid in distances and (is_listed is None or is_listed(line))
+
+    def no_match_text(self) -> str:
+        text = self.tr("No matches. Try other words, or search “By meaning”.")
+        return text if self.search_words.strip() else ""
+
+    def on_search_changed(self) -> None:
         """Search for the text that was entered, by meaning after a pause in typing."""
         if self._awaits_test and not self.search.text():
             self._awaits_test = False
@@ -246,23 +250,7 @@ class MemoryPage(PersonaListPage):
         elif self.by_meaning_chip.isChecked():
             self._search_timer.start()
         else:
-            self._filter()
-
-    def _filter(self) -> None:
-        distances = self._distances if self.by_meaning_chip.isChecked() and self.search.text().strip() else None
-        text = "" if self.by_meaning_chip.isChecked() or self.detail.is_recall_shown else self.search.text()
-        self.table.no_match_text = self.tr("No matches. Try other words, or search “By meaning”.") if text.strip() else ""
-        self.rows.set_filter(
-            text,
-            filter_predicate(
-                self.chips.kind_menu.selected,
-                self.chips.mode_menu.selected,
-                self.chips.selected_states,
-                distances,
-                self.chips.filed_filter.selected_guids,
-            ),
-        )
-        self._update_count()
+            self.apply_filter()
 
     def _set_search_by_meaning(self, is_by_meaning: bool) -> None:
         """Switch between search by meaning, sorted by similarity, and search by word in the default order."""
@@ -278,18 +266,18 @@ class MemoryPage(PersonaListPage):
         else:
             self._search_timer.stop()
             self._context.tasks.cancel("memory distances")
-            self._filter()
+            self.apply_filter()
 
     async def _load_distances(self) -> None:
         """Compute the distances of the nearest memories to the sentence; memories without a distance are filtered out."""
-        text, persona = self.search.text().strip(), self.persona_selector.persona_id
+        text, persona = self.search.text().strip(), self.persona_id
         distances = await self._memory_lists.measure_distances(persona, text) if text else {}
         self._distances.clear()
         self._distances.update(distances)
         has_gap = bool(text) and not distances
         self._show_hint(format_search_gap(await self._memory_lists.explain_no_distances()) if has_gap else "")
         self.rows.sort_appended_rows()
-        self._filter()
+        self.apply_filter()
 
     def _show_hint(self, text: str) -> None:
         self.hint.setText(text)
@@ -313,16 +301,16 @@ class MemoryPage(PersonaListPage):
     async def _test_recall(self, text: str) -> None:
         """Show which memories a message would recall now."""
         session = self._context.current_session()
-        is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
+        is_same_persona = session is not None and session.persona_id == self.persona_id
         session_id = session.guid if session and is_same_persona else None
-        turn_memory = await self._lookup.preview_recall(self.persona_selector.persona_id, text, session_id)
+        turn_memory = await self._lookup.preview_recall(self.persona_id, text, session_id)
         in_prompt = await self._lookup.list_in_prompt(session_id) if session_id is not None else set[UUID]()
         listed = {line.guid: line.title for line in self.rows.all_rows}
         titles = [title for guid, title in listed.items() if UUID(guid) in in_prompt]
         self.detail.recall_view.show_result(text, turn_memory, listed.__contains__, titles)
         self.detail.show_recall()
         self.panes.show_detail()
-        self._filter()  # the message is no search text any more
+        self.apply_filter()  # the message is no search text any more
         (self.search if self.search.isVisible() else self.detail.recall_view.close_button).setFocus()
 
     def _clear_tested_message(self) -> None:
@@ -330,81 +318,98 @@ class MemoryPage(PersonaListPage):
         self._show_hint("")
         if not self.by_meaning_chip.isChecked():
             self.search.clear()
-        self._filter()
+        self.apply_filter()
 
-    # The selected memory.
+    # The selected memory
 
-    def _show_current(self, line: MemoryLine | None) -> None:
-        if line is None:
+    def show_record(self, record: MemoryLine | None) -> None:
+        if record is None:
             self.detail.clear_selection()
-        elif self.detail.guid_to_show is None or str(self.detail.guid_to_show) != line.guid:
-            self._context.tasks.start_task(self._load_detail(UUID(line.guid)), key="memory detail")
 
-    async def _load_detail(self, guid: UUID) -> None:
-        await self.edits.save()
-        if self.table.current_row is None or self.table.current_row.guid != str(guid):
-            return  # the user has moved on meanwhile
-        await self.detail.load_memory(guid)
-        if guid == self._new_memory_guid:
-            self._new_memory_guid = None
-            self.panes.show_detail()
-            self.detail.focus_first_field()
+    async def load_details(self, record: MemoryLine) -> tuple[MemoryUnit, str]:
+        memory = await self._memory_lists.load_memory(UUID(record.guid))
+        return memory, await self._memory_lists.title_of(memory)
+
+    def show_details(self, _record: MemoryLine, details: tuple[MemoryUnit, str]) -> None:
+        memory, title = details
+        unsaved = self.saver.unsaved_values(memory.guid)  # somebody typed on while it was read
+        self.detail.show_memory(memory.model_copy(update=unsaved), title)
+        if unsaved:
+            self.rows.replace_row(MemoryLine.from_memory(memory.model_copy(update=unsaved)))
+
+    def focus_details(self) -> None:
+        self.detail.focus_first_field()
 
     def _select_memory(self, guid: str) -> None:
-        if not self.table.select_row(guid):
-            self._reset_filters()
-            self.table.select_row(guid)
+        self.select_record(guid)
         self.detail.show_current()
         self.table.setFocus()
 
     def _on_field_edited(self, name: str, value: object) -> None:
-        if self.detail.memory is not None:
-            self.edits.change_field(self.detail.memory, name, value)
+        memory = self.detail.memory
+        if memory is not None:
+            self.saver.change_field(field_title(MemoryUnit, name), memory.guid, name, getattr(memory, name), value)
 
-    def _show_field(self, guid: UUID, name: str, value: object) -> None:
-        """Show a changed field at once, in the detail pane and in the list."""
-        if self.detail.memory is not None and self.detail.memory.guid == guid:
+    def show_field(self, key: Hashable, name: str, value: object) -> None:
+        """Show a changed field at once, beside the list and in it."""
+        if self.detail.memory is not None and self.detail.memory.guid == key:
             self.detail.set_field(name, value)
             self.rows.replace_row(MemoryLine.from_memory(self.detail.memory))
 
-    def _on_memories_edited(self, memory_to_select: UUID | None) -> None:
-        self._memory_to_select = memory_to_select or self._memory_to_select
-        self.reader.reload()
+    async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
+        """Store the changed fields only, because other fields may have been changed by others meanwhile."""
+        assert isinstance(key, UUID)
+        memory = await self._memory_lists.load_memory(key)
+        await self._memory_service.edit(memory.model_copy(update=dict(values)))
 
-    # buttons and menu
+    # Commands
 
     def add_memory(self) -> None:
-        """Add an empty memory and put the focus into its name field."""
+        """Add an empty memory and put the focus into its name field; it is forgotten again if nothing is entered."""
         memory = MemoryUnit(name=self.tr("New memory"))
-        self._new_memory_guid = memory.guid
-        self.edits.add_blank_memory(self.persona_selector.persona_id, memory)
+        self._blank_memories.append(memory)
+        self._add_memory(memory, self.tr("adding a memory"), takes_focus=True)
 
-    def duplicate_memory(self) -> None:
-        if self.detail.memory is not None and self.detail.memory.category is not MemoryType.CHAT_SESSION:
-            self.edits.duplicate_memory(self.persona_selector.persona_id, self.detail.memory)
+    def _duplicate_memory(self) -> None:
+        """Add a copy of the memory on display, with its recall count reset."""
+        memory = self.detail.memory
+        if memory is not None and memory.category is not MemoryType.CHAT_SESSION:
+            copy = memory.model_copy(update={"guid": uuid4(), "trigger_count": 0, "last_trigger": now()})
+            self._add_memory(copy, self.tr("duplicating “{name}”").format(name=memory.name))
 
-    def forget_memories(self, lines: list[MemoryLine]) -> None:
+    def _add_memory(self, memory: MemoryUnit, title: str, *, takes_focus: bool = False) -> None:
+        persona_id, service = self.persona_id, self._memory_service
+
+        async def redo_step() -> None:
+            await service.memorize(persona_id, memory, check=False)
+            self.select_when_loaded(str(memory.guid), takes_focus=takes_focus)
+
+        self.run_undoable(title, redo_step, lambda: service.forget_memory(memory.guid))
+
+    def _forget_memories(self, lines: Lines) -> None:
         """Move memories to the trash. Conversations are skipped, as they are deleted on their own page."""
         memories = [line for line in lines if not line.is_session]
-        if memories:
-            self.edits.forget_memories(self.persona_selector.persona_id, memories)
-        elif lines:
-            self._context.notifier.notify(self.tr("Delete conversations on the Conversations page."))
+        persona_id, guids, lists = self.persona_id, [UUID(line.guid) for line in memories], self._memory_lists
+        title = memory_title(memories[0])
+        short = title if len(title) <= 60 else f"{title[:59]}…"
+        is_one = len(memories) == 1
+        name = f"“{short}”" if is_one else self.tr("{n} memories").format(n=len(memories))
 
-    def _forget_selected(self) -> None:
-        self.forget_memories(self.table.selected_rows)
+        async def undo_step() -> None:
+            await lists.restore_memories(persona_id, guids)
+            self.select_when_loaded(memories[0].guid)
 
-    def _show_menu(self, position: QPoint) -> None:
-        lines = self.table.selected_rows
-        if not lines:
-            return
-        entries = [
-            MenuEntry(self.tr("Open\tEnter"), self.detail.focus_first_field),
-            MenuEntry(self.tr("Duplicate"), self.duplicate_memory, len(lines) == 1 and not lines[0].is_session),
-        ]
-        if all(line.is_session for line in lines):
-            text = self.tr("Edit or delete in Conversations…")
-            entries.append(MenuEntry(text, lambda: self._context.navigator.open(SessionsRoute())))
-        else:
-            entries.append(MenuEntry(self.tr("Forget\tDel"), lambda: self.forget_memories(lines)))
-        popup_menu(self, position, entries)
+        notice = self.tr("{name} was forgotten.") if is_one else self.tr("{name} were forgotten.")
+        self.run_undoable(
+            self.tr("forgetting {name}").format(name=name),
+            lambda: lists.forget_memories(persona_id, guids),
+            undo_step,
+            notice.format(name=name),
+        )
+
+    def _refuse_deletion(self) -> None:
+        self._context.notifier.notify(self.tr("Delete conversations on the Conversations page."))
+
+
+def _are_sessions(lines: Lines) -> bool:
+    return all(line.is_session for line in lines)

@@ -1,9 +1,9 @@
-"""Table model of memories: its columns, and the predicate of its filters."""
+"""List of memories: its columns, and the states that filter it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any
@@ -11,16 +11,17 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.list_items import MemoryLine
-from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.memories import ICON_NAMES, format_kind
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import format_insertion, format_last_recall
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+from lethe_app.ui.pages.record_page.filters import Chip, ChipFilter
+from lethe_app.ui.widgets.table_model import Column
 
-NAME, RECALL_MODE, PRIORITY, ADDED, LAST_RECALLED, USES, EXPIRES, SIMILARITY = range(8)
+USES, SIMILARITY = 5, 7
+"""Indices of columns."""
 
 
 class MemoryState(StrEnum):
@@ -33,34 +34,47 @@ class MemoryState(StrEnum):
     STICKY = "sticky"
 
 
-def format_state(state: MemoryState) -> str:
-    """Return the label of a state's chip."""
+def build_state_filter() -> ChipFilter[MemoryLine]:
+    """Return the filter by state at the present moment."""
     tr = QCoreApplication.translate
-    return {
-        MemoryState.ENABLED: tr("Memory", "Active now"),
-        MemoryState.WAITING: tr("Memory", "Scheduled"),
-        MemoryState.OVER: tr("Memory", "Expired"),
-        MemoryState.PROTECTED: tr("Memory", "Protected"),
-        MemoryState.STICKY: tr("Memory", "Always included"),
-    }[state]
+    return ChipFilter(
+        [
+            Chip(
+                MemoryState.ENABLED,
+                tr("Memory", "Active now"),
+                lambda line: line.enabled and line.added <= time.time() < line.until,
+                tr("Memory", "Show only memories that can be recalled now"),
+            ),
+            Chip(
+                MemoryState.WAITING,
+                tr("Memory", "Scheduled"),
+                lambda line: line.added > time.time(),
+                tr("Memory", "Show only memories for a later day, such as reminders"),
+            ),
+            Chip(
+                MemoryState.OVER,
+                tr("Memory", "Expired"),
+                lambda line: line.until <= time.time(),
+                tr("Memory", "Show only memories whose end date has passed"),
+            ),
+            Chip(
+                MemoryState.PROTECTED,
+                tr("Memory", "Protected"),
+                lambda line: line.protected,
+                tr("Memory", "Show only memories that nothing but you changes or removes"),
+            ),
+            Chip(
+                MemoryState.STICKY,
+                tr("Memory", "Always included"),
+                lambda line: line.sticky,
+                tr("Memory", "Show only memories that are in every prompt"),
+            ),
+        ]
+    )
 
 
-def explain_state(state: MemoryState) -> str:
-    """Return the tooltip of a state's chip."""
-    tr = QCoreApplication.translate
-    return {
-        MemoryState.ENABLED: tr("Memory", "Show only memories that can be recalled now"),
-        MemoryState.WAITING: tr("Memory", "Show only memories for a later day, such as reminders"),
-        MemoryState.OVER: tr("Memory", "Show only memories whose end date has passed"),
-        MemoryState.PROTECTED: tr("Memory", "Show only memories that nothing but you changes or removes"),
-        MemoryState.STICKY: tr("Memory", "Show only memories that are in every prompt"),
-    }[state]
-
-
-def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredTableModel[MemoryLine]:
-    """Return the table model of memories; `distances` are the cosine distances to the sentence searched for, read for every
-    row.
-    """
+def build_columns(theme: Theme, distances: Mapping[str, float]) -> list[Column[MemoryLine]]:
+    """Return the columns; `distances` are the cosine distances to the sentence searched for, read for every row."""
     tr = QCoreApplication.translate
 
     def row_icon(line: MemoryLine) -> Any:  # noqa: ANN401 - Qt's own type
@@ -74,39 +88,30 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
     def similarity_of(line: MemoryLine) -> float:
         return max(0.0, 1.0 - distances.get(line.guid, 1.0))
 
-    columns = [
-        Column[MemoryLine](
-            tr("Memory", "Memory"), memory_title, sort_key=attrgetter("searched"), width=0, colour=text_colour, icon=row_icon
+    def similarity(line: MemoryLine) -> str:
+        return f"{similarity_of(line):.0%}" if line.guid in distances else ""
+
+    by = attrgetter
+    return [
+        Column(tr("Memory", "Memory"), memory_title, by("searched"), 0, min_width=420, colour=text_colour, icon=row_icon),
+        Column(tr("Memory", "Recall mode"), _recall_mode, by("insertion"), 164, hides_at=5),
+        Column(
+            tr("Memory", "Priority"), lambda line: str(line.priority), by("priority"), 74, hides_at=1, is_right_aligned=True
         ),
-        Column[MemoryLine](tr("Memory", "Recall mode"), _recall_mode, sort_key=attrgetter("insertion"), width=150),
-        Column[MemoryLine](
-            tr("Memory", "Priority"),
-            lambda line: str(line.priority),
-            sort_key=attrgetter("priority"),
-            width=70,
-            is_right_aligned=True,
-        ),
-        Column[MemoryLine](tr("Memory", "Added"), _added_date, sort_key=attrgetter("added"), width=140),
-        Column[MemoryLine](tr("Memory", "Last recalled"), format_last_recall, sort_key=attrgetter("last"), width=100),
-        Column[MemoryLine](
+        Column(tr("Memory", "Added"), _added_date, by("added"), 140, hides_at=6),
+        Column(tr("Memory", "Last recalled"), format_last_recall, by("last"), 112, hides_at=4, is_optional=True),
+        Column(
             tr("Memory", "Uses"),
             lambda line: str(line.times or ""),
-            sort_key=attrgetter("times"),
-            width=64,
+            by("times"),
+            66,
+            hides_at=2,
+            is_optional=True,
             is_right_aligned=True,
         ),
-        Column[MemoryLine](
-            tr("Memory", "Expires"), lambda line: format_date(line.until), sort_key=attrgetter("until"), width=100
-        ),
-        Column[MemoryLine](
-            tr("Memory", "Similarity"),
-            lambda line: f"{similarity_of(line):.0%}" if line.guid in distances else "",
-            sort_key=similarity_of,
-            width=84,
-            is_right_aligned=True,
-        ),
+        Column(tr("Memory", "Expires"), lambda line: format_date(line.until), by("until"), 112, hides_at=3, is_optional=True),
+        Column(tr("Memory", "Similarity"), similarity, similarity_of, 96, is_right_aligned=True),
     ]
-    return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("searched"), is_casefolded=True)
 
 
 def memory_title(line: MemoryLine) -> str:
@@ -125,42 +130,3 @@ def _added_date(line: MemoryLine) -> str:
 
 def _recall_mode(line: MemoryLine) -> str:
     return format_insertion(line.insertion)
-
-
-def build_state_tests() -> dict[MemoryState, Callable[[MemoryLine], bool]]:
-    """Return the predicate of each state at the present moment."""
-    current_time = time.time()
-    return {
-        MemoryState.ENABLED: lambda line: line.enabled and line.added <= current_time < line.until,
-        MemoryState.WAITING: lambda line: line.added > current_time,
-        MemoryState.OVER: lambda line: line.until <= current_time,
-        MemoryState.PROTECTED: lambda line: line.protected,
-        MemoryState.STICKY: lambda line: line.sticky,
-    }
-
-
-def filter_predicate(
-    kinds: frozenset[MemoryType],
-    modes: frozenset[MemoryInsertion],
-    states: frozenset[MemoryState],
-    distances: Mapping[str, float] | None,
-    filed_guids: frozenset[str] | None = None,
-) -> Callable[[MemoryLine], bool] | None:
-    """Return the predicate of the filters, or None if no filter is set.
-
-    A memory must have one of the types, one of the recall modes and all of the states; an empty set is no restriction. It
-    must be among `distances` and `filed_guids` unless these are None.
-    """
-    if not (kinds or modes or states or distances is not None or filed_guids is not None):
-        return None
-    state_tests = build_state_tests()
-    required_tests = [state_tests[state] for state in states]
-
-    def is_listed(line: MemoryLine) -> bool:
-        if (kinds and line.category not in kinds) or (modes and line.insertion not in modes):
-            return False
-        if filed_guids is not None and line.guid not in filed_guids:
-            return False
-        return (distances is None or line.guid in distances) and all(test(line) for test in required_tests)
-
-    return is_listed

@@ -44,7 +44,9 @@ class RecordCommand(Generic[Row]):
     """Number of records that it needs; with 0 it is about the page."""
     maximum: int | None = None
     is_shown: Callable[[Sequence[Row]], bool] = _always
-    """Whether the command applies to such records; its menu entry and its button beside the record are left out otherwise."""
+    """Whether the command applies to such records, or now to the page; its entry in the menu and its button beside the record,
+    or in the head, are left out otherwise.
+    """
     is_enabled: Callable[[Sequence[Row]], bool] = _always
     confirm: Callable[[Sequence[Row]], ConfirmDialog] | None = None
     """Creates the dialog that asks before the command is run."""

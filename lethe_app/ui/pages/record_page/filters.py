@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from PySide6.QtCore import QObject, QSignalBlocker, Signal, SignalInstance
+from PySide6.QtCore import QObject, QSignalBlocker, Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1
@@ -19,38 +19,41 @@ Row = TypeVar("Row")
 Test = Callable[[Any], bool]
 
 
-class RecordFilter(Protocol):
-    """Filter of a list. `changed` is emitted for changes of the user, never by `reset` or `reveal`."""
+class RecordFilter:
+    """Filter of a list, as a base class beside that of its widget. `changed` is emitted for changes of the user, never by
+    `reset` or `reveal`.
+    """
 
-    @property
-    def changed(self) -> SignalInstance: ...
+    changed: Any
+    """Signal without arguments."""
+    empty_text = ""
+    """Why the list is empty although there are records; empty for the text of every list."""
 
     @property
     def widgets(self) -> Sequence[QWidget]:
-        """Return the widgets of the filter, in the order of the row above the list."""
-        ...
+        """Return the widgets of the filter, in the order of the row above the list; by default the filter itself."""
+        return [cast("QWidget", self)]
 
     def build_test(self) -> Test | None:
         """Return the predicate of the listed records; None if all are."""
-        ...
+        raise NotImplementedError
 
     def reset(self) -> None:
         """Filter nothing, or go back to the first view."""
+        raise NotImplementedError
 
     def reveal(self, record: Any) -> None:  # noqa: ANN401 - records of any kind
-        """Change as little as needed to list a record."""
+        """List a record, by default by filtering nothing if it is not listed."""
+        test = self.build_test()
+        if test is not None and not test(record):
+            self.reset()
 
-    def count_records(self, records: Iterable[Any]) -> Counter[Hashable]:
-        """Return for each value how many of the records have it."""
-        ...
+    def count_records(self, _records: Iterable[Any]) -> Counter[Hashable]:
+        """Return for each value how many of the records have it, as far as `show_counts` needs it."""
+        return Counter()
 
     def show_counts(self, counts: Mapping[Hashable, int], total: int) -> None:
         """Offer the values that the records have; `total` is the number of all records."""
-
-    @property
-    def empty_text(self) -> str:
-        """Return why the list is empty although there are records; empty for the text of every list."""
-        ...
 
 
 class Checked(Enum):
@@ -76,7 +79,7 @@ class Chip(Generic[Row]):
     """Text of the list while this is a view that lists nothing."""
 
 
-class ChipFilter(QObject, Generic[Row]):
+class ChipFilter(QObject, RecordFilter, Generic[Row]):
     """Chips above a list; those that all or none of the records pass are hidden, unless they are views."""
 
     changed = Signal()
@@ -145,11 +148,11 @@ class ChipFilter(QObject, Generic[Row]):
             button.setVisible(is_useful or button.isChecked())
 
     @property
-    def empty_text(self) -> str:
+    def empty_text(self) -> str:  # type: ignore[override]  # read-only here
         return self._choices[self.selected[0]].empty_text if self._checked is Checked.ONE else ""
 
 
-class MenuFilter(FilterMenu[Any], Generic[Row]):
+class MenuFilter(FilterMenu[Any], RecordFilter, Generic[Row]):
     """Button with a menu of values, several of which can be checked; a record has to have one of them."""
 
     def __init__(
@@ -159,15 +162,13 @@ class MenuFilter(FilterMenu[Any], Generic[Row]):
         format_value: Callable[[Any], str],
         value_of: Callable[[Row], Hashable],
         parent: QWidget,
+        is_counted: Callable[[Row], bool] = lambda _record: True,
     ) -> None:
-        """Create the menu; `value_of` returns the value of a record, or None if the filter does not concern it."""
+        """Create the menu; `value_of` returns the value of a record, `is_counted` whether the number beside it includes the
+        record.
+        """
         super().__init__(title, values, format_value, parent)
-        self._value_of = value_of
-        self.empty_text = ""
-
-    @property
-    def widgets(self) -> Sequence[QWidget]:
-        return [self]
+        self._value_of, self._is_counted = value_of, is_counted
 
     def build_test(self) -> Callable[[Row], bool] | None:
         selected, value_of = self.selected, self._value_of
@@ -176,12 +177,8 @@ class MenuFilter(FilterMenu[Any], Generic[Row]):
     def reset(self) -> None:
         self.uncheck_all()
 
-    def reveal(self, record: Row) -> None:
-        if self.selected and self._value_of(record) not in self.selected:
-            self.reset()
-
     def count_records(self, records: Iterable[Row]) -> Counter[Hashable]:
-        return Counter(value for record in records if (value := self._value_of(record)) is not None)
+        return Counter(self._value_of(record) for record in records if self._is_counted(record))
 
     def show_counts(self, counts: Mapping[Any, int], total: int = 0) -> None:
         super().show_counts(counts)

@@ -156,9 +156,9 @@ class RecordPage(Page, Generic[Row]):
         middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if self.spec.filters else [])]
         for row in (*top, *middle, *head):
             column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
-        self.head.setVisible(bool(column.count()))
         self.show_with_records(self.filters)
         self.body.addWidget(self.head)
+        self.head.setVisible(bool(column.count()))
 
     def _build_panes(self, detail: QStackedWidget | None, empty_view: QWidget | None) -> None:
         self.stack = QStackedWidget()
@@ -174,7 +174,7 @@ class RecordPage(Page, Generic[Row]):
 
     def _connect_list(self) -> None:
         self.search.down_pressed.connect(self.table.setFocus)
-        self.search.textChanged.connect(lambda _text: self.apply_filter())
+        self.search.textChanged.connect(lambda _text: self.on_search_changed())
         self.filters.changed.connect(self.apply_filter)
         self.table.current_changed.connect(self._on_current_changed)
         self.table.opened.connect(lambda record: self._run_key(Key.OPEN, [record]))
@@ -227,6 +227,10 @@ class RecordPage(Page, Generic[Row]):
 
     def on_persona_chosen(self) -> None:
         """Do what is to be done when another persona was chosen, before its records are loaded."""
+
+    def on_search_changed(self) -> None:
+        """Apply what was typed into the search field."""
+        self.apply_filter()
 
     def build_row_filter(self) -> Callable[[Row], bool] | None:
         """Return the predicate of the listed records; by default that of the filters."""
@@ -324,17 +328,16 @@ class RecordPage(Page, Generic[Row]):
             self.reveal_record(hidden)
         return hidden is not None and self.table.select_row(key)
 
-    def select_when_loaded(self, key: Hashable) -> None:
+    def select_when_loaded(self, key: Hashable, *, takes_focus: bool = False) -> None:
         """Select a record once the list contains it, unless the user moves to another one first."""
-        self._wanted_key = key
+        self._wanted_key, self._wants_focus = key, takes_focus
 
     def go_to_record(self, persona_id: str, key: Hashable, *, takes_focus: bool = False) -> None:
         """Choose a persona and show one of its records, as soon as it is loaded."""
-        self._wanted_key, self._wants_focus = key, takes_focus
         self.panes.show_detail()
         if self.persona_selector is not None:
             self.persona_selector.choose_persona(persona_id)
-        self._wanted_key = key
+        self.select_when_loaded(key, takes_focus=takes_focus)
         self.reload()
 
     def _on_current_changed(self, record: Row | None) -> None:
@@ -366,6 +369,7 @@ class RecordPage(Page, Generic[Row]):
             self.show_details(record, details)
             if self._wants_focus:
                 self._wants_focus = False
+                self.panes.show_detail()
                 self.focus_details()
 
     # Commands
@@ -396,7 +400,8 @@ class RecordPage(Page, Generic[Row]):
         records, has_records = self.selected_records, bool(self.rows.row_total)
         for command, button in self._head_buttons_by_title.values():
             button.setEnabled(command.accepts(records))
-            button.setVisible(has_records or not command.needs_records)
+            is_shown = command.minimum > 0 or command.is_shown(records)
+            button.setVisible(is_shown and (has_records or not command.needs_records))
 
     def _show_menu(self, position: QPoint) -> None:
         records = self.selected_records
