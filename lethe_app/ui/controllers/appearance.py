@@ -76,6 +76,7 @@ class AppearanceController:
 
     def _apply_palette(self) -> None:
         self._view.set_message_palette(self._theme.palette)
+        self._store_window_value("palette", self._theme.palette.name)
 
     def save_settings(self, **values: object) -> None:
         """Store new values of settings; `apply_settings` is called when they are stored."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Qt, Signal
+from PySide6 import QtCore
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QStackedWidget, QWidget
 
-from lethe_app.ui.core.palette import choose_palette
+from lethe_app.ui.core.palette import DAY, Palette, choose_palette
 from lethe_app.ui.shell.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ FRAME_SIZE = QSize(16, 48)
 """Assumed size of the window frame and title bar in pixels, which is unknown before the window is shown."""
 MIN_SIZE = QSize(420, 320)
 """Minimum size in pixels: a screen of 1280 × 800 has 640 × 400 at twice the usual scale, less the frame and a task bar."""
+MAX_LIGHTNESS = 255
+"""Lightness of white."""
 MIN_FREE_HEIGHT = 150
 """Height in pixels that a short conversation leaves empty at its end, from which on notifications lie there."""
 
@@ -64,11 +67,19 @@ class MainWindow(QMainWindow):
         self.resize(1280, 800)
         geometry = self._window_settings.value("geometry")
         self._has_stored_geometry = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
-        is_system_light = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
-        palette = choose_palette(str(self._window_settings.value("theme", "system")), system_is_light=is_system_light)
-        self.setCentralWidget(Skeleton(palette, show_outlines=not self._is_first_start))
+        self.setCentralWidget(Skeleton(self._choose_first_palette(), show_outlines=not self._is_first_start))
         if build_at_once:
             self.build_panes(clock)
+
+    def _choose_first_palette(self) -> Palette:
+        """Return the palette of the last time; the first time, the one that is nearest to the system's own colours.
+
+        The system's colour scheme is not asked for before the first paint, nor `Qt` imported above: the first use of that
+        namespace creates its 93 enumerations, which takes a tenth of the time to the first paint.
+        """
+        name = str(self._window_settings.value("palette", ""))
+        is_light = name == DAY.name if name else QApplication.palette().window().color().lightness() > MAX_LIGHTNESS // 2
+        return choose_palette(str(self._window_settings.value("theme", "system")), system_is_light=is_light)
 
     def build_panes(self, clock: Callable[[], datetime] | None = None) -> None:
         """Build all panes, with empty lists."""
@@ -131,20 +142,20 @@ class MainWindow(QMainWindow):
         self.sidebar.apply_theme()
         self.chat.apply_theme()
 
-    def _find_toast_area(self) -> tuple[QRect, Qt.Edge]:
+    def _find_toast_area(self) -> tuple[QRect, QtCore.Qt.Edge]:
         """Return where toasts hide least: in a conversation the beginning, because the newest words are at the end, or the end
         if it is empty there; on a page the end, because its head and search field are at the beginning; on the welcome page
         the empty corner.
         """
         page = self.pages.currentWidget()
         if page is not self.panes:
-            return self.pages.rect(), Qt.Edge.TopEdge if page in self._welcome_pages else Qt.Edge.BottomEdge
+            return self.pages.rect(), QtCore.Qt.Edge.TopEdge if page in self._welcome_pages else QtCore.Qt.Edge.BottomEdge
         header = self.chat.header
         top_left = header.mapTo(self.pages, QPoint(0, header.height()))
         bottom_right = self.chat.mapTo(self.pages, QPoint(self.chat.width() - 1, self.chat.composer.y() - 1))
         is_head_covered = self.panes.is_panel_over and self.panes.is_panel_open
         is_end_free = self.chat.free_height >= MIN_FREE_HEIGHT
-        return QRect(top_left, bottom_right), Qt.Edge.BottomEdge if is_head_covered or is_end_free else Qt.Edge.TopEdge
+        return QRect(top_left, bottom_right), QtCore.Qt.Edge.BottomEdge if is_head_covered or is_end_free else QtCore.Qt.Edge.TopEdge
 
     def set_transcript(self, transcript: QAbstractScrollArea) -> None:
         """Show `transcript` as the messages of the session on display."""
@@ -158,7 +169,7 @@ class MainWindow(QMainWindow):
 
     def bring_to_front(self) -> None:
         """Show the window in front of other windows, also if it is minimised."""
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.setWindowState(self.windowState() & ~QtCore.Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
@@ -254,7 +265,7 @@ class MainWindow(QMainWindow):
         focus = QApplication.focusWidget()
         if focus is not None and self.sidebar.isAncestorOf(focus):
             self.panes.close_drawer()
-            self.chat.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.chat.view.setFocus(QtCore.Qt.FocusReason.ShortcutFocusReason)
         elif focus is not None and (focus is self.chat.view or self.chat.view.isAncestorOf(focus)):
             self.chat.composer.draft_field.setFocus()
         elif focus is not None and self.panes.is_panel_open and self.chat.composer.isAncestorOf(focus):
@@ -265,7 +276,7 @@ class MainWindow(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press the focused button with Enter too, which Qt does in dialogs only."""
         button = QApplication.focusWidget()
-        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.isAutoRepeat()
+        is_enter = event.key() in {QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter} and not event.isAutoRepeat()
         if is_enter and isinstance(button, QAbstractButton):
             button.click()
         else:
