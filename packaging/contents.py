@@ -32,7 +32,10 @@ LEFT_OUT_MODULES = [
 ]
 
 # Modules imported by name when first needed, which PyInstaller therefore does not find.
-LATE_MODULES = ["ddgs", "trafilatura", "dateparser", "PySide6.QtMultimedia", "PySide6.QtNetwork"]
+PAGE_MODULES = [
+    ".".join(module.relative_to(ROOT).with_suffix("").parts) for module in sorted((ROOT / "lethe_app/ui/pages").rglob("*.py"))
+]
+LATE_MODULES = ["ddgs", "trafilatura", "dateparser", "PySide6.QtMultimedia", "PySide6.QtNetwork", *PAGE_MODULES]
 
 # Files that libraries read beside their modules: (package, files in it).
 READ_BESIDE = [

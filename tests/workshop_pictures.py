@@ -51,10 +51,10 @@ PAGES = {
     "worlds": "worlds",
     "memories": "memories",
     "facts": "facts",
-    "timeline": "timeline",
-    "objections": "objections",
+    "timeline": "overview",
+    "objections": "irrelevant_memories",
     "conversations": "conversations",
-    "find": "find",
+    "find": "search_everything",
     "trash": "trash",
     "inspector": "inspector",
     "models": "model_manager",
@@ -64,10 +64,10 @@ PAGES = {
     "mind": "mind",
     "notebooks": "notebooks",
     "documents": "documents",
-    "away": "away",
+    "away": "background_activity",
     "dreams": "dreams",
     "research": "research",
-    "outgoing": "outgoing",
+    "outgoing": "network_log",
 }
 """Picture → wish."""
 

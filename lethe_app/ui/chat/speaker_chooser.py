@@ -67,7 +67,7 @@ class ChoiceButton(QPushButton):
         """Set the text; it is elided to the current width."""
         self._full_text = text
         self.setAccessibleName(text)
-        self.setToolTip(f"{text}\n{action_tooltip('who_answers')}")
+        self.setToolTip(f"{text}\n{action_tooltip('choose_speaker')}")
         self.updateGeometry()
         self._elide_text()
 

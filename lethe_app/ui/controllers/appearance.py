@@ -44,10 +44,10 @@ class AppearanceController:
         self._prose_font: tuple[str, int] | None = None
         self._unsubscribe = preferences.changed.add(self.apply_settings)
         actions.connect(
-            larger=lambda: self.resize_text(1),
-            smaller=lambda: self.resize_text(-1),
-            normal=lambda: self.save_settings(font_size=PROSE_SIZE),
-            hidden=lambda: self.save_settings(show_hidden=not preferences.current.show_hidden),
+            larger_text=lambda: self.resize_text(1),
+            smaller_text=lambda: self.resize_text(-1),
+            reset_text_size=lambda: self.save_settings(font_size=PROSE_SIZE),
+            show_hidden_messages=lambda: self.save_settings(show_hidden=not preferences.current.show_hidden),
         )
         theme.changed.connect(self._apply_palette)
         self._apply_palette()

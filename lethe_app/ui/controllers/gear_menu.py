@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
 from PySide6.QtWidgets import QDialog, QMenu
 
 from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.routes import PAGES, TabGroup
 from lethe_app.ui.dialogs.dialogs import AboutDialog, run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.shell.notifications import NotificationsDialog
@@ -21,19 +22,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.model import ModelController
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
-
-GROUPS = {"timeline": "memory", "away": "thought"}
-"""First tab of each group of pages, by action, with the icon of the group."""
-PAGES = {
-    "settings": "sliders",
-    "presets": "edit",
-    "model_manager": "model",
-    "worlds": "book",
-    "user_personas": "user",
-    "find": "search",
-    "trash": "trash",
-}
-"""Pages opened from the menu, by action, with their icons."""
 
 
 class GearMenu(QObject):
@@ -54,24 +42,23 @@ class GearMenu(QObject):
         self.menu = QMenu(button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         button.setMenu(self.menu)
-        actions.connect(keys=self._show_keys, open_data=self._open_data, about=self._show_about)
+        actions.connect(keyboard_shortcuts=self._show_keys, open_data=self._open_data, about=self._show_about)
         actions.connect(notifications=self._show_notifications, open_backups=self._open_backups)
 
     def rebuild_menu(self) -> None:
         settings, colour = self._appearance.settings, self._theme.palette.muted
         self.menu.clear()
-        group_titles = {"timeline": self.tr("Memory"), "away": self.tr("Background activity")}
-        for name, icon_name in GROUPS.items():
+        for group in TabGroup:
+            title, icon_name = group.value
             # The title of the action is that of the first tab; the menu leads to all of them.
-            group = self.menu.addAction(load_icon(icon_name, colour), group_titles[name], self._actions[name].trigger)
-            group.setObjectName(name)
-        for name, drawing in PAGES.items():
-            if name in self._actions:
-                action = self._actions[name]
-                action.setIcon(load_icon(drawing, colour))
-                self.menu.addAction(action)
-        self._actions["meet"].setIcon(load_icon("download", colour))
-        self.menu.addAction(self._actions["meet"])
+            first = next(spec.name for spec in PAGES.values() if spec.tabs is group)
+            title = QCoreApplication.translate("GearMenu", title)
+            self.menu.addAction(load_icon(icon_name, colour), title, self._actions[first].trigger).setObjectName(first)
+        for spec in (spec for spec in PAGES.values() if spec.menu_icon):
+            self._actions[spec.name].setIcon(load_icon(spec.menu_icon, colour))
+            self.menu.addAction(self._actions[spec.name])
+        self._actions["import_files"].setIcon(load_icon("download", colour))
+        self.menu.addAction(self._actions["import_files"])
         self.menu.addSeparator()
         themes = self.menu.addMenu(load_icon("moon" if self._theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {
@@ -93,7 +80,7 @@ class GearMenu(QObject):
         self.menu.addAction(self._actions["open_data"])
         self.menu.addSeparator()
         self.menu.addAction(self._actions["palette"])
-        self.menu.addAction(self._actions["keys"])
+        self.menu.addAction(self._actions["keyboard_shortcuts"])
         self.menu.addAction(self._actions["notifications"])
         self._actions["about"].setIcon(load_icon("info", colour))
         self.menu.addAction(self._actions["about"])
@@ -102,7 +89,7 @@ class GearMenu(QObject):
         text = self.menu.addMenu(self.tr("Text"))
         title = text.addAction(self.tr("{size} pixels").format(size=size))
         title.setEnabled(False)
-        for name in ("larger", "smaller", "normal"):
+        for name in ("larger_text", "smaller_text", "reset_text_size"):
             text.addAction(self._actions[name])
         text.addSeparator()
         titles = {ProseFont.SANS: self.tr("Sans"), ProseFont.SERIF: self.tr("Serif")}

@@ -142,7 +142,7 @@ class MemoryPanelController(QObject):
             "memories": self.tr("Memories"),
             "worlds": self.tr("Worlds"),
             "conversations": self.tr("Conversations"),
-            "timeline": self.tr("Overview"),
+            "overview": self.tr("Overview"),
             "mind": self.tr("Mind"),
         }
         for name, title in titles.items():

@@ -12,8 +12,8 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from lethe_app.ui.core.actions import SESSION_ONLY
 from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.navigator import PageNavigator
-from lethe_app.ui.pages.registry import PageRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class PageController(QObject):
-    """Owner of the pages' navigator and registry."""
+    """Owner of the pages' navigator; it creates the pages."""
 
     def __init__(
         self,
@@ -57,13 +57,9 @@ class PageController(QObject):
             self.navigator,
             lambda: sessions.current_session,
             self.open_session,
-            lambda session_id: window.sidebar.end_requested.emit(str(session_id)),
             self.run_action,
-            file_transfers,
-            view.render_avatar,
-            speech_output,
         )
-        self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
+        self._environment = PageEnvironment(context, services, window, view, export_persona, file_transfers, speech_output)
         self.navigator.route_changed.connect(self._update_persona_action)
         self.navigator.route_changed.connect(self._update_window_title)
         self.navigator.route_changed.connect(window.notifier.hurry_errors)
@@ -87,7 +83,7 @@ class PageController(QObject):
         window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
 
     def _create_page(self, route: Route) -> Page:
-        page = self._registry.create_page(route)
+        page = self._environment.create_page(route)
         page.name_changed.connect(self._update_window_title)
         page.undo_stack.indexChanged.connect(self._drop_undoable)
         return page
@@ -115,7 +111,7 @@ class PageController(QObject):
 
     async def _delete_persona(self, persona_id: str) -> None:
         """Move a persona to the trash after a confirmation."""
-        persona, deletion = await self._library.persona(persona_id), self._registry.create_persona_deletion()
+        persona, deletion = await self._library.persona(persona_id), self._environment.create_persona_deletion()
         if await deletion.confirm_deletion(persona):
             await deletion.delete_persona(persona)
 
@@ -137,7 +133,7 @@ class PageController(QObject):
         """Open a session of another persona if one of a removed persona is on display."""
         current = self._sessions.current_session
         if current is not None and current.persona_id == persona_id:
-            await self._registry.create_persona_deletion().open_other_session(persona_id)
+            await self._environment.create_persona_deletion().open_other_session(persona_id)
 
     def run_action(self, name: str) -> None:
         """Run an action of the window by name; the pages are left first for one that needs the conversation."""
@@ -167,7 +163,7 @@ class PageController(QObject):
             "new": lambda: self._sessions.start_session(""),
             "incognito": lambda: self._sessions.start_incognito(""),
             "rename": self._rename_current_session,
-            "search": window.go_to_search,
+            "find_conversation": window.go_to_search,
             "focus_sidebar": window.go_to_sidebar,
             "focus_chat": partial(self._view.setFocus, Qt.FocusReason.ShortcutFocusReason),
             "focus_composer": window.chat.composer.draft_field.setFocus,

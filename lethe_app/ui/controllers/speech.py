@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
-STOPPING_ACTIONS = ("stop", "regenerate", "proceed", "previous_reply", "next_reply", "edit_last")
+STOPPING_ACTIONS = ("stop", "regenerate", "continue_reply", "previous_reply", "next_reply", "edit_last")
 """Actions of the window that silence the voice."""
 ESCAPE = QKeySequence("Esc")
 

@@ -295,7 +295,9 @@ class WindowController(QObject):
         )
         self.file_drop_target = FileDropTarget(window, self.file_importer)
         self.file_inbox = FileInbox(window, self.file_importer, services.paths, services.preferences)
-        window.window_actions.connect(meet=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder)
+        window.window_actions.connect(
+            import_files=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder
+        )
         window.sidebar.export_requested.connect(self._export_persona)
         self.session_exporter = SessionExporter(window.sidebar, window.notifier, lambda: services.card_export, self.tasks)
         window.window_actions.connect(export=self._export_current_persona)

@@ -1,9 +1,27 @@
-"""Routes of the pages: which page to open and what to select on it, for those who open a page without importing it."""
+"""Routes of the pages: which page to open and what to select on it, for those who open a page without importing it.
+
+The class of a route declares its page: everything else that names pages, such as actions, shortcuts, menus and tabs, follows
+from `PAGES`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum
+from typing import TypeVar
 from uuid import UUID
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+
+from lethe_app.ui.core.action_spec import ActionGroup, ActionSpec
+
+
+class TabGroup(Enum):
+    """Pages that are tabs of each other; the values are the title and the icon of the group in the menu."""
+
+    MEMORY = (str(QT_TRANSLATE_NOOP("GearMenu", "Memory")), "memory")
+    BACKGROUND = (str(QT_TRANSLATE_NOOP("GearMenu", "Background activity")), "thought")
 
 
 @dataclass(frozen=True)
@@ -17,51 +35,59 @@ class Route:
 
 
 @dataclass(frozen=True)
-class InspectorRoute(Route):
-    """Prompt inspector."""
+class PageSpec(ActionSpec):
+    """Declaration of a page, which is an action as well: the one that opens it."""
+
+    _: KW_ONLY
+    module: str
+    """Module below `lethe_app.ui.pages` whose function `create_page` creates the page; imported when it is first opened."""
+    tabs: TabGroup | None = None
+    tab_title: str = ""
+    """Title of its tab if it is not that of the action."""
+    menu_icon: str = ""
+    """Icon of the page in the menu of the sidebar; empty if it is not listed there."""
 
 
+PAGES: dict[type[Route], PageSpec] = {}
+"""All pages by their routes, in the order of their tabs and of the menu."""
+RouteType = TypeVar("RouteType", bound=type[Route])
+
+
+def page(spec: PageSpec) -> Callable[[RouteType], RouteType]:
+    """Declare the page of a class of routes."""
+
+    def declare(route_type: RouteType) -> RouteType:
+        PAGES[route_type] = spec
+        return route_type
+
+    return declare
+
+
+@page(
+    PageSpec(
+        "overview",
+        str(QT_TRANSLATE_NOOP("Action", "Overview")),
+        ("Ctrl+Shift+T",),
+        ActionGroup.MEMORY,
+        module="overview.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
 @dataclass(frozen=True)
-class SessionsRoute(Route):
-    """All conversations."""
+class OverviewRoute(Route):
+    """What a persona remembers about the user."""
 
 
-@dataclass(frozen=True)
-class SearchRoute(Route):
-    """Search in everything that is stored, for a text if it is given."""
-
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class TrashRoute(Route):
-    """Trash."""
-
-
-@dataclass(frozen=True)
-class ActivityRoute(Route):
-    """Task runs in the background."""
-
-
-@dataclass(frozen=True)
-class DreamsRoute(Route):
-    """Dreams and proposed changes."""
-
-    persona_id: str = ""
-
-
-@dataclass(frozen=True)
-class WebLogRoute(Route):
-    """Log of web requests."""
-
-
-@dataclass(frozen=True)
-class ResearchRoute(Route):
-    """Deep research and its reports."""
-
-    inquiry: UUID | None = None
-
-
+@page(
+    PageSpec(
+        "memories",
+        str(QT_TRANSLATE_NOOP("Action", "Memories")),
+        ("Ctrl+Shift+E",),
+        ActionGroup.MEMORY,
+        module="memories.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
 @dataclass(frozen=True)
 class MemoriesRoute(Route):
     """Memories of a persona."""
@@ -70,6 +96,69 @@ class MemoriesRoute(Route):
     memory: UUID | None = None
 
 
+@page(
+    PageSpec(
+        "facts",
+        str(QT_TRANSLATE_NOOP("Action", "Facts")),
+        ("Ctrl+Shift+K",),
+        ActionGroup.MEMORY,
+        module="facts.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
+@dataclass(frozen=True)
+class FactsRoute(Route):
+    """Facts a persona knows."""
+
+    persona_id: str = ""
+    fact: UUID | None = None
+    is_editing: bool = False
+    """True if the text of the fact is to be changed."""
+
+
+@page(
+    PageSpec(
+        "conversations",
+        str(QT_TRANSLATE_NOOP("Action", "Conversations")),
+        ("Ctrl+Shift+O",),
+        ActionGroup.CONVERSATIONS,
+        module="sessions.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
+@dataclass(frozen=True)
+class SessionsRoute(Route):
+    """All conversations."""
+
+
+@page(
+    PageSpec(
+        "notebooks",
+        str(QT_TRANSLATE_NOOP("Action", "Notebooks")),
+        ("Ctrl+Shift+J",),
+        ActionGroup.MEMORY,
+        module="notebooks.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
+@dataclass(frozen=True)
+class NotebooksRoute(Route):
+    """Notebooks of a persona."""
+
+    persona_id: str = ""
+    notebook: str = ""
+
+
+@page(
+    PageSpec(
+        "documents",
+        str(QT_TRANSLATE_NOOP("Action", "Documents")),
+        ("Ctrl+Alt+K",),
+        ActionGroup.MEMORY,
+        module="documents.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
 @dataclass(frozen=True)
 class DocumentsRoute(Route):
     """Documents of a persona or world."""
@@ -81,39 +170,112 @@ class DocumentsRoute(Route):
     """Passage of the document to show instead of its beginning."""
 
 
-@dataclass(frozen=True)
-class FactsRoute(Route):
-    """Facts a persona knows."""
-
-    persona_id: str = ""
-    fact: UUID | None = None
-    is_editing: bool = False
-    """True if the text of the fact is to be changed."""
-
-
-@dataclass(frozen=True)
-class FeedbackRoute(Route):
-    """Memories marked as irrelevant and rated replies."""
-
-
-@dataclass(frozen=True)
-class TimelineRoute(Route):
-    """What a persona remembers about the user."""
-
-
+@page(
+    PageSpec(
+        "mind",
+        str(QT_TRANSLATE_NOOP("Action", "Mind (moods, plans, thoughts)")),
+        ("Ctrl+Shift+D",),
+        ActionGroup.MEMORY,
+        module="mind.page",
+        tabs=TabGroup.MEMORY,
+        tab_title=str(QT_TRANSLATE_NOOP("PageTabs", "Mind")),
+    )
+)
 @dataclass(frozen=True)
 class MindRoute(Route):
     """Mood, plans and thoughts of a persona."""
 
 
+@page(
+    PageSpec(
+        "dreams",
+        str(QT_TRANSLATE_NOOP("Action", "Dreams")),
+        ("Ctrl+D",),
+        ActionGroup.MEMORY,
+        module="dreams.page",
+        tabs=TabGroup.MEMORY,
+    )
+)
 @dataclass(frozen=True)
-class NotebooksRoute(Route):
-    """Notebooks of a persona."""
+class DreamsRoute(Route):
+    """Dreams and proposed changes."""
 
     persona_id: str = ""
-    notebook: str = ""
 
 
+@page(
+    PageSpec(
+        "irrelevant_memories",
+        str(QT_TRANSLATE_NOOP("Action", "Irrelevant memories")),
+        ("Ctrl+Shift+B",),
+        ActionGroup.MEMORY,
+        module="irrelevant_memories.page",
+        tabs=TabGroup.MEMORY,
+        tab_title=str(QT_TRANSLATE_NOOP("PageTabs", "Irrelevant")),
+    )
+)
+@dataclass(frozen=True)
+class IrrelevantMemoriesRoute(Route):
+    """Memories marked as irrelevant and rated replies."""
+
+
+@page(
+    PageSpec(
+        "background_activity",
+        str(QT_TRANSLATE_NOOP("Action", "Background activity")),
+        ("Ctrl+Shift+A",),
+        ActionGroup.MODELS,
+        module="activity.page",
+        tabs=TabGroup.BACKGROUND,
+    )
+)
+@dataclass(frozen=True)
+class BackgroundActivityRoute(Route):
+    """Task runs in the background."""
+
+
+@page(
+    PageSpec(
+        "research",
+        str(QT_TRANSLATE_NOOP("Action", "Research")),
+        ("Ctrl+Shift+S",),
+        ActionGroup.MODELS,
+        module="research.page",
+        tabs=TabGroup.BACKGROUND,
+    )
+)
+@dataclass(frozen=True)
+class ResearchRoute(Route):
+    """Deep research and its reports."""
+
+    inquiry: UUID | None = None
+
+
+@page(
+    PageSpec(
+        "network_log",
+        str(QT_TRANSLATE_NOOP("Action", "Network log")),
+        ("Ctrl+Shift+I",),
+        ActionGroup.MODELS,
+        module="network_log.page",
+        tabs=TabGroup.BACKGROUND,
+    )
+)
+@dataclass(frozen=True)
+class NetworkLogRoute(Route):
+    """Log of web requests."""
+
+
+@page(
+    PageSpec(
+        "settings",
+        str(QT_TRANSLATE_NOOP("Action", "Settings")),
+        ("Ctrl+,",),
+        ActionGroup.WINDOW,
+        module="settings.page",
+        menu_icon="sliders",
+    )
+)
 @dataclass(frozen=True)
 class SettingsRoute(Route):
     """Settings, at one of them if it is named."""
@@ -121,6 +283,48 @@ class SettingsRoute(Route):
     name: str = ""
 
 
+@page(
+    PageSpec(
+        "presets",
+        str(QT_TRANSLATE_NOOP("Action", "Presets (samplers, formats, prompts)")),
+        ("Ctrl+Shift+P",),
+        ActionGroup.MODELS,
+        module="presets.page",
+        menu_icon="edit",
+    )
+)
+@dataclass(frozen=True)
+class PresetsRoute(Route):
+    """Sampler, instruct and system presets."""
+
+
+@page(
+    PageSpec(
+        "model_manager",
+        str(QT_TRANSLATE_NOOP("Action", "Models and downloads")),
+        ("Ctrl+Shift+L",),
+        ActionGroup.MODELS,
+        module="models.page",
+        menu_icon="model",
+    )
+)
+@dataclass(frozen=True)
+class ModelsRoute(Route):
+    """Models and downloads, at those of speech recognition if these are asked for."""
+
+    shows_speech: bool = False
+
+
+@page(
+    PageSpec(
+        "worlds",
+        str(QT_TRANSLATE_NOOP("Action", "Worlds (lorebooks)")),
+        ("Ctrl+Shift+W",),
+        ActionGroup.PERSONAS,
+        module="worlds.page",
+        menu_icon="book",
+    )
+)
 @dataclass(frozen=True)
 class WorldsRoute(Route):
     """Worlds, at one entry if it is given."""
@@ -129,23 +333,76 @@ class WorldsRoute(Route):
     entry: UUID | None = None
 
 
-@dataclass(frozen=True)
-class PresetsRoute(Route):
-    """Sampler, instruct and system presets."""
-
-
-@dataclass(frozen=True)
-class ModelsRoute(Route):
-    """Models and downloads, at those of speech recognition if these are asked for."""
-
-    shows_speech: bool = False
-
-
+@page(
+    PageSpec(
+        "user_personas",
+        str(QT_TRANSLATE_NOOP("Action", "You (user personas)")),
+        ("Ctrl+Shift+Y",),
+        ActionGroup.PERSONAS,
+        module="personas.list",
+        menu_icon="user",
+    )
+)
 @dataclass(frozen=True)
 class UserPersonasRoute(Route):
     """User personas."""
 
 
+@page(
+    PageSpec(
+        "search_everything",
+        str(QT_TRANSLATE_NOOP("Action", "Search everything")),
+        ("Ctrl+F",),
+        ActionGroup.CONVERSATIONS,
+        module="search.page",
+        menu_icon="search",
+    )
+)
+@dataclass(frozen=True)
+class SearchRoute(Route):
+    """Search in everything that is stored, for a text if it is given."""
+
+    text: str = ""
+
+
+@page(
+    PageSpec(
+        "trash",
+        str(QT_TRANSLATE_NOOP("Action", "Trash")),
+        ("Ctrl+Shift+Del",),
+        ActionGroup.WINDOW,
+        module="trash.page",
+        menu_icon="trash",
+    )
+)
+@dataclass(frozen=True)
+class TrashRoute(Route):
+    """Trash."""
+
+
+@page(
+    PageSpec(
+        "inspector",
+        str(QT_TRANSLATE_NOOP("Action", "Prompt inspector")),
+        ("Ctrl+I",),
+        ActionGroup.MEMORY,
+        module="inspector.page",
+    )
+)
+@dataclass(frozen=True)
+class InspectorRoute(Route):
+    """Prompt inspector."""
+
+
+@page(
+    PageSpec(
+        "new_persona",
+        str(QT_TRANSLATE_NOOP("Action", "New persona")),
+        ("Ctrl+Shift+N",),
+        ActionGroup.PERSONAS,
+        module="personas.page",
+    )
+)
 @dataclass(frozen=True)
 class PersonaRoute(Route):
     """Editor of a character or user persona; of a new one without an id. Each persona has an editor page of its own."""
@@ -158,27 +415,5 @@ class PersonaRoute(Route):
         return self
 
 
-ACTION_ROUTES: dict[str, Route] = {
-    "inspector": InspectorRoute(),
-    "conversations": SessionsRoute(),
-    "find": SearchRoute(),
-    "trash": TrashRoute(),
-    "away": ActivityRoute(),
-    "dreams": DreamsRoute(),
-    "outgoing": WebLogRoute(),
-    "research": ResearchRoute(),
-    "memories": MemoriesRoute(),
-    "facts": FactsRoute(),
-    "documents": DocumentsRoute(),
-    "objections": FeedbackRoute(),
-    "timeline": TimelineRoute(),
-    "mind": MindRoute(),
-    "notebooks": NotebooksRoute(),
-    "settings": SettingsRoute(),
-    "worlds": WorldsRoute(),
-    "presets": PresetsRoute(),
-    "model_manager": ModelsRoute(),
-    "new_persona": PersonaRoute(),
-    "user_personas": UserPersonasRoute(),
-}
+ACTION_ROUTES = {spec.name: route_type() for route_type, spec in PAGES.items()}
 """Route of each action of the window that opens a page; the editor of the current persona is not listed."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.actions import ACTION_GROUPS, action_shortcut, action_title
+from lethe_app.ui.core.action_spec import ActionGroup
+from lethe_app.ui.core.actions import ACTION_SPECS, action_shortcut, action_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.core.search_terms import action_search_text
 from lethe_app.ui.core.word_search import rank_items
@@ -26,13 +27,13 @@ class ShortcutsDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle(action_title("keys"))
+        self.setWindowTitle(action_title("keyboard_shortcuts"))
         self.search = QLineEdit()
         self.search.setPlaceholderText(self.tr("Search shortcuts"))
         self.search.setAccessibleName(self.tr("Search shortcuts"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self._groups = [_ShortcutGroup(title, names) for title, names in ACTION_GROUPS]
+        self._groups = [_ShortcutGroup(group) for group in ActionGroup]
         self.no_match = build_small_label(self.tr("No shortcut found. Ctrl+K finds every command and setting."))
         self.no_match.hide()
         column = QVBoxLayout(self)
@@ -68,8 +69,7 @@ class ShortcutsDialog(QDialog):
         return content
 
     def _filter(self, query: str) -> None:
-        names = [name for _title, group in ACTION_GROUPS for name in group]
-        found = set(rank_items([(name, action_search_text(name)) for name in names], query))
+        found = set(rank_items([(spec.name, action_search_text(spec.name)) for spec in ACTION_SPECS], query))
         for group in self._groups:
             group.show_only(found)
         self.no_match.setVisible(not found)
@@ -78,17 +78,17 @@ class ShortcutsDialog(QDialog):
 class _ShortcutGroup(QWidget):
     """Heading with a table of shortcut and title per action."""
 
-    def __init__(self, title: str, names: tuple[str, ...]) -> None:
+    def __init__(self, group: ActionGroup) -> None:
         super().__init__()
-        self._names = names
-        heading = QLabel(QCoreApplication.translate("Action", title))
+        self._names = [spec.name for spec in ACTION_SPECS if spec.group is group]
+        heading = QLabel(QCoreApplication.translate("Action", group.value))
         heading.setProperty("field", True)
         self._table = QFormLayout(self)
         self._table.setContentsMargins(0, 0, 0, SPACE_2)
         self._table.setHorizontalSpacing(SPACE_3)
         self._table.setVerticalSpacing(SPACE_1 // 2)
         self._table.addRow(heading)
-        for name in names:
+        for name in self._names:
             self._table.addRow(*_build_row(name))
 
     @property

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
     from PySide6.QtWidgets import QWidget
 
     from lethe_app.domain.chat import ChatSession
-    from lethe_app.services.speech.output import SpeechOutput
-    from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.pages.navigator import PageNavigator
     from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.transcript.avatars import AvatarSource
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,5 @@ class PageContext:
     """Return the session on display; None if there is none."""
     open_session: Callable[[UUID, UUID | None], None]
     """Leave the pages for a session and, if given, for a message in it."""
-    end_session: Callable[[UUID], None]
-    """End a session now, so that its title, summary and facts are made."""
     run_action: Callable[[str], None]
     """Run an action of the window by name; the pages are left first for one that needs the conversation."""
-    file_transfers: FileTransfers
-    """Reading and writing of files in progress, for the activity list."""
-    render_avatar: AvatarSource
-    speech_output: SpeechOutput
-    """Voices, and the speaking of samples."""

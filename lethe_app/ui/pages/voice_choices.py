@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from lethe_app.errors import LetheError
+from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.voices import Voice
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.pages.context import PageContext
@@ -32,12 +33,18 @@ class VoiceChoices(QObject):
     """Fills the fields called `names` of a form."""
 
     def __init__(
-        self, page: QWidget, form: VoiceForm, names: Sequence[str], value_of: Callable[[str], str], context: PageContext
+        self,
+        page: QWidget,
+        form: VoiceForm,
+        names: Sequence[str],
+        value_of: Callable[[str], str],
+        context: PageContext,
+        speech: SpeechOutput,
     ) -> None:
         """`value_of` returns the id of the chosen voice of a field."""
         super().__init__(page)
         self._form, self._names, self._value_of, self._context = form, names, value_of, context
-        self._speech = context.speech_output
+        self._speech = speech
         self._is_loaded = False
         self._loading_task: asyncio.Task[None] | None = None
         self.try_buttons: dict[str, QToolButton] = {}

@@ -21,7 +21,15 @@ from PySide6.QtWidgets import (
 
 from lethe_app.config.settings import Settings
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, SESSION_ONLY, Actions, action_shortcut, action_title
+from lethe_app.ui.core.actions import (
+    ACTION_SPECS,
+    KEYS_ONLY,
+    RENAMED_ACTIONS,
+    SESSION_ONLY,
+    Actions,
+    action_shortcut,
+    action_title,
+)
 from lethe_app.ui.core.labels.fields import field_title, translate_text
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
 from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
@@ -40,20 +48,20 @@ MOST_USEFUL = (
     "new",
     "settings",
     "persona_editor",
-    "timeline",
+    "overview",
     "memories",
     "conversations",
-    "find",
+    "search_everything",
     "models",
     "model_manager",
     "worlds",
-    "meet",
+    "import_files",
     "user_personas",
     "documents",
     "mind",
     "incognito",
     "presets",
-    "keys",
+    "keyboard_shortcuts",
 )
 """Actions listed next, before all others, as long as nothing was typed."""
 
@@ -90,7 +98,7 @@ class CommandPalette(QFrame):
         self.setObjectName("palette")
         self.setAccessibleName(action_title("palette"))
         self._theme, self._actions, self._open_route = theme, actions, open_route
-        self._recent_names = list(recent_names)
+        self._recent_names = [RENAMED_ACTIONS.get(name, name) for name in recent_names]
         self._commands: list[tuple[Command, SearchText]] = []
         self._shown_commands: list[Command] = []
         self._previous_focus: QWidget | None = None

@@ -155,7 +155,8 @@ class MainWindow(QMainWindow):
         bottom_right = self.chat.mapTo(self.pages, QPoint(self.chat.width() - 1, self.chat.composer.y() - 1))
         is_head_covered = self.panes.is_panel_over and self.panes.is_panel_open
         is_end_free = self.chat.free_height >= MIN_FREE_HEIGHT
-        return QRect(top_left, bottom_right), QtCore.Qt.Edge.BottomEdge if is_head_covered or is_end_free else QtCore.Qt.Edge.TopEdge
+        is_end = is_head_covered or is_end_free
+        return QRect(top_left, bottom_right), QtCore.Qt.Edge.BottomEdge if is_end else QtCore.Qt.Edge.TopEdge
 
     def set_transcript(self, transcript: QAbstractScrollArea) -> None:
         """Show `transcript` as the messages of the session on display."""

@@ -81,7 +81,7 @@ class Sidebar(QFrame):
     def _build_top(self) -> None:
         self.search_field = QLineEdit()
         self.search_field.setPlaceholderText(self.tr("Search"))
-        set_button_tooltip(self.search_field, action_tooltip("search"))
+        set_button_tooltip(self.search_field, action_tooltip("find_conversation"))
         self.search_field.textChanged.connect(self._filter_rows)
         self.search_field.returnPressed.connect(self._open_first)
         self.new_session_button = QPushButton(action_title("new"))

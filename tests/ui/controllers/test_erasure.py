@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.domain.clock import now
 from lethe_app.ui.controllers.erasure import DayErasureDialog, ErasureDialog
-from lethe_app.ui.pages.timeline.page import TimelinePage
+from lethe_app.ui.pages.overview.page import OverviewPage
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -53,9 +53,9 @@ async def test_a_day_is_deleted_from_the_timeline(tmp_path: Path, echo_model):
         QTest.keyClicks(scene.draft, "I am Tomas, and I keep bees.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
-        scene.window.window_actions["timeline"].trigger()
+        scene.window.window_actions["overview"].trigger()
         page = scene.page
-        assert isinstance(page, TimelinePage)
+        assert isinstance(page, OverviewPage)
 
         page.delete_day_button.click()
         dialog = await scene.dialog()

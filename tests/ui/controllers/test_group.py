@@ -214,7 +214,7 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
         scene.controller.sessions.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
         assert scene.controller.participants.chosen_speaker_id == ""
-        assert not scene.window.window_actions["who_answers"].isEnabled()
+        assert not scene.window.window_actions["choose_speaker"].isEnabled()
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
         scene.controller.sessions.choose_persona("mira")

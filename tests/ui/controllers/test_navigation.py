@@ -52,7 +52,7 @@ async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there
 
         assert all(
             scene.window.window_actions[name].isEnabled()
-            for name in (RETURN_TO_SESSION | SESSION_ONLY) - {"stop", "who_answers"}
+            for name in (RETURN_TO_SESSION | SESSION_ONLY) - {"stop", "choose_speaker"}
         )
 
 

@@ -166,7 +166,7 @@ def test_the_gathered_catalogue_covers_every_way_of_translating(tmp_path: Path, 
 
     assert window.sidebar.search_field.placeholderText() == "⟦Search⟧"  # self.tr
     assert heir.search_field.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
-    assert window.window_actions["search"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
+    assert window.window_actions["find_conversation"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
     assert describe_contents(BundleCounts(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
     assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
     assert window.tr("editing a fact") == "⟦editing a fact⟧"  # asked through another object

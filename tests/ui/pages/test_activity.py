@@ -75,7 +75,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 async def page_of(scene: Scene) -> ActivityPage:
-    scene.window.window_actions["away"].trigger()
+    scene.window.window_actions["background_activity"].trigger()
     await until(lambda: isinstance(scene.page, ActivityPage))
     page = scene.page
     assert isinstance(page, ActivityPage)

@@ -9,7 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.ui.pages.page_tabs import MEMORY_GROUP, PageTabs
+from lethe_app.ui.core.routes import MemoriesRoute
+from lethe_app.ui.pages.page_tabs import PageTabs, group_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -37,7 +38,7 @@ async def test_every_tab_opens_its_page_and_esc_leads_back_to_the_conversation(t
     async with opened(tmp_path) as scene:
         scene.window.window_actions["memories"].trigger()
         titles = [tabs_of(scene).tabText(index) for index in range(tabs_of(scene).count())]
-        assert len(titles) == len(MEMORY_GROUP)
+        assert len(titles) == len(group_of(MemoriesRoute()))
 
         for title in titles:
             if title != shown_tab(scene):

@@ -15,9 +15,9 @@ from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
+from lethe_app.ui.pages.network_log.page import NetworkLogPage
 from lethe_app.ui.pages.research.labels import format_round, format_state
 from lethe_app.ui.pages.research.page import ResearchPage, file_name
-from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -70,7 +70,7 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
         assert page.start_button.toolTip() == "Internet search is turned off"
         assert not await scene.services.research.list_inquiries()
         page.allow_button.click()
-        await until(lambda: isinstance(scene.page, WebLogPage))
+        await until(lambda: isinstance(scene.page, NetworkLogPage))
 
 
 async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path):

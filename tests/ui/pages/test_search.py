@@ -52,7 +52,7 @@ async def add_conversation(
 
 
 def search_page(scene: Scene) -> SearchPage:
-    scene.window.window_actions["find"].trigger()
+    scene.window.window_actions["search_everything"].trigger()
     page = scene.page
     assert isinstance(page, SearchPage)
     return page

@@ -151,7 +151,8 @@ async def add_run(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("requested", "add"), [("notebooks", add_notebook), ("dreams", add_change), ("research", add_inquiry), ("away", add_run)]
+    ("requested", "add"),
+    [("notebooks", add_notebook), ("dreams", add_change), ("research", add_inquiry), ("background_activity", add_run)],
 )
 async def test_on_every_page_with_a_list_the_details_take_its_place_in_a_narrow_window(
     tmp_path: Path, echo_model: Callable[..., Path], requested: str, add: Callable[[Scene], Awaitable[None]]

@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages.overview.page import OverviewPage
 from lethe_app.ui.pages.personas.editor import PersonaEditor
 from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.settings.page import SettingsPage
-from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, process_events, until
 
@@ -66,7 +66,7 @@ async def test_a_command_runs_though_the_field_that_had_the_focus_is_gone(tmp_pa
         QTest.keyClicks(palette.search_field, "overview")
         QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
 
-        assert isinstance(scene.page, TimelinePage)
+        assert isinstance(scene.page, OverviewPage)
 
 
 async def test_what_is_no_command_can_be_searched_for_in_everything(tmp_path):
@@ -95,7 +95,7 @@ async def test_without_words_the_commands_used_last_stand_first(tmp_path):
         QTest.keyClicks(palette.search_field, "keyboard")
         QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
         (await scene.dialog()).close()
-        await until(lambda: scene.services.preferences.stored.recent_commands == ["keys"])
+        await until(lambda: scene.services.preferences.stored.recent_commands == ["keyboard_shortcuts"])
 
         palette.open_palette()
         assert rows(scene)[:2] == ["Keyboard shortcuts", "New conversation"]

@@ -36,14 +36,14 @@ class NextSpeakerController(QObject):
         super().__init__(chat)
         self._chat, self._actions, self._theme, self._preferences = chat, actions, theme, preferences
         self._participants, self._replies = participants, replies
-        actions.connect(who_answers=self._open_menu)
-        actions["who_answers"].setEnabled(False)
+        actions.connect(choose_speaker=self._open_menu)
+        actions["choose_speaker"].setEnabled(False)
         chat.speaker_chooser.opened.connect(self._open_menu)
         participants.changed.connect(self._show_speaker)
 
     def _show_speaker(self) -> None:
         """Update action and speaker chooser after a change of session, participants or next speaker."""
-        self._actions["who_answers"].setEnabled(self._participants.is_group)
+        self._actions["choose_speaker"].setEnabled(self._participants.is_group)
         if self._participants.is_group:
             chosen = self._participants.chosen_speaker
             name = chosen.name if chosen is not None else self._automatic_choice()
@@ -71,7 +71,7 @@ class NextSpeakerController(QObject):
         from lethe_app.ui.core.labels.fields import value_label  # noqa: PLC0415 - not needed to open the window
 
         menu = QMenu(self._chat)
-        menu.setAccessibleName(self._actions["who_answers"].text())
+        menu.setAccessibleName(self._actions["choose_speaker"].text())
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
         turn_order_text = value_label("group_turns", self._preferences.current.group_turns)

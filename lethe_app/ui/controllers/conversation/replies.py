@@ -99,7 +99,7 @@ class ReplyController(QObject):
         actions.connect(
             stop=self.stop_reply,
             regenerate=lambda: self._run_on_last_reply(self.regenerate),
-            proceed=lambda: self._run_on_last_reply(self.continue_reply),
+            continue_reply=lambda: self._run_on_last_reply(self.continue_reply),
             previous_reply=lambda: self._run_on_last_reply(lambda message_id: self.swipe(message_id, -1)),
             next_reply=lambda: self._run_on_last_reply(lambda message_id: self.swipe(message_id, 1)),
         )

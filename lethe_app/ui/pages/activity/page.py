@@ -25,6 +25,7 @@ from lethe_app.ui.pages.activity.labels import explain_hindrance, explain_plan, 
 from lethe_app.ui.pages.activity.planned import build_planned_rows, build_planned_table
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -315,3 +316,17 @@ class ActivityPage(PersonaListPage):
 
 def _format_tokens(run: TaskRun) -> str:
     return abbreviate_tokens(run.tokens) if run.tokens else ""
+
+
+def create_page(environment: PageEnvironment, _route: object) -> ActivityPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return ActivityPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.background_runner,
+        services.activity_log,
+        services.tool_registry,
+        services.library,
+        services.preferences,
+    )

@@ -16,6 +16,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.documents.knowledge_base import DocumentQuery, KnowledgeBase
 from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.routes import DocumentsRoute, Route
@@ -23,6 +24,7 @@ from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_p
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.documents.detail import DocumentDetail, format_passages
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.page import RecordPage
@@ -52,9 +54,11 @@ class DocumentsPage(RecordPage[Document]):
         documents: DocumentService,
         knowledge_base: KnowledgeBase,
         indexing: IndexingService,
+        file_transfers: FileTransfers,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("DocumentsPage", "Documents"), persona_selector)
         self._documents, self._knowledge_base, self._indexing = documents, knowledge_base, indexing
+        self._file_transfers = file_transfers
         self._waiting = 0
         """Number of passages that the answer on display could not compare by meaning yet."""
         self._is_loaded = False
@@ -282,7 +286,7 @@ class DocumentsPage(RecordPage[Document]):
                 except LetheError as error:
                     errors.append(error)
 
-        await run_with_progress(dialog, self._context.file_transfers, read_all)
+        await run_with_progress(dialog, self._file_transfers, read_all)
         for error in errors[:MAX_ERRORS]:
             self._context.notifier.report_error(error)
         if added:
@@ -301,9 +305,7 @@ class DocumentsPage(RecordPage[Document]):
 
     async def _read_changed_files(self, owner: str) -> None:
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Reading documents…"))
-        changed = await run_with_progress(
-            dialog, self._context.file_transfers, lambda report: self._documents.refresh([owner], report)
-        )
+        changed = await run_with_progress(dialog, self._file_transfers, lambda report: self._documents.refresh([owner], report))
         if changed is not None:
             count = format_count(len(changed), self.tr("{n} document was reloaded."), self.tr("{n} documents were reloaded."))
             self._context.notifier.notify(count if changed else self.tr("No file has changed."))
@@ -341,3 +343,16 @@ def dropped_paths(event: QDropEvent) -> list[Path]:
     """Return the documents and folders among the dragged files."""
     paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
     return [path for path in paths if path.suffix.lower() in DOCUMENT_SUFFIXES or path.is_dir()]
+
+
+def create_page(environment: PageEnvironment, _route: object) -> DocumentsPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return DocumentsPage(
+        environment.context,
+        environment.create_persona_selector(with_worlds=True),
+        services.documents,
+        services.knowledge_base,
+        services.indexing,
+        environment.file_transfers,
+    )

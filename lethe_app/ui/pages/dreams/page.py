@@ -22,6 +22,7 @@ from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
 from lethe_app.ui.pages.dreams.labels import change_title, format_change_kind, format_feedback, format_state, tr
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -301,3 +302,16 @@ class DreamPage(PersonaListPage):
 def change_text(change: RecordedChange) -> str:
     """Return the whole text of the records after a change, in one line."""
     return " ".join(ChangedRecords.after(change).text.split())
+
+
+def create_page(environment: PageEnvironment, _route: object) -> DreamPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return DreamPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.dreams,
+        services.feedback,
+        services.background_runner,
+        services.activity_log,
+    )

@@ -18,6 +18,7 @@ from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.facts.detail import FactDetail
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
@@ -248,3 +249,15 @@ class FactPage(RecordPage[ExtractedFact]):
         self.first_extract_button.setEnabled(not is_running)
         if not is_running:
             self.reload()
+
+
+def create_page(environment: PageEnvironment, _route: object) -> FactPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return FactPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.facts,
+        services.fact_lists,
+        services.fact_extraction,
+    )

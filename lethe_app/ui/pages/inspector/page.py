@@ -20,6 +20,7 @@ from lethe_app.ui.chat.memory_labels import shorten_text
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.inspector.colours import section_title
 from lethe_app.ui.pages.inspector.diff import common_prefix_length, compare_prompts, part_at
 from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary, format_missing_text
@@ -321,3 +322,17 @@ class _EmptyState(QWidget):
     def show_text(self, title: str, text: str) -> None:
         self._title.setText(title)
         self._text_label.setText(text)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> InspectorPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return InspectorPage(
+        environment.context,
+        environment.chat_view,
+        environment.window.memory_panel.reply_id,
+        environment.window.clock,
+        services.prompt_inspector,
+        services.token_counts,
+        services.sessions,
+    )

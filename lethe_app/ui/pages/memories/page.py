@@ -24,6 +24,7 @@ from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.routes import MemoriesRoute, Route, SessionsRoute
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.memories.detail import PAGE_NAME, MemoryDetail
 from lethe_app.ui.pages.memories.filters import FilingFilter
 from lethe_app.ui.pages.memories.labels import format_insertion, format_search_gap
@@ -413,3 +414,17 @@ class MemoryPage(RecordPage[MemoryLine]):
 
 def _are_sessions(lines: Lines) -> bool:
     return all(line.is_session for line in lines)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> MemoryPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return MemoryPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.memory,
+        services.memory_lookup,
+        services.memory_lists,
+        services.sessions,
+        services.preferences,
+    )

@@ -17,6 +17,7 @@ from lethe_app.ui.core.formatting import format_age
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.mind.commands import MindEdits, key_of_day, key_of_goal_request, key_of_thoughts
 from lethe_app.ui.pages.mind.labels import format_expiry
 from lethe_app.ui.pages.mind.mood_card import MoodCard
@@ -280,3 +281,21 @@ def truncate_text(name: str) -> str:
     """Return a title in one line of at most 40 characters."""
     text = " ".join(name.split())
     return text if len(text) <= MAX_TITLE_LENGTH else f"{text[: MAX_TITLE_LENGTH - 1]}…"
+
+
+def create_page(environment: PageEnvironment, _route: object) -> MindPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    group = MindPageServices(
+        services.moods,
+        services.inner_life,
+        services.goals,
+        services.reminders,
+        services.week,
+        services.memory,
+        services.memory_lists,
+        services.library,
+        services.sessions,
+        services.preferences,
+    )
+    return MindPage(environment.context, environment.create_persona_selector(), group)

@@ -20,6 +20,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
@@ -311,3 +312,22 @@ def _file_size(entry: ModelEntry) -> int:
 
 def _context_length(entry: ModelEntry) -> int:
     return entry.model.context_length
+
+
+def create_page(environment: PageEnvironment, _route: object) -> ModelPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    group = ModelPageServices(
+        services.models,
+        services.downloads,
+        services.qualification,
+        services.embedding,
+        services.calibration,
+        services.indexing,
+        services.model_trial,
+        services.archive_queue,
+        services.library,
+        services.preferences,
+        services.dictation,
+    )
+    return ModelPage(environment.context, group)

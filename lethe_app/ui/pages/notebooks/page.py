@@ -20,6 +20,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import NotebooksRoute, Route
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from lethe_app.ui.pages.notebooks.editor import NotebookText
@@ -428,3 +429,15 @@ class NotebookPage(PersonaListPage):
 def line_count(item: NotebookListItem) -> int:
     """Return the number of lines of a notebook."""
     return len(item.notebook.lines)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> NotebookPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return NotebookPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.notebooks,
+        services.notebook_filer,
+        services.preferences,
+    )

@@ -14,6 +14,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -210,3 +211,9 @@ class UserPersonasPage(ListPage):
         menu.addAction(load_icon("edit", colour), self.tr("Edit…"), lambda: self._edit_persona(persona))
         menu.addAction(load_icon("trash", colour), self.tr("Delete…"), lambda: self._delete_persona(persona))
         menu.popup(position)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> UserPersonasPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return UserPersonasPage(environment.context, services.library, services.preferences, environment.create_persona_deletion())

@@ -11,11 +11,14 @@ from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from lethe_app.domain.persona import Persona
+from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.ui.core.icons import load_button_icon
+from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.personas.actions import PersonaActions, PersonaExport, UnsavedChangesDialog, UserDecision
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.personas.editor import PersonaEditor
@@ -48,6 +51,7 @@ class PersonaPage(PersonaEditor):
         deletion: PersonaDeletion,
         export_persona: PersonaExport,
         draft_file: Path,
+        speech: SpeechOutput,
         persona_id: str = "",
         *,
         is_user: bool = False,
@@ -60,7 +64,7 @@ class PersonaPage(PersonaEditor):
         self.preview_updater = PersonaPreviewUpdater(self, services.prompt_inspector, services.models, services.preferences)
         self._build()
         if not is_user:
-            self.voices = VoiceChoices(self, self.sheet, (VOICE,), lambda name: str(self.draft.values[name]), context)
+            self.voices = VoiceChoices(self, self.sheet, (VOICE,), lambda name: str(self.draft.values[name]), context, speech)
             self.loaded.connect(self.voices.show_stored_values)
         self.guard_undo(self)
         self._unsubscribers: list[Callable[[], None]] = [
@@ -234,3 +238,29 @@ class PersonaPage(PersonaEditor):
         self.preview.setVisible(shows_preview)
         self.sheet.setVisible(not shows_preview or lines >= BOTH_MIN_LINES)
         self.sheet.sections.setVisible(lines >= SECTIONS_MIN_LINES)
+
+
+def create_page(environment: PageEnvironment, route: PersonaRoute) -> PersonaPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    group = PersonaEditorServices(
+        services.library,
+        services.preferences,
+        services.sessions,
+        services.session_editing,
+        services.draft_chat,
+        services.prompt_inspector,
+        services.models,
+        services.tool_registry,
+        services.background_runner,
+    )
+    return PersonaPage(
+        environment.context,
+        group,
+        environment.create_persona_deletion(),
+        environment.export_persona,
+        services.paths.window,
+        environment.speech_output,
+        route.persona_id,
+        is_user=route.is_user,
+    )

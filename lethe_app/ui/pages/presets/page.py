@@ -33,6 +33,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.presets.fields import preset_groups, suited_preset_key
 from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
@@ -398,3 +399,16 @@ class PresetPage(Page):
 def setting_value(entry: AnyPreset) -> str:
     """Return the value of the setting that selects a preset: the name of a format, the key of any other."""
     return entry.value.name if isinstance(entry.value, InstructPreset) else entry.key
+
+
+def create_page(environment: PageEnvironment, _route: object) -> PresetPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return PresetPage(
+        environment.context,
+        services.presets,
+        services.preferences,
+        services.models,
+        services.model_trial,
+        services.prompt_inspector,
+    )

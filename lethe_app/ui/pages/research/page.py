@@ -17,9 +17,10 @@ from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
+from lethe_app.ui.core.routes import NetworkLogRoute, ResearchRoute, Route
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.page import RecordPage
@@ -135,7 +136,7 @@ class ResearchPage(RecordPage[Inquiry]):
         self.topic_field.setMaxLength(200)
         self.persona_field.setToolTip(self.tr("Persona that does the research and may save it to memory"))
         self.start_button = build_button(self.tr("Start research"), self.start_inquiry, primary=True)
-        self.allow_button = build_button(self.tr("Allow internet…"), lambda: self._context.navigator.open(WebLogRoute()))
+        self.allow_button = build_button(self.tr("Allow internet…"), lambda: self._context.navigator.open(NetworkLogRoute()))
         self.hint = build_small_label("")
         self.topic_field.returnPressed.connect(self.start_inquiry)
         self.topic_field.textChanged.connect(lambda _text: self._update_start_button())
@@ -284,3 +285,15 @@ class ResearchPage(RecordPage[Inquiry]):
 def file_name(topic: str) -> str:
     """Return a file name without characters that file systems reject, of at most 80 characters."""
     return " ".join(re.sub(r"[^\w\s.-]", " ", topic).split())[:80].strip(" .") or "report"
+
+
+def create_page(environment: PageEnvironment, _route: object) -> ResearchPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return ResearchPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.research,
+        services.fact_lists,
+        services.preferences,
+    )

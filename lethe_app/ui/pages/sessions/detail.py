@@ -67,7 +67,6 @@ class SessionDetail(QStackedWidget):
         self._summary_field = cast("TextAreaField", self.form.field_widget("content"))
         self.notes = SessionNotes(context, lookup, page.undo_stack)
         self.transcript = Transcript(context.theme)
-        self.transcript.set_avatars(context.render_avatar)
         self._selection_hint = build_small_label("")
         self.replay = TranscriptReplay(self.transcript)
         self.replay_button = build_button(self.tr("Replay"))

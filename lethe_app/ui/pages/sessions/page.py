@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QPoint, QTimer
+from PySide6.QtCore import QCoreApplication, QPoint, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.chat import SessionPart
@@ -18,6 +18,7 @@ from lethe_app.ui.core.routes import SearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.sessions.commands import SessionEdits
@@ -51,6 +52,9 @@ MERGE_PAUSE_MS = 1_000
 
 class SessionPage(PersonaListPage):
     """Page with the list of sessions on the left and the selected session on the right."""
+
+    end_requested = Signal(str)
+    """Emitted with the id of a session that is to end now, so that its title, summary and facts are made."""
 
     def __init__(self, context: PageContext, persona_selector: PersonaSelector, services: SessionPageServices) -> None:
         super().__init__(context, QCoreApplication.translate("SessionPage", "Conversations"), persona_selector)
@@ -280,7 +284,7 @@ class SessionPage(PersonaListPage):
         """End the selected session now, which makes its title, summary and facts."""
         if self.detail.session is not None:
             self.table.setFocus()  # the button goes
-            self._context.end_session(self.detail.session.guid)
+            self.end_requested.emit(str(self.detail.session.guid))
 
     def save_text(self) -> None:
         """Save the messages of the selected session as a Markdown file."""
@@ -380,3 +384,22 @@ class SessionPage(PersonaListPage):
             MenuEntry(self.tr("Delete…\tDel"), lambda: self.delete_sessions(lines)),
         ]
         popup_menu(self, position, entries)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> SessionPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    group = SessionPageServices(
+        services.sessions,
+        services.session_editing,
+        services.message_editing,
+        services.archive_queue,
+        services.fact_extraction,
+        services.memory_lookup,
+        services.trash,
+        services.fact_lists,
+    )
+    page = SessionPage(environment.context, environment.create_persona_selector(), group)
+    page.detail.transcript.set_avatars(environment.chat_view.render_avatar)
+    page.end_requested.connect(environment.window.sidebar.end_requested)
+    return page

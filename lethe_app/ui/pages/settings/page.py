@@ -18,6 +18,7 @@ from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.voices import PIPER_PREFIX
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, action_shortcut, action_title
@@ -30,6 +31,7 @@ from lethe_app.ui.core.search_terms import action_search_text, setting_search_te
 from lethe_app.ui.core.word_search import SearchText, is_description_match, rank_items
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
     MOST_USED,
@@ -75,9 +77,10 @@ class SettingsPage(Page):
         background_runner: BackgroundRunner,
         tool_registry: ToolRegistry,
         models: ModelService,
+        speech: SpeechOutput,
     ) -> None:
         super().__init__(context.theme, self.tr("Settings"))
-        self._context, self._setting_to_show = context, ""
+        self._context, self._speech, self._setting_to_show = context, speech, ""
         self._revealed_setting, self._active_personas = "", 0
         self._preferences, self._library, self._models = preferences, library, models
         self._background_runner, self._tool_registry = background_runner, tool_registry
@@ -145,7 +148,7 @@ class SettingsPage(Page):
             self.sheet.add_widget(widget)
         self._fit_sections()
         form = self._forms[SettingSection.SPEECH]
-        self.voices = VoiceChoices(self, form, VOICE_SETTINGS, self._stored_voice, self._context)
+        self.voices = VoiceChoices(self, form, VOICE_SETTINGS, self._stored_voice, self._context, self._speech)
         self.voices.show_stored_values()
         self._show_stored_model()
         self._show_settings(self._preferences.stored)
@@ -267,7 +270,7 @@ class SettingsPage(Page):
         """Say below a field why the voices of its folder cannot be used, and read the list of voices again."""
         self.voices.start_loading(again=True)
         if self._preferences.stored.piper_folder:
-            problem = (await self._context.speech_output.list_problems()).get(PIPER_PREFIX)
+            problem = (await self._speech.list_problems()).get(PIPER_PREFIX)
             if problem is not None:
                 self._form_by_setting[name].show_error(name, str(problem))
 
@@ -419,3 +422,17 @@ async def load_choices(library: Library, background_runner: BackgroundRunner, to
         "decaying_types": kinds,
         "silent_types": kinds,
     }
+
+
+def create_page(environment: PageEnvironment, _route: object) -> SettingsPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return SettingsPage(
+        environment.context,
+        services.preferences,
+        services.library,
+        services.background_runner,
+        services.tool_registry,
+        services.models,
+        environment.speech_output,
+    )

@@ -24,6 +24,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
@@ -188,3 +189,17 @@ class TrashPage(RecordPage[Trashed]):
 
 def _is_of_kind(kind: TrashKind, item: Trashed) -> bool:
     return item.kind is kind
+
+
+def create_page(environment: PageEnvironment, _route: object) -> TrashPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return TrashPage(
+        environment.context,
+        services.trash,
+        services.sessions,
+        services.memory,
+        services.facts,
+        services.library,
+        services.preferences,
+    )

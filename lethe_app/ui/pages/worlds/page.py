@@ -22,6 +22,7 @@ from lethe_app.ui.core.routes import Route, WorldsRoute
 from lethe_app.ui.core.theme import Theme, interface_font_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.worlds.deletion import WorldDeletion
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
@@ -397,3 +398,18 @@ class WorldPage(Page):
             self._toggle_trial_panel()
         self.table.select_entry(guid)
         self._edit_selected()
+
+
+def create_page(environment: PageEnvironment, _route: object) -> WorldPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return WorldPage(
+        environment.context,
+        services.worlds,
+        services.world_trials,
+        services.token_counts,
+        services.library,
+        services.memory,
+        services.models,
+        services.preferences,
+    )

@@ -15,7 +15,8 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.feedback.rows import FeedbackRow, ReasonDialog, row_of_objection, row_of_reply, tr
+from lethe_app.ui.pages.environment import PageEnvironment
+from lethe_app.ui.pages.irrelevant_memories.rows import FeedbackRow, ReasonDialog, row_of_objection, row_of_reply, tr
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
@@ -39,7 +40,7 @@ def _has_session(rows: Rows) -> bool:
     return all(row.session is not None for row in rows)
 
 
-class FeedbackPage(RecordPage[FeedbackRow]):
+class IrrelevantMemoriesPage(RecordPage[FeedbackRow]):
     """Page with the memories marked as irrelevant and the disliked replies."""
 
     persona_selector: PersonaSelector
@@ -158,3 +159,11 @@ class FeedbackPage(RecordPage[FeedbackRow]):
         if await run_dialog(dialog) and dialog.reason != reply.reason:
             save = partial(self._feedback.save_reason, reply.message, reply.position)
             self.run_undoable(tr("editing the reason"), partial(save, dialog.reason), partial(save, reply.reason))
+
+
+def create_page(environment: PageEnvironment, _route: object) -> IrrelevantMemoriesPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return IrrelevantMemoriesPage(
+        environment.context, environment.create_persona_selector(), services.objections, services.feedback
+    )

@@ -22,8 +22,8 @@ from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.timeline import Timeline
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.timeline.list import TimelineRowKind
-from lethe_app.ui.pages.timeline.page import TimelinePage
+from lethe_app.ui.pages.overview.list import TimelineRowKind
+from lethe_app.ui.pages.overview.page import OverviewPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -36,7 +36,7 @@ def script(echo_model) -> Path:
 
 
 @asynccontextmanager
-async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterator[tuple[Scene, TimelinePage]]:
+async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterator[tuple[Scene, OverviewPage]]:
     """Tomas asks Mira, who knows four things, three of them about him."""
     paths = Paths.standard(home)
     paths.personas.mkdir(parents=True)
@@ -45,9 +45,9 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
         await scene.services.preferences.set(user_persona="tomas")
         if known:
             await tell(scene)
-        scene.window.window_actions["timeline"].trigger()
+        scene.window.window_actions["overview"].trigger()
         page = scene.page
-        assert isinstance(page, TimelinePage)
+        assert isinstance(page, OverviewPage)
         await until(
             lambda: (
                 page.persona_selector.persona_name == "Mira"
@@ -131,7 +131,7 @@ async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path
         )
 
 
-def shown_moments(page: TimelinePage) -> list[str]:
+def shown_moments(page: OverviewPage) -> list[str]:
     return [row.text for row in page.row_model.timeline_rows if row.moment is not None]
 
 
@@ -153,7 +153,7 @@ async def tell(scene: Scene) -> None:
     await scene.services.core.fact_store.save_facts("mira", *facts)
 
 
-def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
+def texts(page: OverviewPage, *kinds: TimelineRowKind) -> list[str]:
     return [row.text for row in page.row_model.timeline_rows if row.kind in (kinds or set(TimelineRowKind))]
 
 
@@ -219,10 +219,10 @@ async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_pat
         await until(lambda: texts(page)[:2] == ["Pinned", "Tomas is allergic."] and "May 2026" in texts(page))
         entries[0].run()
         await until(lambda: scene.page is None and "I keep bees." in scene.words)
-        scene.window.window_actions["timeline"].trigger()
-        await until(lambda: isinstance(scene.page, TimelinePage) and scene.page.row_model.timeline_rows)
+        scene.window.window_actions["overview"].trigger()
+        await until(lambda: isinstance(scene.page, OverviewPage) and scene.page.row_model.timeline_rows)
         again = scene.page
-        assert isinstance(again, TimelinePage)
+        assert isinstance(again, OverviewPage)
         again.fact_list.setCurrentIndex(again.row_model.index(texts(again).index("Tomas keeps bees.")))
         QTest.keyClick(again.fact_list, Qt.Key.Key_F2)
         await until(lambda: isinstance(scene.page, FactPage) and scene.page.detail.fact is not None)

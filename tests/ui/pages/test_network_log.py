@@ -13,7 +13,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.web import DailyTraffic, OutgoingRequest, RequestPurpose
 from lethe_app.ui.core.labels.web_requests import format_daily_traffic, format_result, format_running_request, request_details
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.web_log.page import WebLogPage
+from lethe_app.ui.pages.network_log.page import NetworkLogPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -36,11 +36,11 @@ async def leave(scene: Scene, one: OutgoingRequest, **end: object) -> None:
     await scene.services.web_gate.log_request(one.model_copy(update={"ended": now(), **end}))
 
 
-async def page_of(scene: Scene) -> WebLogPage:
-    scene.window.window_actions["outgoing"].trigger()
-    await until(lambda: isinstance(scene.page, WebLogPage))
+async def page_of(scene: Scene) -> NetworkLogPage:
+    scene.window.window_actions["network_log"].trigger()
+    await until(lambda: isinstance(scene.page, NetworkLogPage))
     page = scene.page
-    assert isinstance(page, WebLogPage)
+    assert isinstance(page, NetworkLogPage)
     await until(page.day_label.text)
     return page
 

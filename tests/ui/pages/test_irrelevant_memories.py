@@ -12,8 +12,8 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
-from lethe_app.ui.pages.feedback.page import FeedbackPage
-from lethe_app.ui.pages.feedback.rows import ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.page import IrrelevantMemoriesPage
+from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -34,10 +34,10 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
     return asked
 
 
-async def objection_page(scene: Scene) -> FeedbackPage:
-    scene.window.window_actions["objections"].trigger()
+async def objection_page(scene: Scene) -> IrrelevantMemoriesPage:
+    scene.window.window_actions["irrelevant_memories"].trigger()
     page = scene.page
-    assert isinstance(page, FeedbackPage)
+    assert isinstance(page, IrrelevantMemoriesPage)
     return page
 
 

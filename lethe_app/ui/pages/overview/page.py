@@ -30,10 +30,10 @@ from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.routes import FactsRoute
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.list_page import PersonaListPage
-from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.timeline.list import (
+from lethe_app.ui.pages.overview.list import (
     ROW_ROLE,
     TimelineList,
     TimelineModel,
@@ -41,6 +41,7 @@ from lethe_app.ui.pages.timeline.list import (
     TimelineRowKind,
     filter_rows,
 )
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner, Step
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
@@ -50,7 +51,7 @@ from lethe_app.ui.widgets.table import SearchField, format_no_match
 EMPTY_TIMELINE = Timeline("", "", ())
 
 
-class TimelinePage(PersonaListPage):
+class OverviewPage(PersonaListPage):
     """Page with the pinned facts first and then the others by month; each row opens its source."""
 
     def __init__(
@@ -63,7 +64,7 @@ class TimelinePage(PersonaListPage):
         sessions: SessionService,
         memory: MemoryService,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("TimelinePage", "Overview"), persona_selector)
+        super().__init__(context, QCoreApplication.translate("OverviewPage", "Overview"), persona_selector)
         self._fact_lists, self._fact_extraction = fact_lists, fact_extraction
         self._sessions, self._memory = sessions, memory
         self._timeline = EMPTY_TIMELINE
@@ -291,3 +292,17 @@ def _build_fact_row(item: TimelineItem, date_format: str = "d MMM") -> TimelineR
 
 def _format_day(moment: datetime, date_format: str) -> str:
     return QLocale().toString(QDate(moment.year, moment.month, moment.day), date_format)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> OverviewPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return OverviewPage(
+        environment.context,
+        environment.create_persona_selector(),
+        services.fact_lists,
+        services.fact_extraction,
+        services.facts,
+        services.sessions,
+        services.memory,
+    )

@@ -27,6 +27,7 @@ from lethe_app.ui.core.labels.web_requests import (
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.record_page.commands import RecordCommand
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
@@ -35,11 +36,11 @@ from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table_model import Column
 
 
-class WebLogPage(RecordPage[OutgoingRequest]):
+class NetworkLogPage(RecordPage[OutgoingRequest]):
     """Page that lists requests and follows new ones while it is open."""
 
     def __init__(self, context: PageContext, web_gate: WebGate, preferences: Preferences) -> None:
-        super().__init__(context, QCoreApplication.translate("WebLogPage", "Network log"))
+        super().__init__(context, QCoreApplication.translate("NetworkLogPage", "Network log"))
         self._web_gate, self._preferences = web_gate, preferences
         self.allow_check = QCheckBox(self.tr("Allow internet search"))
         self.day_label = build_small_label("")
@@ -131,3 +132,9 @@ class WebLogPage(RecordPage[OutgoingRequest]):
 
     def _show_settings(self, settings: Settings) -> None:
         self.allow_check.setChecked(settings.web_allowed)
+
+
+def create_page(environment: PageEnvironment, _route: object) -> NetworkLogPage:
+    """Create the page with the services that it calls."""
+    services = environment.services
+    return NetworkLogPage(environment.context, services.web_gate, services.preferences)

@@ -20,7 +20,7 @@ MAX_REPLY_CHARACTERS = 160
 
 def tr(text: str) -> str:
     """Translate a text in the context of the page; usable before a page exists."""
-    return QCoreApplication.translate("FeedbackPage", text)
+    return QCoreApplication.translate("IrrelevantMemoriesPage", text)
 
 
 @dataclass(frozen=True)
