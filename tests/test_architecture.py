@@ -90,10 +90,8 @@ MAX_CONSTRUCTOR_PARAMETERS = 8
 services may have no more fields either.
 """
 LARGE_SERVICE_BAGS = {
-    "MemoryPanelServices",
     "MindPageServices",
     "ModelPageServices",
-    "PageContext",
     "PersonaEditorServices",
     "TaskServices",
 }

@@ -1,4 +1,4 @@
-"""Show background work, such as downloads, archiving and indexing, in the status line and in the activity list."""
+"""Show what happens in the background and on the internet, and rebuild the memory index."""
 
 from __future__ import annotations
 
@@ -6,31 +6,43 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from PySide6.QtCore import QLocale, QObject
+from PySide6.QtCore import QLocale, QTimer
 
 from lethe_app.services.events import ModelLoading
 from lethe_app.services.scheduling.loop import BackgroundLoop
+from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.models import format_download
+from lethe_app.ui.core.labels.web_requests import format_running_request
+from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
     from lethe_app.domain.model import DownloadProgress
+    from lethe_app.domain.web import OutgoingRequest
     from lethe_app.services.background.activity_log import ArchiveBudget, RunningTask
     from lethe_app.services.background.runner import BackgroundRunner
     from lethe_app.services.indexing.service import IndexingService
+    from lethe_app.services.memory.service import MemoryService
     from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.service import ModelService
+    from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
+    from lethe_app.services.web.gate import WebGate
     from lethe_app.ui.chat.status_line import StatusLine
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.activity_list import ActivityButton
     from lethe_app.ui.shell.notifier import Notifier
 
 MIN_SHOWN_QUEUE = 100
 """Texts waiting for the index below which indexing is not shown: fewer take seconds, as do the worlds of a first start."""
-
+MIN_DISPLAY_MS = 2500
+"""Minimum time for which a request is shown, so that a fast one can be read."""
 Source = Callable[[], list[ActivityItem]]
 """Callable that returns rows for the activity list."""
 
@@ -45,9 +57,10 @@ class ActivityServices:
     models: ModelService
     downloads: Downloads
     background_runner: BackgroundRunner
+    memories: MemoryService
 
 
-class BackgroundActivityController(QObject):
+class BackgroundActivityController(Controller):
     """Collects the activities of the services and shows them whenever one changes."""
 
     def __init__(
@@ -55,12 +68,15 @@ class BackgroundActivityController(QObject):
         status: StatusLine,
         button: ActivityButton,
         notifier: Notifier,
+        actions: Actions,
         services: ActivityServices,
         file_transfers: FileTransfers,
         tasks: TaskRunner,
     ) -> None:
         super().__init__(status)
-        self._status, self._button = status, button
+        self._status, self._button, self._notifier = status, button, notifier
+        self._memories, self._rebuild_action = services.memories, actions["rebuild_index"]
+        actions.connect(rebuild_index=self._start_rebuild)
         self._archiving, self._indexing, self._models = services.archive_queue, services.indexing, services.models
         self._archive_budget = services.archive_budget
         self._downloads, self._agent_runner = services.downloads, services.background_runner
@@ -74,7 +90,7 @@ class BackgroundActivityController(QObject):
             self._list_archiving,
             self._list_indexing,
         ]
-        self._unsubscribers = [
+        self._unsubscribers += [
             services.archive_queue.changed.add(lambda _progress: self.refresh_activities()),
             services.indexing.changed.add(lambda _progress: self.refresh_activities()),
             services.models.changed.add(lambda _state: self.refresh_activities()),
@@ -85,15 +101,22 @@ class BackgroundActivityController(QObject):
         ]
         self.refresh_activities()
 
-    def close(self) -> None:
-        """Disconnect from the services."""
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-
     def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""
         self._status.show_background(self._agent_run_text() or self._archiving_text() or self._indexing_text())
         self._button.show_activities([one for source in self._sources for one in source()])
+
+    def _start_rebuild(self) -> None:
+        """Rebuild the memory index; the action is disabled meanwhile."""
+        self._rebuild_action.setEnabled(False)
+        self._tasks.start_task(self._rebuild_index())
+
+    async def _rebuild_index(self) -> None:
+        try:
+            await self._memories.rebuild()
+        finally:
+            self._rebuild_action.setEnabled(True)
+        self._notifier.notify(self.tr("The memory index has been rebuilt"))
 
     # Activities by source
 
@@ -224,3 +247,42 @@ class BackgroundActivityController(QObject):
 
 def _show_notice(notifier: Notifier, text: str) -> None:
     notifier.notify(text)
+
+
+class WebStatusController(Controller):
+    """Follows the web gate and the setting for web access."""
+
+    def __init__(self, status: StatusLine, theme: Theme, web_gate: WebGate, preferences: Preferences) -> None:
+        super().__init__(status)
+        self._status, self._theme, self._preferences = status, theme, preferences
+        self._running_requests: dict[UUID, str] = {}
+        self._clear_timer = QTimer(self, singleShot=True, interval=MIN_DISPLAY_MS)
+        self._clear_timer.timeout.connect(lambda: self._status.show_web_request(""))
+        self._unsubscribers += [
+            web_gate.changed.add(self._on_request_changed),
+            preferences.changed.add(lambda _settings: self._update_icon()),
+        ]
+        self._theme.changed.connect(self._update_icon)
+        self._update_icon()
+
+    def close(self) -> None:
+        """Disconnect from services and theme, and clear the status."""
+        super().close()
+        self._theme.changed.disconnect(self._update_icon)
+        self._clear_timer.stop()
+        self._status.show_web_request("")
+
+    def _on_request_changed(self, request: OutgoingRequest) -> None:
+        if request.is_under_way:
+            self._running_requests[request.id] = format_running_request(request)
+            self._clear_timer.stop()
+        else:
+            self._running_requests.pop(request.id, None)
+        if self._running_requests:
+            self._status.show_web_request(next(reversed(self._running_requests.values())))
+        elif not self._clear_timer.isActive():
+            self._clear_timer.start()
+
+    def _update_icon(self) -> None:
+        allowed = self._preferences.current.web_allowed
+        self._status.show_web_icon(load_icon("globe", self._theme.palette.water, ICON - SPACE_1) if allowed else None)

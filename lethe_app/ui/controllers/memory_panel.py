@@ -1,93 +1,71 @@
-"""Keep the memory panel in step with the newest reply or the one that the user chose, and connect it with the transcript."""
+"""Controller of the memory panel: shows what was recalled for a reply, and pins, edits, forgets or marks it as irrelevant."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.errors import FileError
-from lethe_app.services.chat.reply_source_reader import ReplySources, StatementOrigin
+from lethe_app.services.chat.reply_source_reader import ReplyMemory, ReplySources, SourceKind, StatementOrigin
+from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.memory_card import CardContext
 from lethe_app.ui.chat.memory_card_parts import CardButton
-from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.actions import action_tooltip
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+    from collections.abc import Sequence
+    from typing import Any
 
     from lethe_app.services.chat.reply_actions import ReplyActions
     from lethe_app.services.chat.reply_source_reader import ReplySourceReader
-    from lethe_app.services.documents.service import DocumentService
+    from lethe_app.services.events import Listeners
     from lethe_app.services.library import Library
-    from lethe_app.services.memory.facts import FactService
-    from lethe_app.services.memory.objections import ObjectionService
-    from lethe_app.services.memory.service import MemoryService
     from lethe_app.services.mood import MoodService
-    from lethe_app.services.preferences import Preferences
-    from lethe_app.services.sessions.service import SessionService
-    from lethe_app.ui.chat.chat_panel import ChatHeader
-    from lethe_app.ui.chat.memory_panel import MemoryPanel
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.shell.panes import WindowPanes
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
 
 @dataclass(frozen=True)
-class MemoryPanelViews:
-    """Views between which the controller mediates."""
-
-    panel: MemoryPanel
-    panes: WindowPanes
-    header: ChatHeader
-    transcript: ChatView
-    actions: Actions
-
-
-@dataclass(frozen=True)
 class MemoryPanelServices:
-    """Services that the panel reads from, and on whose changes it is updated."""
+    """Services that the panel reads from, and changes upon which it is updated."""
 
     reply_sources: ReplySourceReader
     reply_actions: ReplyActions
-    memories: MemoryService
-    facts: FactService
-    documents: DocumentService
-    objections: ObjectionService
-    sessions: SessionService
     moods: MoodService
-    preferences: Preferences
     library: Library
+    memory_changes: Sequence[Listeners[str]]
+    """Changes of what is recalled: they concern every reply."""
+    other_changes: Sequence[Listeners[Any]]
+    """Changes that concern the reply on display."""
 
 
-class MemoryPanelController(QObject):
+class MemoryPanelController(Controller):
     """Controller of the memory panel, once per window. `reply` is the reply of both the panel and the prompt inspector."""
 
     def __init__(
         self,
-        views: MemoryPanelViews,
+        window: MainWindow,
+        view: ChatView,
         services: MemoryPanelServices,
-        notifier: Notifier,
-        theme: Theme,
         tasks: TaskRunner,
-        clock: Callable[[], datetime],
         open_session: Callable[[UUID, UUID | None], None],
     ) -> None:
-        super().__init__(views.panel)
-        self.panel, self._panes, self._header = views.panel, views.panes, views.header
-        self._view, self._messages, self._actions = views.transcript, views.transcript.chat_model, views.actions
-        self._services, self._theme, self._tasks = services, theme, tasks
-        self._clock, self._open_session = clock, open_session
+        super().__init__(window.memory_panel)
+        self.panel, self._panes, self._header = window.memory_panel, window.panes, window.chat.header
+        self._view, self._messages, self._actions = view, view.chat_model, window.window_actions
+        self._services, self._notifier, self._theme, self._tasks = services, window.notifier, window.theme, tasks
+        self._clock, self._open_session = window.clock, open_session
         self._chosen_reply: UUID | None = None
         self.shown_sources: ReplySources | None = None
         """Recall that the panel shows; None before the first reply of a session."""
@@ -95,18 +73,9 @@ class MemoryPanelController(QObject):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
-        self._panel_actions = MemoryPanelActions(
-            self.panel, notifier, services.reply_actions, tasks, lambda: self.shown_sources, self._on_sources_changed
-        )
-        self._unsubscribers = [
-            services.memories.changed.add(lambda _persona: self._refresh_all()),
-            services.facts.changed.add(lambda _persona: self._refresh_all()),
-            services.documents.changed.add(lambda _owner: self._refresh_all()),
-            services.objections.changed.add(lambda _persona: self._refresh_all()),
-            services.sessions.changed.add(lambda _persona: self._schedule_refresh()),
-            services.moods.changed.add(lambda _persona: self._schedule_refresh()),
-            services.preferences.changed.add(lambda _settings: self._schedule_refresh()),
-            services.library.changed.add(lambda _none: self._schedule_refresh()),
+        self._unsubscribers += [
+            *(changed.add(lambda _owner: self._refresh_all()) for changed in services.memory_changes),
+            *(changed.add(lambda _value: self._schedule_refresh()) for changed in services.other_changes),
         ]
         self._connect_signals()
         self._add_links()
@@ -115,8 +84,7 @@ class MemoryPanelController(QObject):
     def close(self) -> None:
         """Disconnect from the services."""
         self._update_timer.stop()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close()
 
     def _connect_signals(self) -> None:
         messages, view, panel, panes = self._messages, self._view, self.panel, self._panes
@@ -133,6 +101,13 @@ class MemoryPanelController(QObject):
         panel.newest_requested.connect(self._go_to_newest)
         panel.prompt_requested.connect(lambda: self._open_prompt_inspector(self.reply_id))
         panel.source_requested.connect(self._go_to_source)
+        panel.pin_requested.connect(lambda one, pinned: self._tasks.start_task(self._pin_memory(one, is_pinned=pinned)))
+        panel.text_saved.connect(lambda one, text: self._tasks.start_task(self._save_text(one, text)))
+        panel.forget_requested.connect(lambda one: self._tasks.start_task(self._forget_memory(one), key="forget"))
+        panel.irrelevant_marked.connect(lambda one: self._tasks.start_task(self._mark_irrelevant(one)))
+        panel.irrelevant_unmarked.connect(
+            lambda memory: self._tasks.start_task(self._unmark_irrelevant(memory, self.shown_sources))
+        )
         self._actions.connect(memory_panel=self._toggle_panel)
 
     def _add_links(self) -> None:
@@ -317,3 +292,58 @@ class MemoryPanelController(QObject):
 
     def _go_to_source(self, source: StatementOrigin) -> None:
         self._open_session(source.session, source.message)
+
+    async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
+        await self._services.reply_actions.pin(memory, pinned=is_pinned)
+        await self._on_sources_changed()
+
+    async def _save_text(self, memory: ReplyMemory, text: str) -> None:
+        restore_text = await self._services.reply_actions.write(memory, text)
+        await self._on_sources_changed()
+
+        async def undo() -> None:
+            await restore_text()
+            await self._on_sources_changed()
+
+        self._notifier.notify_undoable(self.tr("The memory was edited."), self._tasks.create_callback(undo))
+
+    async def _forget_memory(self, memory: ReplyMemory) -> None:
+        """Forget a memory. Only a whole session needs a confirmation; everything can be undone."""
+        sources = self.shown_sources
+        if sources is None or (memory.kind is SourceKind.CONVERSATION and not await self._confirm_forgetting(memory)):
+            return
+        await self._services.reply_actions.forget_memory(memory, sources.persona_id)
+        await self._on_sources_changed()
+        text = memory_labels.shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
+        undo = self._tasks.create_callback(self._restore_memory, memory)
+        self._notifier.notify_undoable(self.tr("Forgotten: “{words}”").format(words=text), undo)
+
+    async def _confirm_forgetting(self, memory: ReplyMemory) -> bool:
+        title = memory.recollection.title or self.tr("An earlier conversation")
+        template = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
+        question = ConfirmDialog(
+            self.panel.window(),
+            self.tr("Forget this conversation?"),
+            template.format(title=title),
+            self.tr("Forget “{title}”").format(title=memory_labels.shorten_text(title, 24)),
+        )
+        return await run_dialog(question)
+
+    async def _restore_memory(self, memory: ReplyMemory) -> None:
+        await self._services.reply_actions.restore(memory)
+        await self._on_sources_changed()
+
+    async def _mark_irrelevant(self, surfaced_memory: ReplyMemory) -> None:
+        sources, memory_id = self.shown_sources, surfaced_memory.recollection.memory
+        if sources is None:
+            return
+        await self._services.reply_actions.object_to(memory_id, sources)
+        await self._on_sources_changed()
+        detail = self.tr("A regenerated reply will not use it, and similar messages will recall it less often.")
+        undo = self._tasks.create_callback(self._unmark_irrelevant, memory_id, sources)
+        self._notifier.notify_undoable(self.tr("Marked as irrelevant."), undo, detail)
+
+    async def _unmark_irrelevant(self, memory_id: UUID, sources: ReplySources | None) -> None:
+        if sources is not None:
+            await self._services.reply_actions.withdraw_objection(memory_id, sources)
+            await self._on_sources_changed()

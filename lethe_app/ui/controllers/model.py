@@ -1,16 +1,19 @@
-"""Show the state of the chat model in the status line, and let the user load another one."""
+"""Load and choose models, and load the preferred model of a persona."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
 from lethe_app.domain.model import ModelFile
+from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import describe_model, format_count, format_size
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.models import format_offer, format_offer_fit, format_speed, format_trust, format_trust_briefly
@@ -31,7 +34,7 @@ MAX_NAME_WIDTH = 320
 """Maximum width of a name in the menu of models, in pixels; a longer one is shown in full by its tooltip."""
 
 
-class ModelController(QObject):
+class ModelController(Controller):
     """Follows the model's state. Errors of the model get a button with a remedy."""
 
     download_requested = Signal(object)
@@ -53,7 +56,7 @@ class ModelController(QObject):
         self._models, self._downloads, self._qualification, self._tasks = models, downloads, qualification, tasks
         self._used_tokens = 0
         self._model_name = ""
-        self._unsubscribe = models.changed.add(self._show_state)
+        self._unsubscribers.append(models.changed.add(self._show_state))
         self._status.clicked.connect(self.open_menu)
         actions.connect(models=self.open_menu)
         notifier.register_remedy(ModelCrashed, self.tr("Restart"), self.reload_model, replaces_text=True)
@@ -83,10 +86,6 @@ class ModelController(QObject):
     def reload_model(self) -> None:
         """Load the current model again."""
         self._tasks.start_task(self._models.restart(), key="load")
-
-    def close(self) -> None:
-        """Disconnect from the model service."""
-        self._unsubscribe()
 
     def _show_state(self, state: ModelState) -> None:
         if isinstance(state, ModelLoading):
@@ -191,3 +190,41 @@ class ModelController(QObject):
         found = await self._models.add_folder(folder)
         count_text = format_count(len(found), self.tr("{n} model found."), self.tr("{n} models found."))
         self._notifier.notify(self.tr("The model folder “{folder}” was added.").format(folder=folder.name), count_text)
+
+
+class PreferredModelController(Controller):
+    """Offers each preferred model once per persona while the window is open."""
+
+    def __init__(self, notifier: Notifier, models: ModelService, model_controller: ModelController, tasks: TaskRunner) -> None:
+        super().__init__(notifier)
+        self._notifier, self._models, self._model_controller, self._tasks = notifier, models, model_controller, tasks
+        self._persona: Persona | None = None
+        self._offered_models: set[tuple[str, str]] = set()
+        self._unsubscribers.append(models.changed.add(self._on_model_changed))
+
+    def set_persona(self, persona: Persona) -> None:
+        """Set the persona of the session on display."""
+        self._persona = persona
+        self._on_model_changed(self._models.state)
+
+    def _on_model_changed(self, state: ModelState) -> None:
+        """Offer the persona's model when another one is ready; nothing is offered while a model is being loaded."""
+        persona = self._persona
+        if persona is None or not persona.preferred_model or not isinstance(state, ModelReady):
+            return
+        key = (persona.unique_name, persona.preferred_model)
+        if state.model.file.path.name != persona.preferred_model and key not in self._offered_models:
+            self._offered_models.add(key)
+            self._tasks.start_task(self._offer_model(persona), key="preferred model")
+
+    async def _offer_model(self, persona: Persona) -> None:
+        """Show the offer if the model is on this computer and the persona is still on display."""
+        found = await self._models.list_chat_models()
+        model = next((one for one in found if one.path.name == persona.preferred_model), None)
+        if model is not None and persona is self._persona:
+            self._notifier.notify(
+                self.tr("{name} prefers the model “{model}”.").format(name=persona.name, model=model.name),
+                self.tr("Another model is loaded now."),
+                self.tr("Load model"),
+                partial(self._model_controller.load_model, model.path),
+            )

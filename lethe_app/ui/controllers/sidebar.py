@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.services.scheduling.offload import offload_if_large
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.shell.sidebar_model import SessionRow
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.sidebar import Sidebar
 
 
-class SidebarController(QObject):
+class SidebarController(Controller):
     """Controller of the sidebar's list. It reads the personas again when the library changes, and the sessions of a persona
     when one of them changes.
     """
@@ -43,7 +44,7 @@ class SidebarController(QObject):
         super().__init__(sidebar)
         self._sidebar, self._directory, self._sessions = sidebar, directory, sessions
         self._session_timeout, self._session_controller, self._tasks = session_timeout, session_controller, tasks
-        self._unsubscribers = [
+        self._unsubscribers += [
             sessions.changed.add(self._start_session_refresh),
             library.changed.add(lambda _none: self._start_persona_refresh()),
         ]
@@ -53,11 +54,6 @@ class SidebarController(QObject):
         sidebar.new_requested.connect(session_controller.start_session)
         sidebar.incognito_requested.connect(session_controller.start_incognito)
         sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
-
-    def close(self) -> None:
-        """Disconnect from the services."""
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
 
     def _mark_open_session(self, session: ChatSession) -> None:
         self._sidebar.set_open_session(session.persona_id, str(session.guid))

@@ -14,6 +14,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.events import ReplyFinished, ReplyStarted, ReplyText, TurnEvent
 from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.session_speech import SpeechMode
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.speech.engines import create_engines
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def create_speech_output(preferences: Preferences) -> SpeechOutput:
     return SpeechOutput(create_engines(preferences), preferences)
 
 
-class SpeechController(QObject):
+class SpeechController(Controller):
     """Controller of the voice. `stop_speaking` and `speaking_changed` are for whoever listens to the user meanwhile."""
 
     speaking_changed = Signal(bool)
@@ -66,7 +67,7 @@ class SpeechController(QObject):
         """Session that was on display before."""
         self._is_copying = False
         """True while a session takes over the mode of the one before, which must not be shown as switched off meanwhile."""
-        self._unsubscribers = [
+        self._unsubscribers += [
             self._output.speaking_changed.add(self._on_speaking_changed),
             self._output.failed.add(window.notifier.report_error),
             session_speech.defaults_changed.add(lambda _settings: self._start_loading_mode()),
@@ -108,10 +109,9 @@ class SpeechController(QObject):
         view.alternative_requested.connect(lambda message_id, _index: self._stop_message(message_id))
         view.read_requested.connect(self.read_message)
 
-    async def close(self) -> None:
+    async def close_output(self) -> None:
         """Silence the voice and end its processes."""
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        self.close()
         await self._output.close()
 
     # Voice

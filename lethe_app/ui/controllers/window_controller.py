@@ -12,46 +12,40 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import AppearanceController
-from lethe_app.ui.controllers.background_activity import ActivityServices, BackgroundActivityController
+from lethe_app.ui.controllers.background_activity import (
+    ActivityServices,
+    BackgroundActivityController,
+    WebStatusController,
+)
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
 from lethe_app.ui.controllers.conversation.earlier_sessions import EarlierSessionsLine
-from lethe_app.ui.controllers.conversation.feedback import FeedbackController
-from lethe_app.ui.controllers.conversation.group import GroupController
-from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
-from lethe_app.ui.controllers.conversation.message_deletion import MessageDeletion
-from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
-from lethe_app.ui.controllers.conversation.message_undo import MessageUndo
-from lethe_app.ui.controllers.conversation.next_speaker import NextSpeakerController
+from lethe_app.ui.controllers.conversation.group import GroupController, NextSpeakerController
+from lethe_app.ui.controllers.conversation.message_changes import MessageChanges, MessageUndo
 from lethe_app.ui.controllers.conversation.participants import ParticipantsController
-from lethe_app.ui.controllers.conversation.reminder_notice import ReminderNotice
 from lethe_app.ui.controllers.conversation.replies import ReplyController, ReplyServices
-from lethe_app.ui.controllers.conversation.session_commands import SessionCommands
-from lethe_app.ui.controllers.conversation.session_end import SessionEnd
-from lethe_app.ui.controllers.conversation.session_follower import SessionFollower
+from lethe_app.ui.controllers.conversation.reply_offers import (
+    FeedbackController,
+    LongConversationHint,
+    ToolPermissionController,
+    UnansweredController,
+)
+from lethe_app.ui.controllers.conversation.session_commands import SessionCommands, SessionEnd, SessionFollower
 from lethe_app.ui.controllers.conversation.sessions import SessionController
-from lethe_app.ui.controllers.conversation.tool_permissions import ToolPermissionController
-from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
-from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
 from lethe_app.ui.controllers.dictation.controller import DictationController
 from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
-from lethe_app.ui.controllers.index_rebuild import IndexRebuild
-from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices, MemoryPanelViews
-from lethe_app.ui.controllers.model import ModelController
-from lethe_app.ui.controllers.model_downloads import ModelDownloadController
+from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices
+from lethe_app.ui.controllers.model import ModelController, PreferredModelController
+from lethe_app.ui.controllers.model_downloads import ModelDownloadController, StarterNotice
+from lethe_app.ui.controllers.notifications import DesktopNotifications, ReminderNotice
 from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sidebar import SidebarController
 from lethe_app.ui.controllers.speech import SpeechController, create_speech_output
-from lethe_app.ui.controllers.starter_notice import StarterNotice
-from lethe_app.ui.controllers.transfers.bundle_export import BundleExporter
-from lethe_app.ui.controllers.transfers.bundle_import import BundleImporter
-from lethe_app.ui.controllers.transfers.file_import import FileDropTarget, FileImporter, FileInbox
-from lethe_app.ui.controllers.transfers.session_export import SessionExporter
+from lethe_app.ui.controllers.transfers.exports import BundleExporter, SessionExporter
+from lethe_app.ui.controllers.transfers.imports import BundleImporter, FileDropTarget, FileImporter, FileInbox
 from lethe_app.ui.controllers.user_activity import UserActivity
-from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.page_preload import PagePreload
 from lethe_app.ui.core.tasks import TaskRunner
@@ -112,9 +106,16 @@ class WindowController(QObject):
             services.models,
             services.downloads,
             services.background_runner,
+            services.memory,
         )
         self.background = BackgroundActivityController(
-            status, window.sidebar.activity_button, notifier, background, self.file_transfers, self.tasks
+            status,
+            window.sidebar.activity_button,
+            notifier,
+            window.window_actions,
+            background,
+            self.file_transfers,
+            self.tasks,
         )
         self.web_status = WebStatusController(status, window.theme, services.web_gate, preferences)
         self.appearance = AppearanceController(
@@ -123,7 +124,6 @@ class WindowController(QObject):
         self.gear_menu = GearMenu(window, self.appearance, self.models, services.paths.home, self.tasks)
         self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.reminders)
         self.reminder_notice = ReminderNotice(window, notifier, services.reminders, services.memory, self.tasks)
-        self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, self.tasks)
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.page_preload = PagePreload(self.is_idle, self)
@@ -230,8 +230,9 @@ class WindowController(QObject):
             self.replies,
             self.tasks,
         )
-        self.message_edits = MessageEdits(view, services.sessions, services.message_editing, undo, self.tasks)
-        self.message_deletion = MessageDeletion(view, services.sessions, services.trash, self.replies, undo, self.tasks)
+        self.message_changes = MessageChanges(
+            view, services.sessions, services.message_editing, services.trash, self.replies, undo, self.tasks
+        )
         self.group = GroupController(
             window.chat.header,
             window.window_actions,
@@ -267,22 +268,20 @@ class WindowController(QObject):
 
     def _create_memory_panel_controller(self) -> MemoryPanelController:
         window, services = self._window, self._services
-        views = MemoryPanelViews(window.memory_panel, window.panes, window.chat.header, self.view, window.window_actions)
         panel_services = MemoryPanelServices(
             services.reply_sources,
             services.reply_actions,
-            services.memory,
-            services.facts,
-            services.documents,
-            services.objections,
-            services.sessions,
             services.moods,
-            services.preferences,
             services.library,
+            [services.memory.changed, services.facts.changed, services.documents.changed, services.objections.changed],
+            [
+                services.sessions.changed,
+                services.moods.changed,
+                services.preferences.changed,
+                services.library.changed,
+            ],
         )
-        return MemoryPanelController(
-            views, panel_services, window.notifier, window.theme, self.tasks, window.clock, self.pages.open_session
-        )
+        return MemoryPanelController(window, self.view, panel_services, self.tasks, self.pages.open_session)
 
     def _create_bundle_controllers(self) -> None:
         """Create the controllers that import and export personas."""
@@ -402,7 +401,7 @@ class WindowController(QObject):
         self.dictation.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()
-        await self.speech.close()
+        await self.speech.close_output()
         followers = (self.session_follower, self.user_activity, self.session_end, self.feedback, self.preferred_model)
         notices = (self.memory_panel, self.desktop_notifications, self.reminder_notice, self.web_status)
         lists = (self.drafts, self.sidebar, self.sessions, self.earlier_sessions, self.model_downloads, self.models)

@@ -199,7 +199,7 @@ async def test_an_edited_reply_is_no_longer_marked_as_cut_off(tmp_path, echo_mod
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: len(scene.words) == 3 and scene.words[-1] and not scene.is_replying)
 
-        scene.controller.message_edits.edit_message(scene.controller.messages.outline(2).id, "All of it.")
+        scene.controller.message_changes.edit_message(scene.controller.messages.outline(2).id, "All of it.")
         await until(lambda: scene.words[-1] == "All of it.")
 
         assert scene.controller.view.message_layout(2).end_mark == ""

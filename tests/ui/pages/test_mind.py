@@ -18,7 +18,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.mood import Feeling, Mood, MoodCause, MoodSample
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.inner_life import today
-from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
+from lethe_app.ui.controllers.notifications import DesktopNotifications
 from lethe_app.ui.pages.mind.page import MindPage
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject
-
 from lethe_app.domain.chat import ChatSession, Role, SessionSummary
 from lethe_app.errors import LetheError
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.chat.memory_labels import shorten_text
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.core.routes import SettingsRoute
 from lethe_app.ui.transcript.painting.link_line import LinkLine
@@ -31,7 +30,7 @@ LEAVE_OUT, INCLUDE, SETTING = "leave out", "include", "setting"
 """Addresses of links; any other is the id of a session."""
 
 
-class EarlierSessionsLine(QObject):
+class EarlierSessionsLine(Controller):
     """Follows the session on display. An archived one has no line, because nothing is generated in it."""
 
     def __init__(
@@ -49,16 +48,11 @@ class EarlierSessionsLine(QObject):
         self._session_controller, self._replies, self._open_route = session_controller, replies, open_route
         self.line = LinkLine(view.viewport())
         self.line.linkActivated.connect(self._follow_link)
-        self._unsubscribers = [
+        self._unsubscribers += [
             services.sessions.changed.add(lambda _persona: self._refresh()),
             services.preferences.changed.add(lambda _settings: self._refresh()),
         ]
         session_controller.session_changed.connect(self._on_session_changed)
-
-    def close(self) -> None:
-        """Disconnect from the services."""
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
 
     def _on_session_changed(self, _session: ChatSession) -> None:
         self._view.set_heading(None)

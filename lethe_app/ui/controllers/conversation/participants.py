@@ -1,4 +1,4 @@
-"""Participants of the session on display, and which of them the user wants to answer next."""
+"""Participants of the session on display, and who of them speaks next."""
 
 from __future__ import annotations
 

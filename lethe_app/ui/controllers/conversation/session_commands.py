@@ -1,4 +1,4 @@
-"""Commands on sessions of the sidebar: delete after a confirmation, with Undo, and end now."""
+"""Commands of the sidebar and the header on sessions, the end of a session, and its changes from elsewhere."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
-from lethe_app.ui.core.formatting import format_message_count, truncate_text
+from lethe_app.errors import LetheError
+from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
+from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.core.formatting import format_message_count, format_minutes, truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.transcript.painting.link_line import LinkLine
 
 if TYPE_CHECKING:
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.scheduling.loop import Idleness
     from lethe_app.services.sessions.service import SessionService
+    from lethe_app.services.sessions.timeout import SessionTimeout
+    from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.core.actions import Actions
@@ -19,7 +27,8 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.sidebar import Sidebar
     from lethe_app.ui.shell.sidebar_model import SessionRow
-
+    from lethe_app.ui.transcript.chat_view import ChatView
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 MAX_TITLE_LENGTH = 24
 """Maximum number of characters of a title on a button."""
@@ -144,3 +153,120 @@ class SessionCommands(QObject):
     async def _restore_session(self, guid: UUID) -> None:
         await self._sessions.restore(guid)
         await self._session_controller.go_to_session(guid)
+
+
+class SessionEnd(Controller):
+    """Follows the session on display. Sessions do not time out while a message is being edited."""
+
+    def __init__(
+        self,
+        chat: ChatPanel,
+        view: ChatView,
+        sessions: SessionService,
+        session_timeout: SessionTimeout,
+        preferences: Preferences,
+        idleness: Idleness,
+        replies: ReplyController,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(view)
+        self._chat, self._view, self._tasks = chat, view, tasks
+        self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
+        self._shown_session: UUID | None = None
+        self.ended_line = LinkLine(view.viewport())
+        self.ended_line.linkActivated.connect(lambda _address: self._continue_session())
+        self._unsubscribers += [
+            sessions.changed.add(lambda _persona: self._refresh_state()),
+            preferences.changed.add(lambda _settings: self._refresh_state()),
+            idleness.user_active.add(lambda _none: self._report_input()),
+        ]
+        replies.session_shown.connect(self._on_session_shown)
+        view.editor_toggled.connect(self._report_editing)
+
+    def close(self) -> None:
+        """Disconnect from the services."""
+        super().close()
+        self._session_timeout.set_edited_session(None)
+
+    def _on_session_shown(self, session_id: UUID) -> None:
+        self._shown_session = session_id
+        self._report_editing()
+        self._update_widgets(has_ended=False)
+        self._refresh_state()
+
+    def _refresh_state(self) -> None:
+        if self._shown_session is not None:
+            self._tasks.start_task(self._check_ended(self._shown_session), key="session end")
+
+    async def _check_ended(self, session_id: UUID) -> None:
+        try:
+            has_ended = await self._sessions.has_ended(session_id)
+        except LetheError:
+            return  # deleted meanwhile; another one is about to be shown
+        if session_id != self._shown_session:
+            return
+        if has_ended and not self.ended_line.isVisibleTo(self._view):
+            minutes = self._preferences.current.rotation_minutes
+            text = self.tr("This conversation ended after {time} of inactivity").format(time=format_minutes(minutes))
+            self.ended_line.show_pieces((text, ""), (" · ", ""), (self.tr("Continue"), "continue"))
+            self.ended_line.announce_text()
+        self._update_widgets(has_ended=has_ended)
+
+    def _update_widgets(self, *, has_ended: bool) -> None:
+        self._view.set_footer(self.ended_line if has_ended else None)
+        self._chat.composer.set_ended(is_ended=has_ended)
+
+    def _report_input(self) -> None:
+        if self._shown_session is not None and not self._chat.is_covered:
+            self._session_timeout.note_input(self._shown_session)
+
+    def _report_editing(self) -> None:
+        self._session_timeout.set_edited_session(self._shown_session if self._view.editor is not None else None)
+
+    def _continue_session(self) -> None:
+        if self._shown_session is not None:
+            self._chat.focus_composer()
+            self._tasks.start_task(self._sessions.reopen(self._shown_session))
+
+
+class SessionFollower:
+    """Stops the replies of a session before it is changed, then reads it again, or shows the session that replaces it."""
+
+    def __init__(
+        self,
+        session_editing: SessionEditing,
+        sessions: SessionService,
+        session_controller: SessionController,
+        replies: ReplyController,
+        messages: ChatModel,
+        tasks: TaskRunner,
+    ) -> None:
+        self._sessions, self._session_controller = sessions, session_controller
+        self._messages, self._tasks = messages, tasks
+        session_editing.add_reply_stopper(replies.stop_session_reply)
+        self._unsubscribe = session_editing.sessions_changed.add(self._on_session_reshaped)
+
+    def close(self) -> None:
+        """Disconnect from the service."""
+        self._unsubscribe()
+
+    def _on_session_reshaped(self, change: SessionsChanged) -> None:
+        self._tasks.start_task(self._update_shown_session(change))
+
+    async def _update_shown_session(self, change: SessionsChanged) -> None:
+        current = self._session_controller.current_session
+        if current is None:
+            return
+        try:
+            if current.guid in change.deleted:
+                successor = change.sessions[0] if change.sessions else None
+                if successor is None:
+                    await self._session_controller.show_session(await self._sessions.resume(change.persona_id))
+                else:
+                    await self._session_controller.go_to_session(successor)
+            elif current.guid in change.sessions:
+                self._messages.refresh_outlines(await self._sessions.outline(current.guid))
+                for message in change.edited_messages:
+                    self._messages.replace_message(await self._sessions.message(message))
+        except LetheError:
+            await self._session_controller.show_session(await self._sessions.resume(change.persona_id))

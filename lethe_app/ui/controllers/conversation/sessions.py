@@ -6,10 +6,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import LetheError
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce, is_screen_reader_active
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.panes import WindowPanes
 
 
-class SessionController(QObject):
+class SessionController(Controller):
     """Controller of the session on display."""
 
     session_changed = Signal(object)
@@ -50,12 +51,8 @@ class SessionController(QObject):
         self._sessions, self._preferences = sessions, preferences
         self._participants, self._replies, self._tasks = participants, replies, tasks
         self._current_session: ChatSession | None = None
-        self._unsubscribe = sessions.changed.add(self._start_guest_refresh)
+        self._unsubscribers.append(sessions.changed.add(self._start_guest_refresh))
         replies.session_started.connect(self._follow_started_session)
-
-    def close(self) -> None:
-        """Disconnect from the service."""
-        self._unsubscribe()
 
     @property
     def current_session(self) -> ChatSession | None:

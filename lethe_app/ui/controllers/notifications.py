@@ -1,4 +1,4 @@
-"""Desktop notifications while the window is not in view: a reply is complete, a session is archived, a reminder is due."""
+"""Notify of replies and reminders, on the desktop while the window is not in front."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.core.icons import application_icon
+from lethe_app.ui.pages.mind.labels import format_due_date
 
 if TYPE_CHECKING:
+    from lethe_app.domain.memory import MemoryUnit
+    from lethe_app.services.memory.service import MemoryService
     from lethe_app.services.personas.reminders import Reminders
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.notifier import Notifier
 
 SHOWN_MS = 8000
 """Time for which a notification is shown."""
@@ -23,7 +29,7 @@ MAX_TEXT_LENGTH = 140
 """Maximum number of characters of a reply or reminder in a notification."""
 
 
-class DesktopNotifications(QObject):
+class DesktopNotifications(Controller):
     """Icon in the system tray, if there is one, and its notifications. They contain the text of messages only if the user
     allows it.
     """
@@ -36,7 +42,7 @@ class DesktopNotifications(QObject):
         self.tray.setToolTip("Lethe")
         self.tray.activated.connect(lambda _reason: window.bring_to_front())
         self.tray.messageClicked.connect(window.bring_to_front)
-        self._unsubscribers = [
+        self._unsubscribers += [
             preferences.changed.add(lambda _settings: self._update_tray()),
             archiving.changed.add(self._on_archive_progress),
             reminders.due.add(lambda found: self._notify_reminders([memory.content for _persona_id, memory in found])),
@@ -45,8 +51,7 @@ class DesktopNotifications(QObject):
 
     def close(self) -> None:
         """Disconnect from the services and hide the icon."""
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close()
         self.tray.hide()
 
     def notify_reply(self, name: str, text: str) -> None:
@@ -83,3 +88,33 @@ class DesktopNotifications(QObject):
     def _update_tray(self) -> None:
         is_visible = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
         self.tray.setVisible(is_visible)
+
+
+MAX_TEXT_LENGTH = 80
+"""Maximum number of characters of a reminder in the notification."""
+
+
+class ReminderNotice(Controller):
+    """Says which reminder was set; its button removes the reminder again."""
+
+    def __init__(
+        self, parent: QObject, notifier: Notifier, reminders: Reminders, memory: MemoryService, tasks: TaskRunner
+    ) -> None:
+        super().__init__(parent)
+        self._notifier, self._memory, self._tasks = notifier, memory, tasks
+        self._unsubscribers.append(reminders.requested.add(self._notify))
+
+    def _notify(self, reminder: MemoryUnit) -> None:
+        self._notifier.notify(
+            self.tr("Reminder set: {when}").format(when=format_due_date(reminder.added)),
+            truncate_text(reminder.content, MAX_TEXT_LENGTH),
+            button=self.tr("Undo"),
+            action=lambda: self._start_undo(reminder),
+        )
+
+    def _start_undo(self, reminder: MemoryUnit) -> None:
+        self._tasks.start_task(self._undo(reminder))
+
+    async def _undo(self, reminder: MemoryUnit) -> None:
+        await self._memory.forget_memory(reminder.guid)
+        self._notifier.notify(self.tr("The reminder was removed"))

@@ -1,4 +1,4 @@
-"""Undo and redo edits and deletions of messages by notification or by keys."""
+"""Edit and delete messages, show their details, and undo and redo such changes by notification or by keys."""
 
 from __future__ import annotations
 
@@ -11,13 +11,25 @@ from uuid import UUID
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
+from lethe_app.domain.changes import TrashKind
+from lethe_app.domain.chat import Message, Role
+from lethe_app.ui.core.formatting import truncate_text
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
+
 if TYPE_CHECKING:
+    from lethe_app.services.chat.message_editing import MessageEditing
+    from lethe_app.services.maintenance.trash import Trash
+    from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.panes import WindowPanes
+    from lethe_app.ui.transcript.chat_view import ChatView
 
+MAX_TEXT_LENGTH = 200
+"""Maximum number of characters of the message that the confirmation shows."""
 MAX_UNDO = 50
 """Number of changes that can be undone."""
 Step = Callable[[], Awaitable[object]]
@@ -118,3 +130,81 @@ class MessageUndo(QObject):
     async def _run_redo(self, change: MessageChange) -> None:
         await change.redo()
         self._add_change(self.tr("Redone"), change.session_id, change.undo, change.redo)
+
+
+class MessageChanges(QObject):
+    """Stores the edits made in the transcript, opens the details of a message, and moves messages to the trash.
+
+    A restored message appears in its old place, because the transcript follows changes of the session.
+    """
+
+    def __init__(
+        self,
+        view: ChatView,
+        sessions: SessionService,
+        message_editing: MessageEditing,
+        trash: Trash,
+        replies: ReplyController,
+        undo: MessageUndo,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(view)
+        self._view, self._messages, self._undo, self._tasks = view, view.chat_model, undo, tasks
+        self._sessions, self._message_editing, self._trash, self._replies = sessions, message_editing, trash, replies
+        view.edited.connect(self.edit_message)
+        view.details_requested.connect(lambda message_id: tasks.start_task(self._show_details(message_id), key="details"))
+        view.delete_requested.connect(lambda message_id: tasks.start_task(self._delete(message_id), key="delete"))
+
+    def edit_message(self, message_id: UUID, text: str) -> None:
+        """Store another text of the alternative on display."""
+        self._tasks.start_task(self._save_edit(message_id, text))
+
+    async def _show_details(self, message_id: UUID) -> None:
+        await run_dialog(MessageDetailsDialog(self._view.window(), await self._sessions.message(message_id)))
+
+    async def _save_edit(self, message_id: UUID, text: str) -> None:
+        original = await self._sessions.message(message_id)
+        if original.content == text:
+            return
+        await self._replace_text(original, text)
+        self._undo.notify_change(
+            self.tr("Message edited"),
+            original.session_id,
+            partial(self._restore_original, original),
+            partial(self._replace_text, original, text),
+        )
+
+    async def _replace_text(self, message: Message, text: str) -> None:
+        self._messages.replace_message(await self._message_editing.edit(message.id, text))
+
+    async def _restore_original(self, original: Message) -> None:
+        self._messages.replace_message(await self._message_editing.undo_edit(original))
+
+    async def _delete(self, message_id: UUID) -> None:
+        message = await self._sessions.message(message_id)
+        name, is_own = message.speaker_name or self.tr("nobody"), message.role is Role.USER
+        question = ConfirmDialog(
+            self._view.window(),
+            self.tr("Delete this message?"),
+            truncate_text(" ".join(message.content.split()), MAX_TEXT_LENGTH),
+            self.tr("Delete your message") if is_own else self.tr("Delete the message by {name}").format(name=name),
+        )
+        question.add_paragraph(self.tr("You can restore it from the Trash."))
+        if not await run_dialog(question):
+            return
+        await self._move_to_trash(message)
+        text = self.tr("Your message was deleted.") if is_own else self.tr("The message by {name} was deleted.")
+        self._undo.notify_change(
+            text.format(name=name),
+            message.session_id,
+            partial(self._restore_message, message),
+            partial(self._move_to_trash, message),
+        )
+
+    async def _move_to_trash(self, message: Message) -> None:
+        await self._replies.delete_message(message.session_id, message.id)
+
+    async def _restore_message(self, message: Message) -> None:
+        for entry in await self._trash.list_items():
+            if entry.kind is TrashKind.MESSAGE and entry.id == str(message.id):
+                await self._trash.restore(entry)

@@ -1,0 +1,214 @@
+"""What is offered around a reply: ratings, permissions of tools, an answer that is missing, and a hint about length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from lethe_app.domain.agent_runs import ReplyRating
+from lethe_app.domain.chat import Role
+from lethe_app.domain.prompt import Receipt
+from lethe_app.services.events import ToolPermissionRequested
+from lethe_app.ui.chat.chat_panel import ChatPanel
+from lethe_app.ui.chat.memory_card_parts import create_selectable_label
+from lethe_app.ui.chat.tool_permission_card import ToolCard
+from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.controllers.conversation.replies import ReplyController
+from lethe_app.ui.controllers.conversation.reply_state import ReplyState
+from lethe_app.ui.core.accessibility import announce
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.transcript.model.chat_model import ChatModel
+from lethe_app.ui.transcript.model.reply_ratings import format_rating
+from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
+from lethe_app.ui.widgets.buttons import build_button
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
+    from lethe_app.services.background.feedback import FeedbackService
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.transcript.chat_view import ChatView
+
+
+class FeedbackController(Controller):
+    """Connects the thumbs of the transcript with the feedback service, once per window."""
+
+    def __init__(self, view: ChatView, service: FeedbackService, tasks: TaskRunner) -> None:
+        super().__init__(view)
+        self._view, self._service, self._tasks, self._ratings = view, service, tasks, view.chat_model.annotations.ratings
+        view.rating_requested.connect(
+            lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
+        )
+        self._unsubscribers.append(self._service.changed.add(self._refresh_ratings))
+
+    def _refresh_ratings(self, _persona: str) -> None:
+        self._tasks.start_task(self._ratings.refresh(), key="ratings")
+
+    async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
+        await self._service.rate_reply(message_id, rating)
+        await self._ratings.load([message_id])
+        row = self._view.chat_model.row_of(message_id)
+        if row is not None:
+            stored = self._view.chat_model.annotations_of(row).rating
+            announce(self._view, format_rating(stored) if stored is not None else self.tr("rating removed"))
+
+
+class ToolPermissionController(QObject):
+    """Shows one card at a time. A request that is answered or cancelled is removed."""
+
+    def __init__(self, panel: ChatPanel, replies: ReplyController) -> None:
+        super().__init__(panel)
+        self._panel = panel
+        self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
+        self._shown_session: UUID | None = None
+        self.card: ToolCard | None = None
+        replies.permission_requested.connect(self.add_request)
+        replies.session_shown.connect(self.show_session_request)
+
+    def add_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
+        """Add the request of a reply that waits for the answer."""
+        self._pending_requests[session_id] = question
+        question.answer.add_done_callback(lambda _answer: self._remove_request(session_id, question))
+        self._update_card()
+
+    def show_session_request(self, session_id: UUID) -> None:
+        """Set the session on display, and show its request."""
+        self._shown_session = session_id
+        self._update_card()
+
+    def _remove_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
+        if self._pending_requests.get(session_id) is question:
+            del self._pending_requests[session_id]
+            self._update_card()
+
+    def _update_card(self) -> None:
+        question = self._pending_requests.get(self._shown_session) if self._shown_session is not None else None
+        if self.card is not None and self.card.question is not question:
+            had_focus = self.card.isAncestorOf(self._panel.focusWidget() or self._panel)
+            self._panel.remove_card(self.card)
+            self.card = None
+            if had_focus:
+                self._panel.composer.draft_field.setFocus()
+        if question is not None and self.card is None:
+            self.card = ToolCard(question)
+            self.card.decided.connect(question.decide)
+            self._panel.add_card(self.card)
+            announce(self.card, self.card.title.text())
+
+
+class UnansweredLine(QWidget):
+    """Line in the column of the messages with one button."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text_label = create_selectable_label("", "small")
+        self.retry_button = build_button()
+        frame = QFrame()
+        frame.setMaximumWidth(MAX_COLUMN_WIDTH)
+        line = QHBoxLayout(frame)
+        line.setContentsMargins(AVATAR_COLUMN_WIDTH, SPACE_2, SPACE_3, SPACE_1)
+        line.setSpacing(SPACE_3)
+        line.addWidget(self.text_label, 1)
+        line.addWidget(self.retry_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        around = QHBoxLayout(self)
+        around.setContentsMargins(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0)
+        around.addWidget(frame)
+        self.hide()
+
+    def show_text(self, text: str, button_text: str) -> None:
+        """Show the line; screen readers are notified only if it is new."""
+        is_new = text != self.text_label.text() or self.isHidden()
+        self.text_label.setText(text)
+        self.retry_button.setText(button_text)
+        self.retry_button.setAccessibleDescription(text)
+        self.setAccessibleName(text)
+        self.show()
+        if is_new:
+            announce(self, text)
+
+
+class UnansweredController(QObject):
+    """Shows the line whenever the newest visible message is the user's. It depends on the messages only, so it is also shown
+    after a restart.
+    """
+
+    def __init__(self, panel: ChatPanel, replies: ReplyController, messages: ChatModel) -> None:
+        super().__init__(panel)
+        self._panel, self._replies, self._messages = panel, replies, messages
+        self._shown_session: UUID | None = None
+        self._stopped_sessions: set[UUID] = set()
+        """Sessions whose latest reply the user stopped before its first token."""
+        self.line = UnansweredLine()
+        panel.add_card(self.line)
+        # One update for all signals of the model in the same turn of the event loop.
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
+        self._update_timer.timeout.connect(self._update_line)
+        for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved):
+            signal.connect(lambda *_rows: self._update_timer.start())
+        replies.session_shown.connect(self._on_session_shown)
+        replies.turn_ended.connect(self._on_turn_ended)
+        self.line.retry_button.clicked.connect(lambda _checked=False: self._request_reply())
+
+    def _on_session_shown(self, session_id: UUID) -> None:
+        self._shown_session = session_id
+        self._update_timer.start()
+
+    def _on_turn_ended(self, turn: ReplyState) -> None:
+        if turn.is_stopped and not turn.text_parts and not turn.thinking_parts:
+            self._stopped_sessions.add(turn.session_id)
+        else:
+            self._stopped_sessions.discard(turn.session_id)
+        self._update_timer.start()
+
+    @property
+    def _is_reply_missing(self) -> bool:
+        """Return whether the newest visible message is the user's and no reply is in progress."""
+        for row in range(self._messages.rowCount() - 1, -1, -1):
+            outline = self._messages.outline(row)
+            if not outline.hidden:
+                return outline.role is Role.USER and not self._replies.is_busy
+        return False
+
+    def _update_line(self) -> None:
+        if self._is_reply_missing and self._shown_session in self._stopped_sessions:
+            self.line.show_text(self.tr("Stopped before the reply began."), self.tr("Try again"))
+        elif self._is_reply_missing:
+            self.line.show_text(self.tr("No reply yet."), self.tr("Generate"))
+        else:
+            self.line.hide()
+
+    def _request_reply(self) -> None:
+        self._panel.composer.draft_field.setFocus()
+        self._replies.send_message("")
+
+
+LONG_SESSION_FRACTION = 0.9
+"""Fraction of the prompt's token budget from which a session counts as long."""
+
+
+class LongConversationHint(QObject):
+    """Shows the suggestion once per session, as a notification."""
+
+    def __init__(self, notifier: Notifier, new_session_action: QAction) -> None:
+        super().__init__(notifier)
+        self._notifier, self._new_session_action = notifier, new_session_action
+        self._notified_sessions: set[UUID] = set()
+
+    def check_prompt_size(self, session_id: UUID, name: str, receipt: Receipt) -> None:
+        """Check the size of the prompt that was built for the session on display with `name`."""
+        if session_id in self._notified_sessions or receipt.prompt_tokens <= LONG_SESSION_FRACTION * (
+            receipt.context - receipt.reply_reserve
+        ):
+            return
+        self._notified_sessions.add(session_id)
+        template = self.tr("This conversation has grown long, so {name} no longer sees its beginning word for word.")
+        self._notifier.notify(
+            template.format(name=name),
+            detail=self.tr("A new conversation responds faster, and this one will be remembered."),
+            button=self.tr("New conversation"),
+            action=self._new_session_action.trigger,
+        )
