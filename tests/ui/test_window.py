@@ -12,8 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
-from lethe_app.ui.core.routes import ACTION_ROUTES
-from lethe_app.ui.pages.page_tabs import GROUPS as PAGE_GROUPS
+from lethe_app.ui.core.routes import ACTION_ROUTES, PAGES, TabGroup
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.widgets.labels import ElidedLabel
@@ -385,7 +384,8 @@ async def test_the_mouse_alone_leads_from_the_gear_to_every_page_and_to_the_list
             *(one.menu() for one in scene.controller.gear_menu.menu.actions() if one.menu() is not None),
         ]
         names = {action.objectName() for menu in menus for action in menu.actions()}
-        tabs = {name for group in PAGE_GROUPS if group[0] in names for name in group}  # one click more
+        groups = [[page.name for page in PAGES.values() if page.tabs is group] for group in TabGroup]
+        tabs = {name for group in groups if group[0] in names for name in group}  # one click more
 
         elsewhere = {"new_persona", "persona_editor", "inspector"}  # buttons beside the conversation lead there
         assert {*ACTION_ROUTES, "persona_editor"} - elsewhere <= names | tabs
