@@ -44,6 +44,8 @@ class PageSpec(ActionSpec):
     tabs: TabGroup | None = None
     tab_title: str = ""
     """Title of its tab if it is not that of the action."""
+    section_of: str = ""
+    """Action of the page whose tab this page shares; they are its sections."""
     menu_icon: str = ""
     """Icon of the page in the menu of the sidebar; empty if it is not listed there."""
 
@@ -71,6 +73,7 @@ def page(spec: PageSpec) -> Callable[[RouteType], RouteType]:
         ActionGroup.MEMORY,
         module="overview.page",
         tabs=TabGroup.MEMORY,
+        section_of="memories",
     )
 )
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ class NotebooksRoute(Route):
         ActionGroup.MEMORY,
         module="documents.page",
         tabs=TabGroup.MEMORY,
+        section_of="notebooks",
     )
 )
 @dataclass(frozen=True)
@@ -194,6 +198,7 @@ class MindRoute(Route):
         ActionGroup.MEMORY,
         module="dreams.page",
         tabs=TabGroup.MEMORY,
+        section_of="mind",
     )
 )
 @dataclass(frozen=True)
@@ -211,6 +216,7 @@ class DreamsRoute(Route):
         ActionGroup.MEMORY,
         module="irrelevant_memories.page",
         tabs=TabGroup.MEMORY,
+        section_of="memories",
         tab_title=str(QT_TRANSLATE_NOOP("PageTabs", "Irrelevant")),
     )
 )

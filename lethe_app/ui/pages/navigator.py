@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from lethe_app.ui.pages.page_tabs import PageTabs, group_of
+from lethe_app.ui.pages.page_tabs import PageTabs, build_tabs, group_of
 
 if TYPE_CHECKING:
     from lethe_app.ui.core.routes import Route
@@ -45,7 +45,7 @@ class PageNavigator(QObject):
         self._background_widget: QWidget | None = None
         self._focus_before: dict[QWidget, QWidget] = {}
         """Widget that had the focus when a page was opened, by that page."""
-        self._tabs: dict[QWidget, PageTabs] = {}
+        self._tabs: dict[QWidget, list[PageTabs]] = {}
         self._undo, self._redo = QShortcut(stack), QShortcut(stack)
         self._undo.setKeys(QKeySequence.StandardKey.Undo)
         self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
@@ -109,9 +109,10 @@ class PageNavigator(QObject):
         choice = page.persona_choice()
         persona_id = choice.persona_id if choice is not None else ""
         if not await page.confirm_leave():
-            self._tabs[page].reset()
+            for bar in self._tabs[page]:
+                bar.reset()
             return
-        has_focus = self._tabs[page].hasFocus()
+        focused = next((index for index, bar in enumerate(self._tabs[page]) if bar.hasFocus()), None)
         focus_before = self._focus_before.get(page)
         self._remove_page(page, restores=False)
         new_page = self._open_page(route)
@@ -120,8 +121,8 @@ class PageNavigator(QObject):
             new_choice.choose_persona(persona_id)
         if focus_before is not None:
             self._focus_before[new_page] = focus_before
-        if has_focus:
-            self._tabs[new_page].setFocus()
+        if focused is not None:
+            self._tabs[new_page][: focused + 1][-1].setFocus()
 
     async def _return_to_page(self, page: Page, route: Route) -> None:
         await self.leave_page(self._pages[self._pages.index(page) + 1])
@@ -146,8 +147,7 @@ class PageNavigator(QObject):
         if focused is not None:
             self._focus_before[page] = focused
         page.back_requested.connect(lambda: self._tasks.start_task(self.leave_page(page), key="leave"))
-        if group_of(route):
-            self._add_tabs(page, route)
+        self._add_tabs(page, route)
         self._pages.append(page)
         self._routes.append(route)
         self._stack.addWidget(page)
@@ -157,10 +157,10 @@ class PageNavigator(QObject):
         return page
 
     def _add_tabs(self, page: Page, route: Route) -> None:
-        tabs = PageTabs(route)
-        tabs.route_chosen.connect(lambda chosen: self._tasks.start_task(self._replace_page(page, chosen), key="leave"))
-        page.add_tabs(tabs)
-        self._tabs[page] = tabs
+        self._tabs[page] = build_tabs(route)
+        for bar in self._tabs[page]:
+            bar.route_chosen.connect(lambda chosen: self._tasks.start_task(self._replace_page(page, chosen), key="leave"))
+        page.add_tabs(self._tabs[page])
 
     async def leave_page(self, page: Page) -> None:
         """Close `page` and all pages above it, from the top down to the first one that objects."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
@@ -72,6 +72,7 @@ class Page(QFrame):
         self._redo_button.clicked.connect(self.undo_stack.redo)
         self.tabs_row = QHBoxLayout()
         self.tabs_row.setContentsMargins(SPACE_2, 0, SPACE_4, 0)
+        self.tabs_row.setSpacing(SPACE_4)
         self.body = QVBoxLayout()
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
@@ -148,9 +149,10 @@ class Page(QFrame):
         # An explicit minimum replaces that of the layout: a page that is too high would press two rows into the height of one.
         self._head.setMinimumHeight(max(HEAD_HEIGHT, self._head_column.minimumSize().height()))
 
-    def add_tabs(self, tabs: PageTabs) -> None:
-        """Show the tabs of the group to which the page belongs below the head."""
-        self.tabs_row.addWidget(tabs)
+    def add_tabs(self, bars: Sequence[PageTabs]) -> None:
+        """Show the tabs of the group to which the page belongs below the head, and beside them those of its sections."""
+        for stretch, bar in enumerate(bars):
+            self.tabs_row.addWidget(bar, stretch, Qt.AlignmentFlag.AlignVCenter)
 
     # For subclasses
 

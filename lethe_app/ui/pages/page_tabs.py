@@ -1,4 +1,6 @@
-"""Tabs below the head of pages that belong together: everything about memory, and everything in the background."""
+"""Tabs below the head of pages that belong together: everything about memory, and everything in the background. Pages that
+share a tab are its sections, with tabs of their own beside it.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +8,65 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, QSize, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QTabBar, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QPushButton, QTabBar
 
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.routes import PAGES, PageSpec, Route
 from lethe_app.ui.widgets.buttons import build_button
 
 
+def build_tabs(current: Route) -> list[PageTabs]:
+    """Create the tabs of the group of a page, and those of the sections that share its tab; empty if it has none."""
+    group = {spec.name: (_tab_title(spec), route_type()) for route_type, spec in _group_specs(current)}
+    mains = {spec.name: spec.section_of or spec.name for _route_type, spec in _group_specs(current)}
+    if not group:
+        return []
+    own = PAGES[type(current)].name
+    order = list(dict.fromkeys(mains.values()))
+    bars = [PageTabs("page_tabs", [group[name] for name in order], order.index(mains[own]))]
+    sections = [name for name in group if mains[name] == mains[own]]
+    if len(sections) > 1:
+        bars.append(PageTabs("page_sections", [group[name] for name in sections], sections.index(own)))
+    return bars
+
+
 def group_of(route: Route) -> Sequence[Route]:
-    """Return the routes of the tabs among which a route is; empty if its page has no tabs."""
+    """Return the routes of all pages of the group to which that of a route belongs; empty if it has no tabs."""
+    return [route_type() for route_type, _spec in _group_specs(route)]
+
+
+def _group_specs(route: Route) -> list[tuple[type[Route], PageSpec]]:
     group = PAGES[type(route)].tabs
-    return [route_type() for route_type, spec in PAGES.items() if group is not None and spec.tabs is group]
+    return [(route_type, spec) for route_type, spec in PAGES.items() if group is not None and spec.tabs is group]
+
+
+def _tab_title(spec: PageSpec) -> str:
+    translate = QCoreApplication.translate
+    return translate("PageTabs", spec.tab_title) if spec.tab_title else translate("Action", spec.title)
 
 
 class PageTabs(QTabBar):
-    """Tabs of a group of pages, with that of the page on display selected; those that do not fit are in a menu at the end."""
+    """Tabs that each lead to a page, with that of the page on display selected; those that do not fit are in a menu at the
+    end.
+    """
 
     route_chosen = Signal(object)
     """Emitted with the Route of another tab."""
 
-    def __init__(self, current: Route, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._routes = group_of(current)
-        self._current_index = next(index for index, tab in enumerate(self._routes) if type(tab) is type(current))
-        self.setObjectName("page_tabs")
+    def __init__(self, name: str, tabs: Sequence[tuple[str, Route]], current_index: int) -> None:
+        """Create the tabs; with titles and routes; `name` is the object name, by which they are styled."""
+        super().__init__()
+        self._routes = [route for _title, route in tabs]
+        self._current_index = current_index
+        self.setObjectName(name)
         self.setAccessibleName(QCoreApplication.translate("PageTabs", "Pages"))
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(False)
         self.more_button = self._build_more_button()
-        for route in self._routes:
-            self.addTab(_tab_title(PAGES[type(route)]))
+        for title, _route in tabs:
+            self.addTab(title)
         self.reset()
         self.currentChanged.connect(lambda index: self.route_chosen.emit(self._routes[index]))
 
@@ -68,6 +97,10 @@ class PageTabs(QTabBar):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_tabs()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_tabs()  # with the widths of the style, which is applied before a widget is shown first
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -103,8 +136,3 @@ class PageTabs(QTabBar):
         """Select the tab of the page on display again, after the page objected to being left."""
         with QSignalBlocker(self):
             self.setCurrentIndex(self._current_index)
-
-
-def _tab_title(spec: PageSpec) -> str:
-    translate = QCoreApplication.translate
-    return translate("PageTabs", spec.tab_title) if spec.tab_title else translate("Action", spec.title)

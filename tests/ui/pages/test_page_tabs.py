@@ -9,8 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.ui.core.routes import MemoriesRoute
-from lethe_app.ui.pages.page_tabs import PageTabs, group_of
+from lethe_app.ui.pages.page_tabs import PageTabs
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -38,7 +37,7 @@ async def test_every_tab_opens_its_page_and_esc_leads_back_to_the_conversation(t
     async with opened(tmp_path) as scene:
         scene.window.window_actions["memories"].trigger()
         titles = [tabs_of(scene).tabText(index) for index in range(tabs_of(scene).count())]
-        assert len(titles) == len(group_of(MemoriesRoute()))
+        assert titles == ["Memories", "Facts", "Conversations", "Notebooks", "Mind"]
 
         for title in titles:
             if title != shown_tab(scene):
@@ -47,6 +46,22 @@ async def test_every_tab_opens_its_page_and_esc_leads_back_to_the_conversation(t
         assert scene.page is not None
         QTest.keyClick(scene.page, Qt.Key.Key_Escape)
         await until(lambda: scene.page is None)
+
+
+async def test_pages_that_share_a_tab_are_its_sections(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        for action, tab, titles in (
+            ("irrelevant_memories", "Memories", ["Overview", "Memories", "Irrelevant"]),
+            ("documents", "Notebooks", ["Notebooks", "Documents"]),
+            ("dreams", "Mind", ["Mind", "Dreams"]),
+        ):
+            scene.window.window_actions[action].trigger()
+            await until(lambda tab=tab: scene.page is not None and shown_tab(scene) == tab)
+            _tabs, sections = scene.page.findChildren(PageTabs)
+            assert [sections.tabText(index) for index in range(sections.count())] == titles
+
+        QTest.mouseClick(sections, Qt.MouseButton.LeftButton, pos=sections.tabRect(0).center())
+        await until(lambda: scene.page is not None and scene.page.accessibleName() == "Mind")
 
 
 async def test_the_chosen_persona_is_kept_from_tab_to_tab(tmp_path: Path):
@@ -125,7 +140,7 @@ async def test_tabs_that_do_not_fit_are_in_a_menu(tmp_path: Path):
 
 async def test_no_gap_is_left_where_a_tab_has_no_room(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.window.resize(640, 480)
+        scene.window.resize(500, 480)
         scene.window.window_actions["documents"].trigger()
         tabs = tabs_of(scene)
         await until(tabs.more_button.isVisible)
