@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.ui.pages.irrelevant_memories.replies import ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QDialog
 

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
 
-from lethe_app.ui.pages.irrelevant_memories.replies import ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
