@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QDialog
 
@@ -23,6 +22,7 @@ from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
+from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog

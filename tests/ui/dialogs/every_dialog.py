@@ -14,7 +14,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
 
-from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
@@ -43,6 +42,7 @@ from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
+from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
