@@ -106,7 +106,7 @@ LONG_PATTERNS = 225
 LONG_WORD_LISTS = 70
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (31764, 3733, 424),
+    "ui": (31635, 3729, 424),
     "services": (15624, 1808, 303),
     "brain": (11815, 1134, 178),
     "storage": (4531, 638, 62),
