@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from lethe_app.brain.text.sentences import Sentence
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS
+
+_pattern = partial(table_pattern, "utterances")
 
 STORY_PREFIX = "In the story, "
 """Prefix of every report of an utterance or action in character."""
@@ -22,12 +26,6 @@ _CLAUSE_END = re.compile(r"[,;:，、；]\s*|\s+[-–—]+\s+")
 _OPENING_QUOTES = frozenset('"“«')
 _CLOSING_QUOTES = frozenset('"”»')
 _END_MARKS = (".", "!", "?", "…", "。", "！", "？", "؟", "।")
-_OPENER = re.compile(
-    r"^(?:(?:hey|hi|hello|hiya|oh|wow|whoa|ah|aww?|thanks|thank you|yeah|yep|yup|well|so|haha+|lol|btw|hallo|hola|salut)"
-    r"(?: (?!my)[A-Z]\w*)?[,!.]? ?[,!] )+",
-    re.IGNORECASE,
-)
-"""Greeting or filler before the content of a message."""
 
 
 _ASKED = re.compile(r'[^"]{1,60}? asked, "[^"]*"(?: and "[^"]*")*')
@@ -122,7 +120,7 @@ def shorten(text: str, max_length: int) -> str:
 def remove_opener(text: str) -> str:
     """Remove the greeting or filler at the beginning of the text."""
     text = _remove_unpaired_quote(text.strip())
-    remaining = _OPENER.sub("", text)
+    remaining = _pattern("opener").sub("", text)
     # The opener stays where hardly anything would be left of the message.
     return remaining[:1].upper() + remaining[1:] if remaining != text and len(remaining) > 12 else text
 

@@ -6,32 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.domain.chat import Role
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 from lethe_app.retrieval.query_terms import SPACELESS, WORD, fold
+
+_pattern = partial(table_pattern, "utterances")
 
 _NOT_SPEECH = re.compile(
     r"```[\s\S]*?(?:```|\Z)|^>.*$|https?://\S+|\*[^*\n]*\*+|(?<!\w)_[^_\n]+_(?!\w)|~~[^~\n]*~~|^\*.*$|<[^>\n]*>", re.MULTILINE
 )
 """Code, quoted lines, URLs, and actions between asterisks."""
-_TAG = re.compile(
-    r",\s*(?:(?:did|didn't|do|don't|have|haven't|can|can't|could|isn't|aren't|wasn't|weren't|would|wouldn't) (?:I|you|it|we|"
-    r"they)\b[^,.?!]{0,24}|you know|right|eh|ok|okay|huh|remember|yeah|no)\?(?=\s|$)",
-    re.IGNORECASE,
-)
-"""Tag questions: “I teach ceramics, did I tell you?” is a statement about ceramics."""
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
-_TITLE = re.compile(r"\b(?P<before>is|called|named|book|novel|film|movie|song|band|game|show) \"(?P<title>[^\"\n]{1,40})\"")
-_WORK = re.compile(
-    r"\"(?P<title>(?=[^\"\n]{2,50}\")(?:[A-Z0-9][\w'&:-]*|of|the|and|to|in|an?|for|on|at|de|la)(?: (?:[A-Z0-9][\w'&:-]*|of|"
-    r"the|and|to|in|an?|"
-    r"for|on|at|de|la)){0,7})\"(?! (?:he|she|I|they|said|says|asked)\b)"
-)
-"""Title in quotation marks: every content word has a capital and no punctuation mark ends it."""
 _QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
 _EMOJI = re.compile(
     r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])"
@@ -40,14 +30,6 @@ _EMOJI = re.compile(
 _UNUSUAL_CHARACTERS = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
 _NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
-_ABBREVIATED = re.compile(
-    r"(?:^|\s)(?:[Mm]rs?|[Mm]s|[Dd]r|St|[Pp]rof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z]|"
-    r"(?!U\.[SK]|D\.C|L\.A|N\.Y|T\.V|[AP]\.M)[A-Z]\.[A-Z])\.$"
-)
-_SMALL_BEGINNING = re.compile(
-    r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{2}\.)\s+(?=[a-z])|(?<=\d\.)\s+(?=(?:i|i'\w+|im|my|we|he|she|it|they)\b)"
-)
-"""Sentence boundaries before a lowercase letter, because many people type without capitals."""
 _HIRAGANA = re.compile("[\u3040-\u309f]{2}")
 MAX_SENTENCE_LENGTH = 400
 """Characters after which a sentence ends even at an abbreviation, so that a text made of abbreviations does not become one."""
@@ -58,11 +40,11 @@ def extract_sentences(message: str) -> tuple[str, ...]:
     """Return the sentences the speaker utters, each with its end mark, without actions, quotations, code and emoji."""
     text = _BOLD.sub(r"\1", correct_spelling(message))
     text = _NOT_SPEECH.sub("\n", text)
-    text = _TITLE.sub(r"\g<before> \g<title>", text)
-    text = _WORK.sub(r"\g<title>", text)
+    text = _pattern("title").sub(r"\g<before> \g<title>", text)
+    text = _pattern("work").sub(r"\g<title>", text)
     text = _UNUSUAL_CHARACTERS.sub(" ", _EMOJI.sub("\n", _QUOTED.sub("\n", text)))
     parts: list[str] = []
-    text = _TAG.sub(".", text)
+    text = _pattern("tag").sub(".", text)
     for part in filter(None, map(str.strip, (piece for piece in _END.split(text) if piece))):
         if parts and _NOT_AN_END.search(parts[-1]):
             parts[-1] += " " + part
@@ -111,9 +93,9 @@ def normalized_words(text: str) -> tuple[str, ...]:
 def split_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text, each on one line. An abbreviation does not end a sentence."""
     pending = ""
-    for piece in (part for end in SENTENCE_END.split(text) for part in _SMALL_BEGINNING.split(end)):
+    for piece in (part for end in SENTENCE_END.split(text) for part in _pattern("small_beginning").split(end)):
         pending = " ".join(f"{pending} {piece}".split())
-        if len(pending) > MAX_SENTENCE_LENGTH or not _ABBREVIATED.search(pending[-8:]):
+        if len(pending) > MAX_SENTENCE_LENGTH or not _pattern("abbreviated").search(pending[-8:]):
             if pending:
                 yield pending
             pending = ""
