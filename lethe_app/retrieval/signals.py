@@ -172,7 +172,7 @@ def _time_signals(columns: ColumnSnapshot, features: PassageFeatures, time_refer
     rank = np.argsort(np.argsort(day, kind="stable"), kind="stable").astype(np.float32)
     fits = (
         {ordinal: time_reference.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())}
-        if time_reference.spans
+        if time_reference.times
         else {}
     )
     return {

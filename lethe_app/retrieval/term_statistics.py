@@ -165,7 +165,7 @@ def _count_frequencies(columns: ColumnSnapshot, found: Rows, first_listed: int |
 def _rows_in_time(columns: ColumnSnapshot, time_reference: TimeReference) -> list[Rows]:
     """Return rows of the time that is named: best-fitting days, first days, last days."""
     found: list[Rows] = []
-    if time_reference.spans:
+    if time_reference.times:
         first = int(columns.day.min())
         days = np.flatnonzero(np.bincount(columns.day - first))
         fit = np.zeros(int(days[-1]) + 1, np.float32)

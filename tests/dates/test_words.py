@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from lethe_app.brain.dates.future import parse_future_date
-from lethe_app.brain.dates.past_times import find_past_times
 from lethe_app.brain.dates.resolve import resolve_dates
+from lethe_app.dates.expressions import find_past_times
 from lethe_app.dates.words import day_number, month_number, parse_count, weekday_number
 from lethe_app.retrieval.time_expressions import parse_time
 
@@ -18,11 +18,11 @@ NOW = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)
 
 @pytest.mark.parametrize("month", ["September", "sep", "Sept"])
 def test_a_short_month_is_the_same_day_in_a_search_a_request_and_a_reminder(month: str):
-    (searched,) = parse_time(f"on 3 {month} 2026", TODAY).spans
+    (searched,) = parse_time(f"on 3 {month} 2026", TODAY).times
     (requested,) = find_past_times(f"on 3 {month.lower()} 2026", TODAY)
     reminder = parse_future_date(f"3 {month}", NOW)
 
-    assert searched.first == searched.last == date(2026, 9, 3)
+    assert searched.ranges == ((date(2026, 9, 3), date(2026, 9, 3)),)
     assert requested.ranges == ((date(2026, 9, 3), date(2026, 9, 3)),)
     assert reminder is not None
     assert reminder.day == date(2027, 9, 3)

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
+from lethe_app.dates.expressions import find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.retrieval.query_terms import WORD, fold
-from lethe_app.retrieval.time_expressions import parse_time
 
 MIN_WORD_SHARE = 0.75
 """Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""
@@ -228,7 +228,9 @@ def _words_without_subject(fact: ExtractedFact) -> frozenset[str]:
 
 def _is_dated(fact: ExtractedFact) -> bool:
     """Return whether the numbers of a fact may be a day or year, so that another number means another event."""
-    return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(parse_time(fact.fact, fact.last_seen.date()).spans)
+    if fact.kind in {FactKind.EVENT, FactKind.PLAN}:
+        return True
+    return any(time.is_calendar_date for time in find_times(fact.fact, fact.last_seen.date()))
 
 
 def _differ_in_negation(one: str, other: str) -> bool:

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.facts.comparison import is_same_attribute
+from lethe_app.dates.expressions import TimeExpression, find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.retrieval.time_expressions import DaySpan, parse_time
 
 UNDATED_PLAN_DAYS = 60
 """Days after which a plan without a date counts as a past event."""
@@ -132,15 +132,11 @@ def _drop_contradicted(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
 
 def _is_over(plan: ExtractedFact, now: datetime) -> bool:
     said_on = plan.last_seen.astimezone().date()
-    days = [_last_day(span, said_on) for span in parse_time(plan.fact, said_on).spans]
+    days = [_last_day(time, said_on) for time in find_times(plan.fact, said_on) if time.is_calendar_date]
     return max(days) < now.astimezone().date() if days else days_since(plan.last_seen, now) > UNDATED_PLAN_DAYS
 
 
-def _last_day(span: DaySpan, said_on: date) -> date:
-    """Return the last day of a span; for a span without a year, its first occurrence after the fact was said."""
-    if not span.any_year:
-        return span.last
-    # 29 February does not exist in most years.
-    day = min(span.last.day, 28) if span.last.month == 2 else span.last.day
-    last = span.last.replace(year=said_on.year, day=day)
-    return last if last >= said_on else last.replace(year=said_on.year + 1)
+def _last_day(time: TimeExpression, said_on: date) -> date:
+    """Return the last day of a time: for one without a year, of its first occurrence after the fact was said."""
+    last_days = [last for _first, last in time.ranges]
+    return min((day for day in last_days if day >= said_on), default=max(last_days))

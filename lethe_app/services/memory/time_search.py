@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from lethe_app.brain.dates.arithmetic import local_date
-from lethe_app.brain.dates.past_times import PastTime
 from lethe_app.brain.recall.time_requests import TimelineEnd, TimeRequest, find_time_request
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import to_utterances
+from lethe_app.dates.expressions import TimeExpression
 from lethe_app.dates.ranges import Range
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary
 from lethe_app.domain.clock import spell_date, spell_day
@@ -115,7 +115,7 @@ class TimeSearch:
         return _ChosenSessions(tuple(_sort_sessions(request, on_topic, days)), days, leads)
 
     async def _select_sessions_at(
-        self, time: PastTime, sessions: Sequence[SessionSummary]
+        self, time: TimeExpression, sessions: Sequence[SessionSummary]
     ) -> tuple[Range, list[SessionSummary]]:
         """Return the likeliest days of a time that have sessions, and those sessions."""
         for days in time.ranges:

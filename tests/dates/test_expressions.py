@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.dates.past_times import find_past_times
+from lethe_app.dates.expressions import find_past_times
 from tests.brain.memories import quick
 
 TODAY = date(2026, 11, 20)  # a Friday
