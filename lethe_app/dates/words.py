@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 
 from lethe_app.domain import clock
 
@@ -34,37 +33,8 @@ UNIT_DAYS = {"day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
 """Length of each unit in days, for counts such as “three weeks ago”."""
 
 
-def alternatives(words: Iterable[str]) -> str:
-    """Return the alternation of a regular expression, longer words first, so that “an” is not matched as “a”."""
-    return "|".join(sorted(words, key=len, reverse=True))
-
-
 MONTH = "|".join(MONTHS)
-# The three-letter form of “may” is “may” itself.
-SHORT_MONTH = "|".join(month[:3] for month in MONTHS if month != "may") + "|sept"
-ANY_MONTH = f"{MONTH}|{SHORT_MONTH}"
 WEEKDAY = "|".join(WEEKDAYS)
-SHORT_WEEKDAY = "mon|tues|tue|weds|wed|thurs|thur|thu|fri|sat|sun"
-"""Short forms; “sat” and “sun” are also other words, so a pattern needs something before them, such as “on”."""
-ANY_WEEKDAY = f"{WEEKDAY}|{SHORT_WEEKDAY}"
-SEASON = "|".join(SEASONS)
-ORDINAL = alternatives(ORDINALS)
-YEAR = r"(?:19|20)\d\d"
-_DAY_GROUP = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR_GROUP = rf"(?:,? (?P<year>{YEAR}))?"
-DAY_AND_MONTH = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{_DAY_GROUP}(?: of)? (?P<month>{ANY_MONTH})\b\.?{_YEAR_GROUP}",
-        rf"\b(?P<month>{ANY_MONTH})\b\.? {_DAY_GROUP}\b{_YEAR_GROUP}",
-    )
-)
-"""Patterns of a day with the name of its month, “24 December” and “December 24th”, each with or without a year."""
-
-
-def count_pattern(digits: int, words: Mapping[str, int] = NUMBERS) -> str:
-    """Return the alternation that matches a count of up to `digits` digits or one of the number words."""
-    return rf"\d{{1,{digits}}}|{alternatives(words)}"
 
 
 def parse_count(text: str) -> int:

@@ -9,7 +9,8 @@ from datetime import date, timedelta
 from functools import partial
 
 from lethe_app.dates.ranges import month_from, weekday_in_week
-from lethe_app.dates.words import MONTHS, ORDINALS, parse_count, weekday_number
+from lethe_app.dates.words import ORDINALS, parse_count, weekday_number
+from lethe_app.domain.clock import MONTHS
 from lethe_app.language_tables import table_pattern
 
 _FRIDAY = 4
@@ -67,7 +68,7 @@ def _merge_times(words: dict[str, str | None], unit: str, today: date) -> str | 
         month_day = words["month_day"] or ""
         return f"{'on' if month_day else 'in'} {month_day}{(words['month'] or '').capitalize()} {year}"
     if number := words.get("number"):
-        return _format_day(month_from(today, step).replace(day=int(number)), "")
+        return format_day(month_from(today, step).replace(day=int(number)))
     weekday = weekday_number(words["full"] or words["bare"] or "")
     if words["day"]:
         day = today + timedelta(_DAY_OFFSETS.get(words["day"].lower(), 0))
@@ -77,8 +78,14 @@ def _merge_times(words: dict[str, str | None], unit: str, today: date) -> str | 
         step = -parse_count(words["weeks_ago"]) if words["weeks_ago"] else step
         day = weekday_in_week(today, weekday, step)
         is_contradiction = unit == "weekend" and weekday < _FRIDAY
-    return None if is_contradiction else _format_day(day, (words["part"] or words["bare_part"] or "").strip())
+    return None if is_contradiction else format_day(day, (words["part"] or words["bare_part"] or "").strip())
 
 
-def _format_day(day: date, part: str) -> str:
-    return f"on {f'the {part} of ' if part else ''}{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+def format_day(day: date, part: str = "") -> str:
+    """Return a date with its preposition: “on 8 May 2023”, “on the evening of 8 May 2023”."""
+    return f"on {f'the {part} of ' if part else ''}{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def format_month(day: date) -> str:
+    """Return the month of a day with its preposition: “in May 2023”."""
+    return f"in {MONTHS[day.month - 1]} {day.year}"

@@ -7,56 +7,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import cache, partial
 
-from lethe_app.brain.dates.double_dates import reconcile_times
-from lethe_app.brain.vocabulary.verbs import PAST_FORMS
+from lethe_app.brain.dates.double_dates import format_day, format_month, reconcile_times
 from lethe_app.dates.ranges import last_weekday, month_from, next_weekday, weekday_in_week
-from lethe_app.dates.words import ANY_WEEKDAY, MONTH, MONTHS, SEASON, SEASONS, parse_count, weekday_number
-from lethe_app.language_tables import word_class
+from lethe_app.dates.words import MONTHS, SEASONS, parse_count, weekday_number
+from lethe_app.language_tables import LazySet, compose, load_table, load_words, table_pattern
 
-_COUNT = f"(?P<count>{word_class('EXACT_COUNT')})"
-_PART = r"(?P<part> morning| afternoon| evening| night)?"
-# The excluded verbs are ambiguous: hurt, hit and cut are also present forms, and got, split and sold also participles, which
-# the pattern below accepts only without an auxiliary.
-_PAST_VERBS = "|".join(sorted(PAST_FORMS - {"hurt", "hit", "cut", "got", "split", "sold"}))
-_PAST = re.compile(
-    rf"\b(?:(?:{_PAST_VERBS})|did|was|had|died|(?<!'ve )(?<!have )(?<!has )(?<!'s )(?:got|split|sold|quit|fell|"
-    r"flew|signed up|registered|enrolled|decided|promised|agreed|arranged|hired)|began|"
-    r"(?!scheduled|booked|supposed|planned|invited|allowed|married|retired(?! (?:from|in|last|this|at|after|early|when))|need|"
-    r"feed|wicked|signed up|registered|enrolled|"
-    r"decided|"
-    r"promised|agreed|arranged|hired)[a-z]{3,}ed)\b",
-    re.IGNORECASE,
-)
-_CLAUSE_END = re.compile(
-    r"[.;:!?…]|,? (?:and|but|so|because|since|though|although|while)(?= (?:I|I'm|I've|I'll|we|we're|my|our|he|she|they|it|it's|"
-    r"the|now)\b)|, (?=(?:I|I'm|I've|I'll|we|we're|my|our|he|she|they|it|it's)\b)",
-    re.IGNORECASE,
-)
-_ANY_TIME = re.compile(
-    rf"\d|\b(?:yesterday|today|tonight|tomorrow|ago|days?|weeks?|weekend|months?|years?|night|morning|afternoon|evening|"
-    rf"first|second|third|"
-    rf"[a-z]+th|{SEASON}|{MONTH}|{ANY_WEEKDAY})\b",
-    re.IGNORECASE,
-)
-"""Pre-check: a sentence without a match contains no date to resolve."""
-_FUTURE = re.compile(
-    r"(?:\b(?:got|have|has) (?:got )?(?:an?|my|our|his|her) (?:\w+ ){0,2}(?:interview|exam|test|appointment|meeting|scan|"
-    r"check-?up|date|viva|audition|"
-    r"hearing)\b|"
-    r"\b(?:will|going to|wanted to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b|"
-    rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:(?:on|in) (?:the )?(?:\d|(?:{ANY_WEEKDAY}|{MONTH})\b)|"
-    r"(?:the )?\d{1,2}(?:st|nd|rd|th)\b(?! (?:birthday|anniversary|time|of|year|grade|floor)))|"
-    rf"\b\d+ (?:days?|weeks?|months?|years?) (?:clean|sober|old|married|together|in)?,? ?(?:on|this) (?:{ANY_WEEKDAY})\b",
-    re.IGNORECASE,
-)
-
-_DOUBLED_PREPOSITION = re.compile(r"\b(?P<before>by|until|till|since|from|before|after|for) on (?=\d)", re.IGNORECASE)
-"""Doubled preposition after a replacement: “by tomorrow” becomes “by on 9 May 2023”."""
-_UNMARKED_PAST = re.compile(
-    r"\b(?:[Mm]y \w+|[Hh]e|[Ss]he|[A-Z][a-z]+) (?:put|read|set|cut|hit|hurt|let|quit|shut|cost|bet|split|spread)\b"
-)
-"""Verbs with identical present and past forms; after a third-person singular subject the missing “s” marks the past."""
+_pattern = partial(table_pattern, "resolve")
+_Writer = Callable[[re.Match[str], date, bool], str]
+"""Function from a match, today and whether its clause is in the past to the date that replaces it."""
 
 
 def resolve_dates(sentence: str, today: date, *, event: bool = False) -> str:
@@ -66,7 +26,7 @@ def resolve_dates(sentence: str, today: date, *, event: bool = False) -> str:
     clause. Vague expressions such as “recently” are kept, and a sentence whose time expressions contradict each other is
     returned unchanged.
     """
-    if not _ANY_TIME.search(sentence):
+    if not _pattern("any_time").search(sentence):
         return sentence
     try:
         reconciled = reconcile_times(sentence, today)
@@ -75,67 +35,67 @@ def resolve_dates(sentence: str, today: date, *, event: bool = False) -> str:
     if reconciled is None:
         return sentence
     sentence = reconciled
-    for pattern, worded in _RULES:
-        sentence = pattern.sub(lambda found, worded=worded: _replace_safely(worded, found, today), sentence)  # type: ignore[misc]
-    sentence = _DOUBLED_PREPOSITION.sub(r"\g<before> ", sentence)
+    for pattern, write in _rules():
+        sentence = pattern.sub(partial(_replace_safely, write, today), sentence)
+    sentence = _pattern("doubled_preposition").sub(r"\g<before> ", sentence)
     return _add_years(sentence, today) if event else sentence
 
 
 def is_past_tense(sentence: str) -> bool:
     """Return whether a sentence is in the past tense and mentions nothing that is still to come."""
-    return bool(_PAST.search(sentence) or _UNMARKED_PAST.search(sentence)) and not _FUTURE.search(sentence)
+    if _pattern("future").search(sentence):
+        return False
+    return bool(_past_verb().search(sentence) or _pattern("unmarked_past").search(sentence))
 
 
 def format_date(day: date) -> str:
     """Return a date as text, such as “8 May 2023”."""
-    return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+    return format_day(day).removeprefix("on ")
 
 
-def _format_month(first: date) -> str:
-    return f"in {MONTHS[first.month - 1].capitalize()} {first.year}"
+@cache
+def _past_verb() -> re.Pattern[str]:
+    """Return the pattern of a verb in the past: hurt, hit and cut are also present forms, and got, split and sold also
+    participles, which the table accepts only without an auxiliary.
+    """
+    verbs = "|".join(sorted(load_words("past_forms") - {"hurt", "hit", "cut", "got", "split", "sold"}))
+    return re.compile(compose(load_table("resolve")["past"]).replace("{past_verbs}", verbs), re.IGNORECASE)
 
 
-_SUBJECT_VERB = re.compile(r"\b(?:I|we|they)(?: (?:also|then|only|just|all|both))? (?P<verb>[a-z]+)\b", re.IGNORECASE)
-_SAME_IN_PAST = frozenset("put cut read set hit let shut hurt cost quit split bet burst spread beat cast fit".split())  # noqa: SIM905
-_NO_VERBS = frozenset("and or but on in at the with for to of not never really".split())  # noqa: SIM905
-_NO_PRESENT = PAST_FORMS | _SAME_IN_PAST | _NO_VERBS
-"""Words after a subject that do not show the present: verbs whose past is spelled alike, and what is no verb."""
+_NO_PRESENT = LazySet(lambda: load_words("past_forms") | load_words("no_present_verbs"))
+"""Words after a subject that do not show the present."""
 
 
 def _is_past(match: re.Match[str]) -> bool:
     """Return whether the clause of a time expression is in the past tense; a clause without tense takes that of the whole
     sentence.
     """
-    before = [end.end() for end in _CLAUSE_END.finditer(match.string, 0, match.start())]
-    after = _CLAUSE_END.search(match.string, match.end())
+    before = [end.end() for end in _pattern("clause_end").finditer(match.string, 0, match.start())]
+    after = _pattern("clause_end").search(match.string, match.end())
     clause = match.string[before[-1] if before else 0 : after.start() if after else None]
-    if _PAST.search(clause) or _UNMARKED_PAST.search(clause) or _FUTURE.search(clause):
+    if _past_verb().search(clause) or _pattern("unmarked_past").search(clause) or _pattern("future").search(clause):
         return is_past_tense(clause)
     # “We bury him on Monday.” is to come, whatever the sentence before it tells.
-    verbs = {one["verb"].lower() for one in _SUBJECT_VERB.finditer(clause)}
+    verbs = {one["verb"].lower() for one in _pattern("subject_verb").finditer(clause)}
     is_present = any(not verb.endswith("ed") for verb in verbs - _NO_PRESENT)
     return not is_present and is_past_tense(match.string)
 
 
-def _replace_safely(render: Callable[[re.Match[str], date, bool], str], match: re.Match[str], today: date) -> str:
+def _replace_safely(write: _Writer, today: date, match: re.Match[str]) -> str:
     """Return the replacement for a match, or its original text if the date is invalid or lies outside the calendar."""
     try:
-        return render(match, today, _is_past(match))
+        return write(match, today, _is_past(match))
     except (OverflowError, ValueError):
         return match[0]
 
 
 def _replace_day_words(match: re.Match[str], today: date, _past: bool) -> str:
-    what = match["what"].lower()
-    days = {"yesterday": -1, "last night": -1, "the day before yesterday": -2, "the other day": 0, "tomorrow": 1,
-            "the day after tomorrow": 2}.get(what, 0)  # fmt: skip
-    part = (match["part"] or "").strip() or {"last night": "evening", "tonight": "evening"}.get(what, "")
-    part = part or (what.removeprefix("this ") if what.startswith("this ") else "")
-    return f"on {f'the {part} of ' if part else ''}{format_date(today + timedelta(days))}"
+    days, *parts = load_table("resolve")["day_words"][match["what"].lower()]
+    return format_day(today + timedelta(days), (match["part"] or "").strip() or "".join(parts))
 
 
 def _replace_weekday(match: re.Match[str], today: date, past: bool) -> str:
-    if not match["which"] and _HABITUAL.search(match.string):
+    if not match["which"] and _pattern("habitual").search(match.string):
         return match[0]
     number = weekday_number(match["day"])
     which = (match["which"] or "").lower()
@@ -145,8 +105,7 @@ def _replace_weekday(match: re.Match[str], today: date, past: bool) -> str:
         day = weekday_in_week(today, number, 1)
     else:
         day = next_weekday(today, number)
-    part = (match["part"] or "").strip()
-    return f"on {f'the {part} of ' if part else ''}{format_date(day)}"
+    return format_day(day, (match["part"] or "").strip())
 
 
 def _replace_weekday_bound(match: re.Match[str], today: date, past: bool) -> str:
@@ -157,7 +116,7 @@ def _replace_weekday_bound(match: re.Match[str], today: date, past: bool) -> str
 
 def _replace_weekday_week(match: re.Match[str], today: date, _past: bool) -> str:
     """Return the replacement for “Friday week”, a week after the coming Friday."""
-    return f"on {format_date(next_weekday(today, weekday_number(match['day'])) + timedelta(days=7))}"
+    return format_day(next_weekday(today, weekday_number(match["day"])) + timedelta(days=7))
 
 
 def _replace_period(match: re.Match[str], today: date, past: bool) -> str:
@@ -181,15 +140,11 @@ def _format_period(match: re.Match[str], today: date, past: bool) -> str:
     if what == "year":
         return f"in {today.year + step}"
     if what == "month":
-        return _format_month(month_from(today, step))
+        return format_month(month_from(today, step))
     if what in SEASONS:
-        has_begun = today.month >= SEASONS[what]
-        if step == 0 and not past and today.month > SEASONS[what] + 2:
-            step = 1
-        year = today.year + {-1: 0 if has_begun and today.month > SEASONS[what] + 2 else -1, 1: 1 if has_begun else 0}.get(
-            step, 0
-        )
-        return f"in the {what} of {year}"
+        has_begun, is_over = today.month >= SEASONS[what], today.month > SEASONS[what] + 2
+        is_next = step > 0 or (step == 0 and is_over and not past)
+        return f"in the {what} of {today.year + (is_next and has_begun) - (step < 0 and not is_over)}"
     return f"in {what.capitalize()} {_year_of(MONTHS.index(what) + 1, today, step < 0 or (past and step == 0))}"
 
 
@@ -202,16 +157,16 @@ def _replace_offset(match: re.Match[str], today: date, past: bool) -> str:
     if unit == "year":
         return f"in {today.year + sign * number}"
     if unit == "month":
-        return _format_month(month_from(today, sign * number))
+        return format_month(month_from(today, sign * number))
     day = today + timedelta(sign * number * (7 if unit == "week" else 1))
-    return f"{'around' if unit == 'week' else 'on'} {format_date(day)}"
+    return f"around {format_date(day)}" if unit == "week" else format_day(day)
 
 
 def _replace_day_of_month(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for “on the 12th”: in this month, the next one or the last one, by the tense."""
     number = int(match["day"])
     step = -1 if past and number > today.day else 1 if not past and number < today.day else 0
-    return f"on {format_date(month_from(today, step).replace(day=number))}"
+    return format_day(month_from(today, step).replace(day=number))
 
 
 def _replace_years_ago_in(match: re.Match[str], today: date, _past: bool) -> str:
@@ -228,77 +183,9 @@ def _replace_vague_offset(match: re.Match[str], today: date, _past: bool) -> str
     return f"{count} {match['unit'].lower()}s before {when}"
 
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]], ...] = (
-    (
-        re.compile(
-            rf"\b{_COUNT} years ago (?:in |this |last |next |come )?(?:the )?(?P<what>{SEASON}|{MONTH})\b",
-            re.IGNORECASE,
-        ),
-        _replace_years_ago_in,
-    ),
-    (re.compile(rf"\b(?:on )?(?P<day>{ANY_WEEKDAY}) week\b", re.IGNORECASE), _replace_weekday_week),
-    (
-        re.compile(
-            r"\b(?P<what>the day before yesterday|the day after tomorrow|yesterday|last night|tonight|tomorrow|today|"
-            rf"this (?:morning|afternoon|evening))\b{_PART}",
-            re.IGNORECASE,
-        ),
-        _replace_day_words,
-    ),
-    (
-        re.compile(
-            rf"\b(?:(?:on )?(?P<which>next|last|this(?: coming)?) |on )(?P<day>{ANY_WEEKDAY})\b"
-            rf"(?!s| and \w+day| \d| (?:of|in) (?:the|every|each) | (?:morning|afternoon|evening|night)s){_PART}",
-            re.IGNORECASE,
-        ),
-        _replace_weekday,
-    ),
-    (
-        re.compile(
-            rf"\b(?:in |on |at )?(?:the )?(?P<which>last|next|this) (?P<what>weekend|week|month|year|{SEASON}|"
-            rf"{MONTH})\b",
-            re.IGNORECASE,
-        ),
-        _replace_period,
-    ),
-    (
-        re.compile(
-            rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?"
-            rf"(?P<day>{ANY_WEEKDAY})\b(?!s| to| and| \d){_PART}"
-        ),
-        _replace_weekday_bound,
-    ),
-    (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _replace_offset),
-    (re.compile(r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z])"), _replace_day_of_month),
-    (
-        re.compile(
-            r"\b(?P<count>a few|few|a couple(?: of)?|couple(?: of)?|several|some|many) (?P<unit>day|week|month|year)s "
-            r"ago\b",
-            re.IGNORECASE,
-        ),
-        _replace_vague_offset,
-    ),
-    (
-        re.compile(
-            rf"(?<!time )(?<!once )(?<!twice )\bin (?:about |around )?{_COUNT} (?P<unit>day|week|month|"
-            rf"year)s?(?: time)?\b(?!')",
-            re.IGNORECASE,
-        ),
-        _replace_offset,
-    ),
-)
-
-_MONTH_WITHOUT_YEAR = re.compile(
-    rf"\b(?P<lead>(?:in|on|by|until|from|since|at the end of|early|late|to) (?:the )?)?(?P<day>\d{{1,2}}(?:st|nd|rd|"
-    rf"th)? (?:of )?)?(?P<month>{MONTH})\b(?! \d|,? (?:19|20)\d\d)",
-    re.IGNORECASE,
-)
-
 _BEFORE_PERIOD = re.compile(r"\b(?:from|until|till|since|by|of|for) \Z", re.IGNORECASE)
-_HABITUAL = re.compile(r"\b(?:usually|always|normally|mostly|hobby|most weeks|as a rule)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:19|20)\d\d,? (?:on )?(?:the )?\Z")
 """Year before the date, as in “1989, the second of May”."""
-_SEASON = re.compile(rf"\bin (?:the )?(?P<what>{SEASON})\b(?! of| \d)", re.IGNORECASE)
 
 
 def _add_years(sentence: str, today: date) -> str:
@@ -316,7 +203,7 @@ def _add_years(sentence: str, today: date) -> str:
         what = match["what"].lower()
         return f"in the {what} of {_year_of(SEASONS[what], today, _is_past(match))}"
 
-    return _SEASON.sub(add_year_to_season, _MONTH_WITHOUT_YEAR.sub(add_year_to_month, sentence))
+    return _pattern("season").sub(add_year_to_season, _pattern("month_without_year").sub(add_year_to_month, sentence))
 
 
 def _year_of(month: int, today: date, past: bool) -> int:
@@ -332,3 +219,21 @@ RELATIVE_TIME = re.compile(
     re.IGNORECASE,
 )
 """Time expressions whose meaning depends on the day on which they are read."""
+_WRITERS: dict[str, _Writer] = {
+    "years_ago_in": _replace_years_ago_in,
+    "weekday_week": _replace_weekday_week,
+    "day_words": _replace_day_words,
+    "weekday": _replace_weekday,
+    "period": _replace_period,
+    "weekday_bound": _replace_weekday_bound,
+    "offset": _replace_offset,
+    "day_of_month": _replace_day_of_month,
+    "vague_offset": _replace_vague_offset,
+}
+
+
+@cache
+def _rules() -> tuple[tuple[re.Pattern[str], _Writer], ...]:
+    """Return patterns of relative times and what writes them as dates."""
+    rows = load_table("resolve")["relative"]
+    return tuple((re.compile(compose(row["find"]), re.IGNORECASE), _WRITERS[row["writer"]]) for row in rows)

@@ -13,6 +13,7 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.words import COUNTS, MONTHS, WEEKDAYS
 from lethe_app.domain.web import PageText, sanitized
+from lethe_app.language_tables import lazy_words
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 MAX_SENTENCES, MAX_SENTENCES_PER_PAGE = 5, 2
@@ -37,7 +38,7 @@ _CITATION = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
 """Source number after a statement."""
 _ESCAPED_CHARACTERS = str.maketrans('“”"{}', "‘’’()")
 _NAME_LIKE_WORD = re.compile(r"[^\W\d_][\w’'-]*")
-_VERBS_AFTER_NAME = frozenset("is was were are has had will would can could did does became lived died wrote built".split())  # noqa: SIM905
+_VERBS_AFTER_NAME = lazy_words("verbs_after_name")
 """Words that make the capitalised first word before them most likely a name."""
 _COUNTS = {word: str(number) for number, word in enumerate(COUNTS, 1) if number > 2}
 """Spelled-out numbers as digits; “one” and “two” are left out because they often are no counts."""

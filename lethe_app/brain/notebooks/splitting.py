@@ -11,6 +11,7 @@ from math import ceil
 from lethe_app.brain.notebooks.document import MAX_TITLE_LENGTH, Notebook, NotebookLine, render_new_notebook, to_single_line
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.clock import MONTHS
+from lethe_app.language_tables import lazy_words
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
 MIN_LINES = 3
@@ -21,7 +22,7 @@ FILL_LIMIT = 0.7
 """Maximum length of a part as a fraction of the allowed length, so that it can grow again."""
 GENERAL_SUFFIX = "in general"
 """Title suffix of the lines that the model assigned to no part."""
-_UNSUITABLE_WORDS = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
+_UNSUITABLE_WORDS = lazy_words("no_part_titles")
 """Words that occur in nearly every fact and are therefore not used as titles."""
 Similarity = Callable[[int, int], float]
 """Function that returns the similarity (0 to 1) of two lines by their indices."""
@@ -143,7 +144,8 @@ def _group_subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list
 
 def _title_words(text: str, without: Collection[str]) -> set[str]:
     """Return the folded words of a line that may serve as a title."""
-    words = [word for word in split_words(text) if len(word) > 3 and fold(word) not in EVERYDAY_WORDS | _UNSUITABLE_WORDS]
+    unsuitable = EVERYDAY_WORDS | _UNSUITABLE_WORDS
+    words = [word for word in split_words(text) if len(word) > 3 and fold(word) not in unsuitable]
     return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
 
 

@@ -11,14 +11,10 @@ from pathlib import Path
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.language_tables import lazy_words
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
-UNSUITABLE_TITLE_WORDS = frozenset(
-    """
-    loves hates owns likes prefers wants lives enjoys keeps uses makes takes love hate like prefer want live enjoy keep use make
-    take feels thinks says plans works works called named always never often every today tomorrow yesterday week month year
-    """.split()  # noqa: SIM905 - a list of fifty quoted words cannot be read
-)
+UNSUITABLE_TITLE_WORDS = lazy_words("no_notebook_titles")
 """Words that occur in nearly every fact and are therefore not used as titles."""
 MIN_TITLE_SHARE = 2 / 3
 """Minimum share of texts for a title made of two subjects or a person."""
@@ -122,13 +118,14 @@ def load_subjects(folders: Sequence[Path]) -> SubjectStems:
 def _most_shared_word(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
     """Return the word that occurs in most texts, in its shortest spelling, and the number of these texts."""
     known = frozenset(root for name in names for root in content_words(name))
+    unsuitable = EVERYDAY_WORDS | UNSUITABLE_TITLE_WORDS
     spelled: dict[str, str] = {}
     counts = Counter[str]()
     for text in texts:
         roots: set[str] = set()
         for word in split_words(text):
             (*found,) = content_words(word)
-            if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY_WORDS | UNSUITABLE_TITLE_WORDS:
+            if len(word) > 3 and found and found[0] not in known and fold(word) not in unsuitable:
                 plain = word if len(word) < len(spelled.get(found[0], word + "x")) else spelled[found[0]]
                 spelled[found[0]] = plain
                 roots.add(found[0])

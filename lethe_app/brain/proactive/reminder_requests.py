@@ -9,38 +9,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 
 from lethe_app.brain.dates.future import FutureDate, parse_future_date
-from lethe_app.brain.recall.explicit_requests import MAX_CHARACTERS, OPENING_WORDS
-from lethe_app.dates.words import ANY_WEEKDAY, MONTH, NUMBERS, alternatives
+from lethe_app.brain.recall.explicit_requests import MAX_CHARACTERS, strip_opening_words
+from lethe_app.language_tables import table_pattern
+
+_pattern = partial(table_pattern, "reminder_requests")
 
 _NOT_MEANT = re.compile(r"\*[^*\n]*\*|“[^”\n]*”|\"[^\"\n]*\"|^>.*$", re.MULTILINE)
 """Actions of a roleplay and quoted speech: what is said in them is no request to the program."""
 _SENTENCE = re.compile(r"[^\n.?!…]+(?:[.](?=\S)[^\n.?!…]*)*")
 """A sentence; a full stop within a word, as in “9.30” or “a.m”, does not end it."""
-_REQUEST = re.compile(
-    r"(?:(?:please|pls|kindly|just) )*"
-    r"(?:(?:can|could|would|will) (?:you|u) (?:please |maybe |kindly )*"
-    r"|(?:I(?:'d| would)? (?:need|want|like) you to|make sure (?:that )?(?:you|to)|don'?t forget to"
-    r"|(?:and |also )*remember to) )?"
-    r"(?:remind me (?!(?:again )?(?:what|who|whom|whose|where|when|why|how|which)\b|again\b)"
-    r"|don'?t let me forget (?!(?:what|who|where|when|why|how)\b)"
-    r"|set (?:me )?(?:a|another) reminder (?:for me )?)(?P<rest>.+)",
-    re.IGNORECASE,
-)
 _LINK = re.compile(r"(?:to|that|about|of|for)\s+", re.IGNORECASE)
 """Words between the request, or the time, and what the reminder is about."""
-_TIME_LINK = re.compile(
-    r"(?:(?:^|[\s,]+)(?:on|at|in|by|for|around|about|the|this|next|coming|and|then|please|ok|okay|thanks|thank you))+$",
-    re.IGNORECASE,
-)
-_ONLY_TIME = re.compile(
-    rf"(?:(?:on|at|in|by|the|this|next|every|each|of|and|half|an?|{alternatives(NUMBERS)}|{ANY_WEEKDAY}|{MONTH}|to(?:day|morrow|night)|"
-    r"morning|afternoon|evening|night|noon|midnight|o'clock|(?:day|week|month|year|hour|hr|minute|min)s?|[ap]\.?m|"
-    r"\d[\d:.-]*(?:[ap]m|st|nd|rd|th)?)\W*)+",
-    re.IGNORECASE,
-)
-"""Words of a time, with nothing to be reminded of."""
 _TRAILING = re.compile(r"[\s,;:!?.…–-]+$|[\s,]+(?:please|pls|ok|okay|thanks|thank you|will you|would you)$", re.IGNORECASE)
 
 
@@ -59,7 +41,7 @@ def find_reminder_requests(message: str, now: datetime) -> list[ReminderRequest]
     requests = []
     for sentence in _SENTENCE.findall(plain):
         words = " ".join(sentence.split())
-        match = _REQUEST.match(OPENING_WORDS.sub("", words, count=1)) or _REQUEST.match(words)
+        match = _pattern("request").match(strip_opening_words(words)) or _pattern("request").match(words)
         if match is not None and (request := _parse_request(match["rest"], now)) is not None:
             requests.append(request)
     return requests
@@ -73,7 +55,7 @@ def _parse_request(rest: str, now: datetime) -> ReminderRequest | None:
     when = found.to_datetime()
     is_past = when <= now if isinstance(when, datetime) else when < now.date()
     text = _strip_links(_remove_time(rest.split(" "), found, now))
-    is_empty = _ONLY_TIME.fullmatch(text) is not None or not any(letter.isalpha() for letter in text)
+    is_empty = _pattern("only_time").fullmatch(text) is not None or not any(letter.isalpha() for letter in text)
     return None if is_past or is_empty else ReminderRequest(text[0].upper() + text[1:], when)
 
 
@@ -81,7 +63,7 @@ def _remove_time(words: Sequence[str], found: FutureDate, now: datetime) -> str:
     """Return the words without the time if it stands at the beginning or at the end, else all of them."""
     for position in range(len(words) - 1, 0, -1):
         before, after = " ".join(words[:position]), " ".join(words[position:])
-        text = _TIME_LINK.sub("", before)
+        text = _pattern("time_link").sub("", before)
         if text and parse_future_date(after, now) == found and parse_future_date(before, now) is None:
             return text
     for position in range(1, len(words)):

@@ -14,7 +14,8 @@ from datetime import date
 from enum import Enum, auto
 from functools import partial
 
-from lethe_app.brain.recall.explicit_requests import OPENING_WORDS, RequestedTopic, parse_topic
+from lethe_app.brain.recall.explicit_requests import RequestedTopic, parse_topic, strip_opening_words
+from lethe_app.brain.text.sentences import SENTENCE_BREAK
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.dates.expressions import TimeExpression, find_past_times, remove_times
 from lethe_app.dates.translation import translate_to_english
@@ -55,14 +56,12 @@ _ASKS_FOR_KNOWLEDGE = re.compile(r"\byou (?:\w+ )?know\b")
 
 _CONTRACTED_DID = re.compile(r"\b(what|where|who|how|why|when)'?d (?=i\b|we\b|you\b)")
 """Contracted “did”, as in “what'd we do”."""
-_SENTENCE_END = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
-"""End of a sentence. A full stop after a digit is none, as in “2. Mai”."""
 
 
 def find_time_request(text: str, today: date, present_names: Collection[str] = ()) -> TimeRequest | None:
     """Return the last request for a time in a message written on `today`; None if there is none."""
     sentences = [
-        each for part in _SENTENCE_END.split(text[:MAX_CHARACTERS]) if (each := normalize_text(part, keep_case=True).strip())
+        each for part in SENTENCE_BREAK.split(text[:MAX_CHARACTERS]) if (each := normalize_text(part, keep_case=True).strip())
     ]
     for index in range(len(sentences) - 1, -1, -1):
         sentence = sentences[index]
@@ -91,7 +90,7 @@ def _is_past_question(lowered: str) -> bool:
     """Return whether the sentence asks for the past that both share, or for the user's own past."""
     if _pattern("announcement").search(lowered):
         return False
-    if _pattern("questions").search(lowered) or _pattern("opening_question").match(OPENING_WORDS.sub("", lowered, count=1)):
+    if _pattern("questions").search(lowered) or _pattern("opening_question").match(strip_opening_words(lowered)):
         return True
     shared = bool(_pattern("what_was_said").search(lowered) or _pattern("shared_talk").search(lowered))
     return (bool(_pattern("what_was_said").search(lowered)) or not _pattern("present").search(lowered)) and _is_recount_request(

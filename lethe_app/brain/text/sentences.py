@@ -30,6 +30,8 @@ _EMOJI = re.compile(
 _UNUSUAL_CHARACTERS = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
 _NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
+SENTENCE_BREAK = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
+"""End of a sentence of a request, in any script. A full stop after a digit is none, as in “2. Mai”."""
 _HIRAGANA = re.compile("[\u3040-\u309f]{2}")
 MAX_SENTENCE_LENGTH = 400
 """Characters after which a sentence ends even at an abbreviation, so that a text made of abbreviations does not become one."""

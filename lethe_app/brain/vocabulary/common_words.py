@@ -6,18 +6,9 @@ from lethe_app.language_tables import LazySet, languages_with, lazy_words, load_
 from lethe_app.retrieval.query_terms import STOP_WORDS
 
 
-def _foreign_stop_words() -> frozenset[str]:
-    others = (language for language in languages_with("stop_words.txt") if language != "en")
-    return frozenset().union(*(load_words("stop_words", language) for language in others))
-
-
 def _non_topic_words() -> frozenset[str]:
     forms = (form for verb in load_words("common_verbs") for form in _inflect(verb))
     return frozenset((*STOP_WORDS, *load_words("filler_words"), *forms))
-
-
-def _third_person_verbs() -> frozenset[str]:
-    return frozenset(f"{verb}s" for verb in load_words("common_verbs") if not verb.endswith(("s", "y", "ch", "sh")))
 
 
 def _inflect(verb: str) -> set[str]:
@@ -39,11 +30,15 @@ FEELINGS = lazy_words("feelings")
 LIFE_EVENT_WORDS = lazy_words("life_events")
 RELATIVE_WORDS = lazy_words("relatives")
 TIME_WORDS = lazy_words("time_words")
-FOREIGN_STOP_WORDS = LazySet(_foreign_stop_words)
+FOREIGN_STOP_WORDS = LazySet(
+    lambda: frozenset().union(*(load_words("stop_words", code) for code in languages_with("stop_words.txt") if code != "en"))
+)
 """Stop words of all languages but English."""
 NON_TOPIC_WORDS = LazySet(_non_topic_words)
 """English words that are never the topic of a conversation."""
-VERBS_THIRD = LazySet(_third_person_verbs)
+VERBS_THIRD = LazySet(
+    lambda: frozenset(f"{verb}s" for verb in load_words("common_verbs") if not verb.endswith(("s", "y", "ch", "sh")))
+)
 """Common verbs in the third person, as they follow a name: starts, works."""
 LIFE_EVENT_PAIRS = LazySet(lambda: frozenset(tuple(pair.split()) for pair in load_words("life_event_pairs")))
 """Pairs of adjacent words that name a life event or ask to be remembered."""

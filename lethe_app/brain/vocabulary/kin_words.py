@@ -50,12 +50,6 @@ def _standard_words() -> Mapping[str, str]:
     return {word: words[word] for word in sorted(words, key=len, reverse=True)}
 
 
-@cache
-def _ends_with(name: str) -> re.Pattern[str]:
-    """Return the pattern of a text that ends with a class of words."""
-    return re.compile(rf"(?:^|\b){word_class(name)}\Z")
-
-
 def standardize_relations(text: str) -> str:
     """Replace colloquial words for relatives by standard ones: “the missus” by “my wife”, “me mam” by “my mother”."""
     replaced = _pattern("colloquial_relation").sub(_standardize_match, _pattern("relation_without_my").sub(r"my \g<who>", text))
@@ -78,7 +72,7 @@ def standardize_role(role: str) -> str:
             role = role.removesuffix(word) + standard
             break
     for animal in ("dog", "cat", "snake"):
-        if _ends_with(animal.upper()).search(role):
+        if _pattern(f"ends_with_{animal}").search(role):
             return animal
     role = re.sub(
         r"\b(?:new|good|dear|great|crazy|beautiful|lovely|wee|other|old|black|white|elderly|favou?rite|ex) (?=\w)", "", role
@@ -88,7 +82,7 @@ def standardize_role(role: str) -> str:
 
 def is_own_relation(role: str) -> bool:
     """Return whether “a … called Tom” belongs to the speaker, such as a brother or a cat, and not a vet."""
-    return not _ends_with("OTHER_ROLE").search(role.lower())
+    return not _pattern("ends_with_other_role").search(role.lower())
 
 
 def find_breed(pet_word: str) -> str:
