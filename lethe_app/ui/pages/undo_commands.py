@@ -73,9 +73,7 @@ class CommandRunner:
         """
         self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
 
-    def notify_undoable(
-        self, notifier: Notifier, text: str, restore: Step, is_open: Callable[[], bool] = lambda: True
-    ) -> None:
+    def notify_undoable(self, notifier: Notifier, text: str, restore: Step, is_open: Callable[[], bool] = lambda: True) -> None:
         """Show a notification of the newest command, with a button that undoes it; undoing the command closes it.
 
         Once another command is on top of the stack, or the page and its stack are gone, and `is_open` is or

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPushButton, QWidget
@@ -20,7 +20,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page import saver
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter, MenuFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.saver import FieldSaver
@@ -645,3 +645,53 @@ async def test_a_closed_page_follows_nothing(context):
     await asyncio.sleep(0.3)
     assert scene.page.rows.row_total == 0
     assert scene.errors == []
+
+
+class BarePage(RecordPage[Plant]):
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context, "Bare")
+        columns = [Column("Name", attrgetter("name"), width=0)]
+        self.build_list(RecordSpec(name="Plants", columns=columns, key=attrgetter("name"), search_text=attrgetter("name")))
+
+    async def load_records(self) -> Sequence[Plant]:
+        return [Plant("Oak", "tree")]
+
+
+class ShownWindows(QObject):
+    """Classes of the windows that the program showed, also for a moment."""
+
+    def __init__(self, application: QApplication) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        application.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.names.append(type(watched).__name__)
+        return False
+
+
+@pytest.mark.parametrize("create", [BarePage, lambda context: GardenPage(context, Garden(Plant("Oak", "tree")))])
+async def test_no_part_of_a_page_is_shown_as_a_window_of_its_own(context, styled_app: QApplication, create):
+    windows = ShownWindows(styled_app)
+
+    page = create(context[0])
+    await until(lambda: page.rows.row_total)
+    styled_app.removeEventFilter(windows)
+
+    assert windows.names == []
+    page.close_page()
+
+
+async def test_a_button_keeps_its_place_while_the_same_record_stays(styled_app: QApplication):
+    cut = RecordCommand[Plant]("Cut", lambda _plants: None, is_shown=lambda plants: not plants[0].is_dead, keeps_place=True)
+    buttons = CommandButtons([cut], lambda _command, _plants: None)
+    dead = Plant("Oak", "tree", is_dead=True)
+
+    buttons.show_record(Plant("Oak", "tree"))
+    assert buttons.button("Cut").isEnabled()
+    buttons.show_record(dead, is_same=True)
+    assert not buttons.button("Cut").isHidden()
+    assert not buttons.button("Cut").isEnabled()
+    buttons.show_record(dead)
+    assert buttons.button("Cut").isHidden()

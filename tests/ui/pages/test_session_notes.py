@@ -39,12 +39,12 @@ async def test_a_note_is_corrected_kept_and_undone(tmp_path: Path):
 
         field.selectAll()
         QTest.keyClicks(field, "home: Lisbon")
-        await page.detail.notes.save_notes()
+        await page.saver.save()
         assert await scene.services.memory_lookup.load_notes(guid) == {"home": "Lisbon"}
 
         while page.undo_stack.canUndo():
             page.undo_stack.undo()
-        await page.detail.notes.save_notes()
+        await page.saver.save()
         assert field.toPlainText() == "home: Porto\nmood: tired"
         assert await scene.services.memory_lookup.load_notes(guid) == {"home": "Porto", "mood": "tired"}
 
@@ -84,8 +84,8 @@ async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Pat
         with monkeypatch.context() as broken:
             broken.setattr(scene.services.memory_lookup, "write_notes", full)
             QTest.keyClicks(field, "dog: Bruno")
-            await page.detail.notes.save_notes()
+            await page.saver.save()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
-        await page.detail.notes.save_notes()
+        await page.saver.save()
 
         assert await scene.services.memory_lookup.load_notes(guid) == {"dog": "Bruno"}

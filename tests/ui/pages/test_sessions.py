@@ -20,18 +20,21 @@ from lethe_app.errors import DiskFull
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.pages.record_page import saver
 from lethe_app.ui.pages.search.page import SearchPage
-from lethe_app.ui.pages.sessions import commands, replay
+from lethe_app.ui.pages.sessions import replay
+from lethe_app.ui.pages.sessions.columns import SessionMark
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
-from lethe_app.ui.pages.sessions.table_model import AUTHOR, RELEVANCE, SessionMark
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around
 from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
-NEVER_MS = 10**8
+NEVER_S = 10**8
+RELEVANCE, AUTHOR = 3, 5
+"""Columns."""
 LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.", "I will, tomorrow.", "Good.")
 
 
@@ -57,6 +60,15 @@ async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
 async def shown(page: SessionPage, session: ChatSession) -> None:
     await until(lambda: page.table.select_row(str(session.guid)))
     await until(lambda: page.detail.session is not None and page.detail.session.guid == session.guid)
+
+
+def button(page: SessionPage, title: str) -> QPushButton:
+    """The button of a command beside the conversation."""
+    return page.detail._buttons.button(title)
+
+
+def has_button(page: SessionPage, title: str) -> bool:
+    return any(one.text() == title for one in page.detail.findChildren(QPushButton))
 
 
 def author_of(page: SessionPage, part: SessionPart) -> str:
@@ -126,7 +138,7 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         field.selectAll()
         QTest.keyClicks(field, "Jonas held the hatch.")
         assert page.detail.summary_text.text() == "Jonas held the hatch."
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
         assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
         await scene.services.archive_queue.update(session.guid)
@@ -134,7 +146,7 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
 
         while page.undo_stack.canUndo():
             page.undo_stack.undo()
-        await page.edits.save()
+        await page.saver.save()
         assert field.toPlainText() == was
         assert (await scene.services.sessions.open(session.guid)).content == was
         assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
@@ -167,13 +179,13 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
         page = await session_page(scene, session)
 
         page.detail.form.field_widget("sticky").click()
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.sessions.open(session.guid)).sticky
         await until(lambda: page.table.current_row is not None and page.table.current_row.sticky)
-        page.chips.chips[SessionMark.STICKY].click()
+        page.filters.chips[SessionMark.STICKY].click()
 
         assert [line.name for line in page.rows.visible_rows] == ["The storm"]
-        page.chips.chips[SessionMark.STICKY].click()
+        page.filters.chips[SessionMark.STICKY].click()
         QTest.keyClicks(page.search, "calm")
         assert [line.name for line in page.rows.visible_rows] == ["The calm"]
 
@@ -235,7 +247,7 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
         scene.window.resize(1280, 800)
         page = await session_page(scene, early)
 
-        assert not page.detail.merge_button.isHidden()
+        assert not button(page, "Merge with next").isHidden()
         assert page.merge_button.isHidden()
         await settled(scene, page)
         page.table.selectAll()
@@ -244,21 +256,21 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
         shown = [button for button in box.findChildren(QPushButton) if not button.isHidden()]
         await until(lambda: all(box.rect().contains(button.geometry()) for button in shown))
         page.table.select_row(max(page.rows.all_rows, key=lambda line: line.began).guid)
-        await until(page.detail.merge_button.isHidden)  # there is no later one
+        await until(lambda: button(page, "Merge with next").isHidden())  # there is no later one
         page.table.select_row(str(early.guid))
-        await until(lambda: not page.detail.merge_button.isHidden())
-        place = page.detail.delete_button.pos()
-        QTest.mouseClick(page.detail.merge_button, Qt.MouseButton.LeftButton)
-        QTest.mouseClick(page.detail.merge_button, Qt.MouseButton.LeftButton)
+        await until(lambda: not button(page, "Merge with next").isHidden())
+        place = button(page, "Delete…").pos()
+        QTest.mouseClick(button(page, "Merge with next"), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button(page, "Merge with next"), Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 2)
         assert await said(scene, early) == ["One.", "Two.", "Three.", "Four."]
         await settled(scene, page)
-        assert page.detail.delete_button.pos() == place, "not below the pointer"
+        assert button(page, "Delete…").pos() == place, "not below the pointer"
         assert not page.undo_stack.canRedo()
         assert page.undo_stack.count() == 1
         await until(lambda: scene.toasts)
 
-        scene.toasts[0].findChildren(type(page.detail.merge_button))[0].click()
+        scene.toasts[0].findChildren(type(button(page, "Merge with next")))[0].click()
         await until(lambda: page.rows.row_total == 3)
         assert await said(scene, late) == ["Three.", "Four."]
 
@@ -326,7 +338,7 @@ async def test_an_old_conversation_is_continued(tmp_path: Path):
         session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
-        QTest.mouseClick(page.detail.continue_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button(page, "Continue conversation"), Qt.MouseButton.LeftButton)
         await until(lambda: scene.page is None and scene.session.guid == session.guid)
 
         await until(lambda: scene.words[-1:] == ["Good."])
@@ -347,7 +359,7 @@ async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", *LINES)
         page = await session_page(scene, session)
-        page.delete_sessions([page.table.current_row])
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
         (await scene.dialog()).accept()
         await until(lambda: scene.toasts)
 
@@ -410,7 +422,7 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
 async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(commands, "SAVE_DELAY_MS", NEVER_MS)
+    monkeypatch.setattr(saver, "SAVE_DELAY_S", NEVER_S)
     async with opened(tmp_path) as scene:
         one, other = (
             await add_conversation(scene, "The storm", *LINES),
@@ -423,14 +435,14 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
         await shown(page, other)
 
         assert [toast.text for toast in scene.toasts] == ["This conversation no longer exists."]
-        assert not page.edits.unsaved_values(one.guid)
+        assert not page.saver.unsaved_values(str(one.guid))
 
 
 async def test_a_conversation_is_saved_as_a_text(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         page = await session_page(scene, await add_conversation(scene, "The hatch: 1/2", *LINES[:2], archived=True))
 
-        QTest.mouseClick(page.detail.save_text_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button(page, "Save as text…"), Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, QFileDialog)
         dialog.setDirectory(str(tmp_path))
@@ -483,14 +495,14 @@ async def test_an_open_conversation_is_ended_on_the_page(tmp_path: Path):
         scene.services.core.sessions_changed.notify("mira")
         await until(lambda: scene.window.sidebar.model.find_session(str(session.guid)) is not None)
         page = await session_page(scene, session)
-        assert page.detail.extract_button.text() == "Extract facts now"
+        assert button(page, "Extract facts now").isVisible()
 
-        QTest.mouseClick(page.detail.end_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button(page, "End now"), Qt.MouseButton.LeftButton)
 
         await until(lambda: any("has ended" in toast.text for toast in scene.toasts))
         assert (await scene.services.sessions.open(session.guid)).archived
         await until(
-            lambda: not page.detail.end_button.isEnabled() and page.detail.extract_button.text() == "Extract facts again"
+            lambda: not button(page, "End now").isEnabled() and has_button(page, "Extract facts again")
         )
 
 
@@ -531,7 +543,7 @@ async def test_a_conversation_that_could_not_be_stored_is_shown_as_it_was_change
             assert page.detail.session is not None
             assert page.detail.session.name == "The gale"
 
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.sessions.open(storm.guid)).name == "The gale"
         assert (await scene.services.sessions.open(calm.guid)).name == "The calm"
 

@@ -92,8 +92,8 @@ class IrrelevantMemoriesPage(RecordPage[FeedbackRow]):
 
         return [
             Column(tr("Memory or reply"), attrgetter("text"), width=0, min_width=220, icon=row_icon),
-            Column(tr("Irrelevant to, or reason"), lambda row: row.reason or tr("No reason given"), width=340, hides_at=2),
-            Column(tr("Date"), lambda row: format_date(row.moment.timestamp()), attrgetter("moment"), 116, hides_at=1),
+            Column(tr("Irrelevant to, or reason"), lambda row: row.reason or tr("No reason given"), width=340, hides_at=1),
+            Column(tr("Date"), lambda row: format_date(row.moment.timestamp()), attrgetter("moment"), 116, hides_at=2),
         ]
 
     def _build_commands(self) -> list[RecordCommand[FeedbackRow]]:

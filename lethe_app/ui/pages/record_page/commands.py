@@ -57,6 +57,10 @@ class RecordCommand(Generic[Row]):
     icon: str = ""
     tooltip: str = ""
     is_primary: bool = False
+    keeps_place: bool = False
+    """While the same record stays on display, its button is disabled instead of left out, so that no other button moves below
+    the pointer.
+    """
     needs_records: bool = True
     """Whether its button in the head is hidden while the list has no records."""
 
@@ -88,18 +92,27 @@ class CommandButtons(QWidget):
         super().__init__(parent)
         self._records: Rows = ()
         self._buttons: list[tuple[RecordCommand[Any], QPushButton]] = []
-        flow = FlowLayout(self, spacing=SPACE_2)
+        self._flow = FlowLayout(self, spacing=SPACE_2)
         for command in commands:
             button = build_button(tooltip=command.tooltip, primary=command.is_primary)
             button.clicked.connect(lambda _checked=False, command=command: run(command, self._records))
-            flow.addWidget(button)
+            self._flow.addWidget(button)
             self._buttons.append((command, button))
         self.show_record(None)
 
-    def show_record(self, record: object | None) -> None:
-        """Show the buttons that apply to a record; None if there is none."""
+    def insert_button(self, index: int, button: QPushButton) -> None:
+        """Insert a button that is no command on the record."""
+        self._flow.insert_widget(index, button)
+
+    def button(self, title: str) -> QPushButton:
+        """Return the button with this text."""
+        return next(button for _command, button in self._buttons if button.text() == title)
+
+    def show_record(self, record: object | None, *, is_same: bool = False) -> None:
+        """Show the buttons that apply to a record; None if there is none. `is_same` is whether it was on display before."""
         self._records = () if record is None else (record,)
         for command, button in self._buttons:
             button.setText(command.title_for(self._records) if self._records or isinstance(command.title, str) else "")
-            button.setVisible(bool(self._records) and command.is_shown(self._records))
+            keeps_place = command.keeps_place and is_same and not button.isHidden()
+            button.setVisible(keeps_place or (bool(self._records) and command.is_shown(self._records)))
             button.setEnabled(command.accepts(self._records))

@@ -105,8 +105,9 @@ class RecordPage(Page, Generic[Row]):
             self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         if spec.sorted_by is not None:
             self.table.sortByColumn(spec.sorted_by, Qt.SortOrder.AscendingOrder)
-        self.search, self.filters = SearchField(self.theme, spec.search_hint, self), FilterRow(spec.filters)
+        self.search, self.filters = SearchField(self.theme, spec.search_hint, self), FilterRow(spec.filters, self)
         self.search.setVisible(bool(spec.search_hint))
+        self.filters.setVisible(bool(spec.filters))
         self.loader = RecordLoader(self.rows, self._context.tasks, self.load_batches, self._count_batch, self._on_loaded)
         for command in spec.commands:
             if command.in_head:
@@ -156,9 +157,10 @@ class RecordPage(Page, Generic[Row]):
         middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if self.spec.filters else [])]
         for row in (*top, *middle, *head):
             column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
-        self.show_with_records(self.filters)
+        if self.spec.filters:
+            self.show_with_records(self.filters)
         self.body.addWidget(self.head)
-        self.head.setVisible(bool(column.count()))
+        self.head.setVisible(bool(column.count()))  # only now, as a widget without a parent would be shown as a window
 
     def _build_panes(self, detail: QStackedWidget | None, empty_view: QWidget | None) -> None:
         self.stack = QStackedWidget()
@@ -348,10 +350,10 @@ class RecordPage(Page, Generic[Row]):
             self._show_current()
 
     def _show_current(self) -> None:
-        record = self.table.current_row
+        record, shown_key = self.table.current_row, self._shown_key
         self._shown_key = self.spec.key(record) if record is not None else None
         for buttons in self._detail_buttons:
-            buttons.show_record(record)
+            buttons.show_record(record, is_same=self._shown_key == shown_key)
         self.show_record(record)
         task_key = f"details {id(self)}"
         if record is None:

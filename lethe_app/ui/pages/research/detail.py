@@ -17,7 +17,7 @@ SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFl
 
 
 class ResearchDetail(DetailPane):
-    """Detail pane of the selected inquiry. """
+    """Detail pane of the selected inquiry."""
 
     link_activated = Signal(QUrl)
 

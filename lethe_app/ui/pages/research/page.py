@@ -92,8 +92,8 @@ class ResearchPage(RecordPage[Inquiry]):
         tr = self.tr
         return [
             Column(tr("Question"), attrgetter("topic"), width=0, min_width=220),
-            Column(tr("Status"), format_state, width=104, colour=state_colour, hides_at=1),
-            Column(tr("Date"), lambda one: format_relative_date(one.began), attrgetter("began"), 92, hides_at=2),
+            Column(tr("Status"), format_state, width=104, colour=state_colour, hides_at=2),
+            Column(tr("Date"), lambda one: format_relative_date(one.began), attrgetter("began"), 92, hides_at=1),
         ]
 
     def _build_commands(self) -> list[RecordCommand[Inquiry]]:

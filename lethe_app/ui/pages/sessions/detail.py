@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
-from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.chat.memory_labels import strip_headings
@@ -19,7 +18,7 @@ from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.labels.messages import format_missing_summary, format_switch
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.record_page.commands import CommandButtons
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.labels import format_part, format_part_record
 from lethe_app.ui.pages.sessions.notes import SessionNotes
@@ -44,28 +43,21 @@ class SessionDetail(QStackedWidget):
 
     regenerate_requested = Signal(object)
     """The `SessionPart` to regenerate."""
-    continue_requested = Signal()
-    save_text_requested = Signal()
-    merge_requested = Signal()
-    delete_requested = Signal()
-    extraction_requested = Signal()
-    end_requested = Signal()
 
-    def __init__(self, context: PageContext, sessions: SessionService, lookup: MemoryLookup, page: Page) -> None:
-        super().__init__(page)
-        self._context, self._sessions = context, sessions
+    def __init__(self, context: PageContext, sessions: SessionService, buttons: CommandButtons) -> None:
+        """Create the pane; `buttons` are those of the commands on a session."""
+        super().__init__()
+        self._context, self._sessions, self._buttons = context, sessions, buttons
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
-        self._is_other = True
-        """True if another session was on display before."""
         self._title = ""
         """Title under which the session is listed if it has no name."""
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
         self.setMinimumWidth(MIN_WIDTH)
         self.form = Form(_form_specs(self), context.theme)
         self._summary_field = cast("TextAreaField", self.form.field_widget("content"))
-        self.notes = SessionNotes(context, lookup, page.undo_stack)
+        self.notes = SessionNotes(context.theme)
         self.transcript = Transcript(context.theme)
         self._selection_hint = build_small_label("")
         self.replay = TranscriptReplay(self.transcript)
@@ -121,15 +113,11 @@ class SessionDetail(QStackedWidget):
         state = self.tr("ended") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
         self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
-        self._is_other = is_other
-        self._offer(self.end_button, is_offered=not session.archived)
-        self.extract_button.setText(self.tr("Extract facts again") if session.archived else self.tr("Extract facts now"))
         self._show_summary(session)
         self._show_authors()
         self.setCurrentWidget(self.tabs)
         self._switch_card.setVisible(not is_other and bool(self.switches_label.text()))
         self._context.tasks.start_task(self._load_switches(session.guid), key="session switches")
-        self.notes.show_session(session.guid)
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
 
@@ -173,18 +161,6 @@ class SessionDetail(QStackedWidget):
         """Load the messages of a session again."""
         await self.transcript.show_session(self._sessions, guid)
         self._update_message_buttons()
-
-    def offer_merge(self, *, is_offered: bool) -> None:
-        """Offer to merge the session on display with the next one, if there is one."""
-        self._offer(self.merge_button, is_offered=is_offered)
-
-    def _offer(self, button: QPushButton, *, is_offered: bool) -> None:
-        """Show a button only where it applies. While the same session stays on display it is disabled instead of hidden:
-        another button would move below the pointer, for instance that which deletes.
-        """
-        button.setEnabled(is_offered)
-        if is_offered or self._is_other:
-            button.setVisible(is_offered)
 
     def focus_title(self) -> None:
         """Show the title in its field, to be changed."""
@@ -234,29 +210,7 @@ class SessionDetail(QStackedWidget):
         self.edit_button.setCheckable(True)
         self.edit_button.toggled.connect(self._form_card.setVisible)
         self.edit_button.clicked.connect(lambda is_on: self.focus_title() if is_on else None)
-        head = QWidget()
-        flow = FlowLayout(head, spacing=SPACE_2)
-        self.continue_button = build_button(self.tr("Continue conversation"), primary=True)
-        self.end_button = build_button(self.tr("End now"))
-        self.end_button.setToolTip(self.tr("Summarise this conversation and learn its facts without waiting"))
-        self.save_text_button = build_button(self.tr("Save as text…"))
-        self.save_text_button.setToolTip(self.tr("Save all messages of this conversation as a Markdown file"))
-        self.merge_button, self.delete_button = build_button(self.tr("Merge with next")), build_button(self.tr("Delete…"))
-        self.merge_button.setToolTip(self.tr("Merge this conversation with the one that started after it"))
-        self.extract_button = build_button(self.tr("Extract facts again"))
-        self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
-        for button, signal in (
-            (self.continue_button, self.continue_requested),
-            (self.end_button, self.end_requested),
-            (self.save_text_button, self.save_text_requested),
-            (self.edit_button, None),
-            (self.extract_button, self.extraction_requested),
-            (self.merge_button, self.merge_requested),
-            (self.delete_button, self.delete_requested),
-        ):
-            if signal is not None:
-                button.clicked.connect(signal)
-            flow.addWidget(button)
+        self._buttons.insert_button(3, self.edit_button)
         self._started_label = build_small_label("")
         self._summary_card, summary_column = create_card()
         self.summary_title, self.summary_text = build_heading(""), create_text_label("")
@@ -272,7 +226,7 @@ class SessionDetail(QStackedWidget):
             author_label.setProperty("small", True)
             self.form.add_title_widget(name, author_label)
             self.form.add_title_widget(name, self._build_regenerate_button(part))
-        self._sheet.add_widget(head)
+        self._sheet.add_widget(self._buttons)
         self._sheet.add_widget(self._summary_card)
         self._switch_card, switch_column = create_card()
         self.switches_label = create_text_label("")
