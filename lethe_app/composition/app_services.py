@@ -106,6 +106,7 @@ class AppServices(BackgroundServices):
             self.prefill.close,
             self.cache_state.close,  # saves the state: prefill has stopped, and the model process still runs
             self.client.close,
+            self.model_trial.end_preview,
             self.embedding.close,
             self.token_counts.flush,  # after the last count and before the database
             self.probe_client.close,

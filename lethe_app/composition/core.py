@@ -419,7 +419,13 @@ class CoreServices:
 
     @cached_property
     def model_trial(self) -> ModelTrial:
-        return ModelTrial(self.client, self.loaded_model, self.formats.renderer)
+        return ModelTrial(
+            self.client,
+            ModelClient(),
+            self.paths.resources / "example_logits.json",
+            self.loaded_model,
+            self.formats.renderer,
+        )
 
     @cached_property
     def downloads(self) -> Downloads:

@@ -229,3 +229,17 @@ class NextWords:
     """The likeliest tokens as text with their logits, best first; an empty text is the end of the reply."""
     rest: tuple[tuple[float, int], ...] = ()
     """All other tokens as (logit, number of tokens) pairs, best first; tokens of nearly the same logit are counted together."""
+
+
+@dataclass(frozen=True)
+class SamplingStep:
+    """Probabilities of the next token after a sampler."""
+
+    sampler: str
+    """Name of the sampler in llama.cpp, such as “top-k”; empty before the first one."""
+    probabilities: tuple[float, ...]
+    """Probabilities of the tokens listed in `NextWords.words`, in their order; 0 for a removed one."""
+    others: float
+    """Total probability of all other tokens."""
+    kept_count: int
+    """Number of tokens that were not removed."""

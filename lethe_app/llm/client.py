@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 from array import array
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from lethe_app import errors
-from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, Usage
+from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, SamplingStep, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
@@ -34,10 +34,12 @@ from lethe_app.llm.protocol import (
     NextTokenScores,
     Prefill,
     PrefillProgress,
+    PreviewSampling,
     ReleaseBackground,
     Report,
     Request,
     RequestPriority,
+    SamplingPreviewed,
     SaveState,
     ScoreNextTokens,
     StateLocation,
@@ -49,7 +51,7 @@ from lethe_app.llm.protocol import (
 )
 from lethe_app.process_client import ProcessClient
 
-Answer = TypeVar("Answer", Done, TokensCounted, Embedded, TokensEmbedded)
+Answer = TypeVar("Answer", Done, TokensCounted, SamplingPreviewed, Embedded, TokensEmbedded)
 
 RESTART_ADVICE = "Restart the model to continue."
 
@@ -68,10 +70,16 @@ def error_from_report(failure: JobFailed) -> LetheError:
     return error_class(failure.message, failure.remedy)
 
 
+def notify_all(inboxes: Iterable[asyncio.Queue[Report | WorkerDied]], died: WorkerDied) -> None:
+    """Report the end of the process to every request that waits for an answer."""
+    for inbox in inboxes:
+        inbox.put_nowait(died)
+
+
 SAVE_TIMEOUT = 2.0
 """Seconds that closing the program may spend on saving the KV cache."""
-FINAL_REPORTS = Loaded | Done | TokensCounted | NextTokenScores | Embedded | TokensEmbedded | JobFailed | WorkerDied
-"""Reports that end a job; none follows them."""
+PROGRESS_REPORTS = LoadProgress | PrefillProgress | Chunk
+"""Reports that others of the same job follow."""
 
 
 class ModelClient(ProcessClient):
@@ -200,6 +208,15 @@ class ModelClient(ProcessClient):
                     return report.words
         return NextWords(())
 
+    async def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
+        """Return the probabilities of `candidates` before the samplers of `preset` and after each of them, by llama.cpp itself.
+
+        No model is needed: without a process one is started that stays without. Raise ModelError.
+        """
+        if not self.is_running:
+            self._start_process(worker.run, "model", "llama")
+        return (await self._request(PreviewSampling(next(self._jobs), preset, candidates), SamplingPreviewed)).steps
+
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """Return one unit vector (float32) per text; only if the client embeds texts."""
         embedded = await self._request(Embed(next(self._jobs), tuple(texts)), Embedded)
@@ -219,12 +236,13 @@ class ModelClient(ProcessClient):
         termination = self._begin_termination()
         if termination is None:
             return
+        inboxes = [*self._inboxes.values()]  # a process that is started meanwhile has requests of its own
         # The shield lets the termination finish even if this coroutine is cancelled; otherwise a process with gigabytes of
         # weights would be left behind.
         try:
             await asyncio.shield(termination)
         finally:
-            self._notify_all(WorkerDied())
+            notify_all(inboxes, WorkerDied())
 
     async def _request(self, request: Request, answer: type[Answer]) -> Answer:
         """Send a request and return its answer. Raise ModelError if another report ends the job."""
@@ -245,7 +263,7 @@ class ModelClient(ProcessClient):
             self._send(request)
             while not ended:
                 report = await inbox.get()
-                ended = isinstance(report, FINAL_REPORTS)
+                ended = not isinstance(report, PROGRESS_REPORTS)
                 if isinstance(report, WorkerDied):
                     raise crash_error(report)
                 if isinstance(report, JobFailed):
@@ -260,7 +278,7 @@ class ModelClient(ProcessClient):
         """Stop a job and wait for its last report, so that the next request finds an idle engine."""
         with suppress(LetheError):
             self._send(StopRequest(job))
-            while not isinstance(await inbox.get(), FINAL_REPORTS):
+            while isinstance(await inbox.get(), PROGRESS_REPORTS):
                 pass
 
     def _send(self, request: Request) -> None:
@@ -278,10 +296,6 @@ class ModelClient(ProcessClient):
     def _handle_exit(self, exit_code: int | None) -> None:
         """Notify all pending requests and the caller of `load`."""
         died = WorkerDied(exit_code)
-        self._notify_all(died)
+        notify_all(self._inboxes.values(), died)
         if self._on_crash is not None:
             self._on_crash(crash_error(died))
-
-    def _notify_all(self, died: WorkerDied) -> None:
-        for inbox in self._inboxes.values():
-            inbox.put_nowait(died)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, Usage
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, SamplingStep, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
@@ -133,6 +133,15 @@ class ScoreNextTokens:
 
 
 @dataclass(frozen=True)
+class PreviewSampling:
+    """Apply the samplers of a preset to the candidates for a token; needs no model and is answered by `SamplingPreviewed`."""
+
+    job: int
+    preset: SamplerPreset
+    candidates: NextWords
+
+
+@dataclass(frozen=True)
 class Embed:
     """Compute one embedding per text; answered by `Embedded`."""
 
@@ -170,6 +179,7 @@ Request = (
     | DeleteStates
     | Tokenize
     | ScoreNextTokens
+    | PreviewSampling
     | Embed
     | EmbedTokens
     | ReleaseBackground
@@ -253,6 +263,14 @@ class NextTokenScores:
 
 
 @dataclass(frozen=True)
+class SamplingPreviewed:
+    """Answer to `PreviewSampling`: the probabilities before the samplers and after each of them."""
+
+    job: int
+    steps: tuple[SamplingStep, ...]
+
+
+@dataclass(frozen=True)
 class Embedded:
     """Answer to `Embed`, in the order of the request: unit vectors of float32 in native byte order."""
 
@@ -286,6 +304,7 @@ Report = (
     | Done
     | TokensCounted
     | NextTokenScores
+    | SamplingPreviewed
     | Embedded
     | TokensEmbedded
     | JobFailed

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.model import LoadOptions, ModelFile, StopReason, Usage
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.llm.client import ModelClient
@@ -206,6 +206,21 @@ async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: Mod
     assert (cut.evaluated_tokens, cut.drift) == (1, 1)
     assert (anew.evaluated_tokens, anew.drift) == (61, 0)
     assert (whole.evaluated_tokens, whole.drift) == (60, 0)
+
+
+async def test_samplers_are_previewed_without_a_model(client: ModelClient):
+    steps = await client.preview_sampling(SamplerPreset(name="x", top_k=1), NextWords((("a", 2.0), ("b", 1.0))))
+
+    assert [(step.sampler, step.kept_count) for step in steps] == [("", 2), ("top-k", 1), ("temp-ext", 1)]
+
+
+async def test_a_preview_works_while_the_process_of_the_one_before_ends(client: ModelClient):
+    candidates = NextWords((("a", 2.0), ("b", 1.0)))
+    await client.preview_sampling(SAMPLER, candidates)
+
+    _closed, steps = await asyncio.gather(client.close(), client.preview_sampling(SAMPLER, candidates))
+
+    assert steps[-1].kept_count == 2
 
 
 async def test_a_model_tells_what_could_come_next(client: ModelClient, echo_model: Callable[..., Path]):

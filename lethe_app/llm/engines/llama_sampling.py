@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import secrets
+from array import array
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
@@ -14,13 +15,19 @@ from typing import Any, Self
 import llama_cpp
 from llama_cpp.llama_grammar import json_schema_to_gbnf
 
-from lethe_app.domain.model import NextWords
+from lethe_app.domain.model import NextWords, SamplingStep
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.llm.native.model import NativeModel
 
 MIN_KEEP = 1
 """Minimum number of candidates each truncating sampler keeps."""
+MIROSTAT_CANDIDATES = 100
+"""Number of candidates from which the first version of Mirostat estimates the distribution; the value of its paper."""
+RANDOM_SAMPLERS = ("xtc", "dist", "mirostat", "mirostat-v2")
+"""Samplers, by their names in llama.cpp, whose result differs from draw to draw."""
+TOKEN_FIELDS = 3
+"""Fields of four bytes in llama.cpp's data of a token: id, logit and probability."""
 LOGIT_BIN_WIDTH = 0.05
 """Width of the bins, in logits, into which the tokens of the long tail are grouped."""
 
@@ -38,7 +45,7 @@ class Sampler:
         self._vocab = model.vocab
         self._context = context
         self._preset = preset
-        self._seed = preset.seed if preset.seed >= 0 else secrets.randbits(31)
+        seed = preset.seed if preset.seed >= 0 else secrets.randbits(31)
         self._chain = self._new_chain()
         self._guess_chain = self._new_chain()
         self._grammar: Any = None
@@ -46,11 +53,11 @@ class Sampler:
             self._grammar = llama_cpp.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
             self._add(self._grammar, "grammar")
         self._add(self._build_penalties(prompt), "penalties")
-        for part in self._build_samplers():
+        for part in build_samplers(preset, seed, self._vocabulary_size):
             self._add(part, "sampler")
         self._may_guess = bool(grammar) and not has_history(preset)
         if self._may_guess:
-            for part in self._build_samplers():
+            for part in build_samplers(preset, seed, self._vocabulary_size):
                 llama_cpp.llama_sampler_chain_add(self._guess_chain, part)
 
     def sample_token(self) -> int:
@@ -128,34 +135,76 @@ class Sampler:
     def _resolve_range(self, look_back: int) -> int:
         return int(llama_cpp.llama_n_ctx(self._context)) if look_back < 0 else look_back
 
-    def _build_samplers(self) -> list[Any]:
-        """Return the samplers after the penalties; the last one draws the token."""
-        preset = self._preset
-        if preset.temperature == 0:
-            return [llama_cpp.llama_sampler_init_greedy()]
-        if preset.mirostat:
-            return [llama_cpp.llama_sampler_init_temp(preset.temperature), self._build_mirostat()]
-        optional_samplers: list[tuple[bool, Callable[[], Any]]] = [
-            (preset.top_n_sigma > 0, lambda: llama_cpp.llama_sampler_init_top_n_sigma(preset.top_n_sigma)),
-            (preset.top_k > 0, lambda: llama_cpp.llama_sampler_init_top_k(preset.top_k)),
-            (preset.typical_p < 1, lambda: llama_cpp.llama_sampler_init_typical(preset.typical_p, MIN_KEEP)),
-            (preset.top_p < 1, lambda: llama_cpp.llama_sampler_init_top_p(preset.top_p, MIN_KEEP)),
-            (preset.min_p > 0, lambda: llama_cpp.llama_sampler_init_min_p(preset.min_p, MIN_KEEP)),
-            (preset.xtc_probability > 0, self._build_xtc),
-        ]
-        parts = [make() for is_used, make in optional_samplers if is_used]
-        temperature = llama_cpp.llama_sampler_init_temp_ext(preset.temperature, preset.dynatemp_range, preset.dynatemp_exponent)
-        return [*parts, temperature, llama_cpp.llama_sampler_init_dist(self._seed)]
 
-    def _build_xtc(self) -> Any:  # noqa: ANN401 - a native pointer
-        return llama_cpp.llama_sampler_init_xtc(self._preset.xtc_probability, self._preset.xtc_threshold, MIN_KEEP, self._seed)
+def build_samplers(preset: SamplerPreset, seed: int, vocabulary_size: int) -> list[Any]:
+    """Return the samplers that follow the penalties, in llama.cpp's default order; the last one draws the token."""
+    if preset.temperature == 0:
+        return [llama_cpp.llama_sampler_init_greedy()]
+    if preset.mirostat:
+        tau, eta = preset.mirostat_tau, preset.mirostat_eta
+        draw = (
+            llama_cpp.llama_sampler_init_mirostat_v2(seed, tau, eta)
+            if preset.mirostat == 2
+            else llama_cpp.llama_sampler_init_mirostat(vocabulary_size, seed, tau, eta, MIROSTAT_CANDIDATES)
+        )
+        return [llama_cpp.llama_sampler_init_temp(preset.temperature), draw]
+    xtc = (preset.xtc_probability, preset.xtc_threshold, MIN_KEEP, seed)
+    optional_samplers: list[tuple[bool, Callable[[], Any]]] = [
+        (preset.top_n_sigma > 0, lambda: llama_cpp.llama_sampler_init_top_n_sigma(preset.top_n_sigma)),
+        (preset.top_k > 0, lambda: llama_cpp.llama_sampler_init_top_k(preset.top_k)),
+        (preset.typical_p < 1, lambda: llama_cpp.llama_sampler_init_typical(preset.typical_p, MIN_KEEP)),
+        (preset.top_p < 1, lambda: llama_cpp.llama_sampler_init_top_p(preset.top_p, MIN_KEEP)),
+        (preset.min_p > 0, lambda: llama_cpp.llama_sampler_init_min_p(preset.min_p, MIN_KEEP)),
+        (preset.xtc_probability > 0, lambda: llama_cpp.llama_sampler_init_xtc(*xtc)),
+    ]
+    parts = [make() for is_used, make in optional_samplers if is_used]
+    temperature = llama_cpp.llama_sampler_init_temp_ext(preset.temperature, preset.dynatemp_range, preset.dynatemp_exponent)
+    return [*parts, temperature, llama_cpp.llama_sampler_init_dist(seed)]
 
-    def _build_mirostat(self) -> Any:  # noqa: ANN401 - a native pointer
-        preset = self._preset
-        if preset.mirostat == 2:
-            return llama_cpp.llama_sampler_init_mirostat_v2(self._seed, preset.mirostat_tau, preset.mirostat_eta)
-        size = self._vocabulary_size
-        return llama_cpp.llama_sampler_init_mirostat(size, self._seed, preset.mirostat_tau, preset.mirostat_eta, 100)
+
+def preview_sampling(preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
+    """Return the probabilities of the candidates before the samplers of a preset and after each that depends on the logits
+    only; nothing without candidates.
+
+    Repetition penalties and DRY, which depend on the previous tokens, are left out, and so are XTC, Mirostat and the draw,
+    which are random.
+    """
+    logits = [logit for _word, logit in candidates.words]
+    for logit, count in candidates.rest:
+        logits += [logit] * count
+    if not logits:
+        return ()
+    tokens = (llama_cpp.llama_token_data * len(logits))()
+    memory = memoryview(tokens).cast("B")
+    memory.cast("i")[::TOKEN_FIELDS] = array("i", range(len(logits)))
+    memory.cast("f")[1::TOKEN_FIELDS] = array("f", logits)
+    remaining = llama_cpp.llama_token_data_array(tokens, len(logits), -1, False)
+    steps = [_read_step("", remaining, len(candidates.words))]
+    for part in build_samplers(preset, 0, len(logits)):
+        name = llama_cpp.llama_sampler_name(part).decode().removeprefix("?")  # a mark of one that changes nothing
+        if name not in RANDOM_SAMPLERS:
+            llama_cpp.llama_sampler_apply(part, ctypes.byref(remaining))
+            steps.append(_read_step(name, remaining, len(candidates.words)))
+        llama_cpp.llama_sampler_free(part)
+    return tuple(steps)
+
+
+def _read_step(name: str, remaining: Any, word_count: int) -> SamplingStep:  # noqa: ANN401 - a structure of llama.cpp
+    """Return the probabilities of the tokens that remain in llama.cpp's array, the first `word_count` one by one."""
+    memory = memoryview(ctypes.string_at(remaining.data, remaining.size * ctypes.sizeof(llama_cpp.llama_token_data)))
+    tokens, logits = memory.cast("i")[::TOKEN_FIELDS].tolist(), memory.cast("f")[1::TOKEN_FIELDS].tolist()
+    if remaining.selected >= 0:  # by the greedy sampler, which removes nothing
+        tokens, logits = tokens[remaining.selected :][:1], logits[remaining.selected :][:1]
+    best = max(logits)
+    weights = [math.exp(logit - best) for logit in logits]
+    total = sum(weights)
+    probabilities = [0.0] * word_count
+    for token, weight in zip(tokens, weights, strict=True):
+        if token < word_count:
+            probabilities[token] = weight / total
+    others = sum(weight for token, weight in zip(tokens, weights, strict=True) if token >= word_count)
+    kept_count = sum(logit > -math.inf for logit in logits)  # top-n-sigma leaves removed tokens at minus infinity
+    return SamplingStep(name, tuple(probabilities), others / total, kept_count)
 
 
 def next_token_logits(model: NativeModel, context: Any, limit: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp

@@ -39,10 +39,12 @@ from lethe_app.llm.protocol import (
     NextTokenScores,
     Prefill,
     PrefillProgress,
+    PreviewSampling,
     ReleaseBackground,
     Report,
     Request,
     RequestPriority,
+    SamplingPreviewed,
     SaveState,
     ScoreNextTokens,
     StopRequest,
@@ -140,6 +142,11 @@ class Worker:
                 return TokensCounted(job, tuple(self._engine.count(text) for text in texts))
             case ScoreNextTokens() | Embed() | EmbedTokens():
                 return self._compute(request)
+            case PreviewSampling(preset=preset, candidates=candidates):
+                # Only a process that shows a preview imports llama.cpp for it.
+                from lethe_app.llm.engines.llama_sampling import preview_sampling  # noqa: PLC0415
+
+                return SamplingPreviewed(job, preview_sampling(preset, candidates))
             case ReleaseBackground() | SaveState() | DeleteStates():
                 return self._execute_optional(request)
             case StopRequest():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 
-from lethe_app.domain.model import LoadedModel, NextWords, StopReason
+from pydantic import TypeAdapter
+
+from lethe_app.domain.model import LoadedModel, NextWords, SamplingStep, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import ModelMissing
@@ -24,6 +28,8 @@ MAX_NEXT_WORDS = 40
 """Number of likeliest next tokens that are listed one by one; the others are counted in groups."""
 MAX_SAMPLE_TOKENS = 40
 """Maximum tokens of a continuation that demonstrates a sampler."""
+EXAMPLE_TEXT = "The old lighthouse keeper opened the door and saw"
+"""Text whose next tokens, as a small model predicts them, are the example that is shown while no model is loaded."""
 GREETING_SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
 
 
@@ -46,9 +52,15 @@ class ModelTrial:
     def __init__(
         self,
         client: ModelClient,
+        preview_client: ModelClient,
+        example: Path,
         loaded_model: Callable[[], LoadedModel | None],
         choose_renderer: Callable[[LoadedModel], Awaitable[RendererChoice]],
     ) -> None:
+        """Create the service; `preview_client` runs a process without a model, and `example` holds the tokens that follow
+        `EXAMPLE_TEXT`.
+        """
+        self._preview_client, self._example = preview_client, example
         self._client, self._loaded_model, self._choose_renderer = client, loaded_model, choose_renderer
 
     async def format_source(self) -> str:
@@ -79,12 +91,23 @@ class ModelTrial:
         )
 
     async def predict_next_words(self, beginning: str) -> NextWords:
-        """Return the likeliest next tokens after a text, before sampling; empty if a chat request preempted the job.
+        """Return the likeliest next tokens after a text, before sampling; those of the example if no model is loaded.
 
-        Raise ModelError, also if no model is loaded.
+        The result is empty if a chat request preempted the job. Raise ModelError.
         """
-        self._require_model()
+        if self._loaded_model() is None:
+            return TypeAdapter(NextWords).validate_json(await asyncio.to_thread(self._example.read_bytes))
         return await self._client.score_next_tokens(beginning.rstrip(), MAX_NEXT_WORDS)
+
+    async def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
+        """Return the probabilities of the candidates before the samplers of a preset and after each of them; samplers that
+        depend on the previous tokens or are random are left out. Raise ModelError.
+        """
+        return await self._preview_client.preview_sampling(preset, candidates)
+
+    async def end_preview(self) -> None:
+        """End the process of the preview; the next preview starts it again."""
+        await self._preview_client.close()
 
     async def continue_text(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
         """Yield a short continuation of a text, piece by piece. Raise ModelError, also if no model is loaded."""

@@ -6,10 +6,9 @@ from PySide6.QtCore import QCoreApplication, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from lethe_app.domain.model import NextWords
+from lethe_app.domain.model import NextWords, SamplingStep
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme, mix_colours
-from lethe_app.ui.pages.presets.sampler_chain import SampledProbabilities
 
 MAX_BARS = 12
 """Tokens with a bar of their own."""
@@ -36,10 +35,9 @@ class ProbabilityChart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
 
-    def show_probabilities(self, next_words: NextWords, before: SampledProbabilities, after: SampledProbabilities) -> None:
-        listed = list(
-            zip((display_token(word) for word, _logit in next_words.words), before.chances, after.chances, strict=True)
-        )
+    def show_probabilities(self, next_words: NextWords, before: SamplingStep, after: SamplingStep) -> None:
+        words = (display_token(word) for word, _logit in next_words.words)
+        listed = list(zip(words, before.probabilities, after.probabilities, strict=True))
         others_before = before.others + sum(chance for _word, chance, _after in listed[MAX_BARS:])
         others_after = after.others + sum(chance for _word, _before, chance in listed[MAX_BARS:])
         self.rows = [*listed[:MAX_BARS], (tr("other tokens"), others_before, others_after)] if listed else []

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import aclosing
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QLabel
 
-from lethe_app.domain.model import NextWords
+from lethe_app.domain.model import NextWords, SamplingStep
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.services.events import ModelReady
 from lethe_app.services.models.service import ModelService
-from lethe_app.services.models.trial import ModelTrial
+from lethe_app.services.models.trial import EXAMPLE_TEXT, ModelTrial
 from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.presets.example_logits import EXAMPLE_LOGITS, EXAMPLE_TEXT
 from lethe_app.ui.pages.presets.probability_bars import ProbabilityChart
-from lethe_app.ui.pages.presets.sampler_chain import sampled_chances, unsampled_chances
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
@@ -26,13 +26,23 @@ from lethe_app.ui.widgets.text_area import TextAreaField
 
 QUERY_DELAY_MS = 400
 """Pause in typing, in milliseconds, before the model is queried."""
-LOGITS_TASK, CONTINUATIONS_TASK = "sampler words", "sampler try"
+EFFECT_DELAY_MS = 60
+"""Pause in changing values, in milliseconds, before their effect is computed."""
+LOGITS_TASK, EFFECT_TASK, CONTINUATIONS_TASK = "sampler words", "sampler effect", "sampler try"
+TRUNCATING_SAMPLERS = {
+    "top-n-sigma": "top_n_sigma",
+    "top-k": "top_k",
+    "typical": "typical_p",
+    "top-p": "top_p",
+    "min-p": "min_p",
+}
+"""Name of a sampler that removes tokens, as the engine calls it → field of the preset."""
 CONTINUATION_COUNT = 2
 
 
 class SamplerPreview(CardColumn):
-    """Preview of a sampler preset. The model computes the logits of a text once, at background priority; presets are applied
-    to them.
+    """Preview of a sampler preset. The model computes the logits of a text once, at background priority; the engine applies
+    presets to them in a process of its own, which loads no model. The last result stays until the next one is there.
     """
 
     def __init__(self, context: PageContext, model_trial: ModelTrial, models: ModelService) -> None:
@@ -40,17 +50,15 @@ class SamplerPreview(CardColumn):
         self._context, self._trial_service = context, model_trial
         self._models = models
         self._preset = SamplerPreset(name="-")
-        self._next_words: NextWords = EXAMPLE_LOGITS
+        self._next_words = NextWords(())
+        self._effect_timer = QTimer(self, singleShot=True, interval=EFFECT_DELAY_MS)
+        self._effect_timer.timeout.connect(lambda: context.tasks.start_task(self._load_effect(), key=EFFECT_TASK))
         self._query_timer = QTimer(self, singleShot=True, interval=QUERY_DELAY_MS)
         self._query_timer.timeout.connect(self._query_model)
         self.text_field = TextAreaField(self.tr("Text to continue"), 2, 5)
         self.text_field.set_text(EXAMPLE_TEXT)
         self.text_field.edited.connect(lambda _text: self._query_timer.start())
-        self.source_label, self.count_label, self.omitted_label = (
-            build_small_label(""),
-            build_small_label(""),
-            build_small_label(""),
-        )
+        self.source_label, self.count_label, self.steps_label, self.omitted_label = (build_small_label("") for _ in range(4))
         self.bars = ProbabilityChart(context.theme)
         self.generate_button = build_button(self.tr("Generate two continuations"))
         self.generate_button.clicked.connect(
@@ -69,6 +77,7 @@ class SamplerPreview(CardColumn):
             self.source_label,
             self.bars,
             self.count_label,
+            self.steps_label,
             self.omitted_label,
             self.generate_button,
         ):
@@ -84,11 +93,13 @@ class SamplerPreview(CardColumn):
         """Disconnect from services and cancel all work because the page is closing."""
         self._unsubscribe()
         self.stop_preview()
+        self._context.tasks.start_task(self._trial_service.end_preview())
 
     def stop_preview(self) -> None:
         """Cancel all work while the preview is not visible."""
         self._query_timer.stop()
-        for key in (LOGITS_TASK, CONTINUATIONS_TASK):
+        self._effect_timer.stop()
+        for key in (LOGITS_TASK, EFFECT_TASK, CONTINUATIONS_TASK):
             self._context.tasks.cancel(key)
 
     def start_preview(self) -> None:
@@ -102,43 +113,56 @@ class SamplerPreview(CardColumn):
             for label in self.continuation_labels:
                 label.hide()
         self._preset = preset
-        self._show_effect()
+        self._effect_timer.start()
 
-    # the chances
+    # Probabilities of the next token.
 
     def _query_model(self) -> None:
         self._context.tasks.start_task(self._load_logits(), key=LOGITS_TASK)
 
     async def _load_logits(self) -> None:
         state, text = self._models.state, self.text_field.text
-        self.generate_button.setEnabled(isinstance(state, ModelReady) and bool(text.strip()))
-        if isinstance(state, ModelReady) and text.strip():
-            next_words = await self._trial_service.predict_next_words(text)
-            if not next_words.words:
-                self._query_timer.start()  # the conversation came first
-                return
-            self._next_words = next_words
+        is_ready = isinstance(state, ModelReady)
+        self.generate_button.setEnabled(is_ready and bool(text.strip()))
+        if is_ready and not text.strip():
+            return
+        next_words = await self._trial_service.predict_next_words(text)
+        if not next_words.words:
+            self._query_timer.start()  # the conversation came first
+            return
+        self._next_words = next_words
+        if isinstance(state, ModelReady):
             self.source_label.setText(self.tr("Predicted by {name}.").format(name=state.model.file.name))
-        elif not isinstance(state, ModelReady):
-            self._next_words = EXAMPLE_LOGITS
+        else:
             source_text = self.tr("Example predictions of a small model for “{beginning}”. Load a model to see its own.")
             self.source_label.setText(source_text.format(beginning=EXAMPLE_TEXT))
-        self._show_effect()
+        self._effect_timer.start()
 
-    def _show_effect(self) -> None:
-        after = sampled_chances(self._next_words, self._preset)
-        self.bars.show_probabilities(self._next_words, unsampled_chances(self._next_words), after)
+    async def _load_effect(self) -> None:
+        next_words, preset = self._next_words, self._preset
+        if not next_words.words:
+            return
+        try:
+            steps = await self._trial_service.preview_sampling(preset, next_words)
+        except ModelError as error:
+            nothing = SamplingStep("", (), 0.0, 0)
+            self.bars.show_probabilities(NextWords(()), nothing, nothing)
+            self.count_label.setText(self.tr("The effect cannot be shown: {reason}").format(reason=error.message))
+            self.steps_label.hide()
+            return
+        self.bars.show_probabilities(next_words, steps[0], steps[-1])
         self.count_label.setText(
             format_count(
-                after.kept_count,
+                steps[-1].kept_count,
                 self.tr("{n} possible token."),
                 self.tr("{n} possible tokens. Pale bars: without the sampler."),
             )
         )
-        self.omitted_label.setText(format_omitted_samplers(self._preset))
-        self.omitted_label.setVisible(bool(self.omitted_label.text()))
+        for label, text in ((self.steps_label, format_steps(steps)), (self.omitted_label, format_omitted_samplers(preset))):
+            label.setText(text)
+            label.setVisible(bool(text))
 
-    # the words
+    # Continuations.
 
     async def _generate_continuations(self) -> None:
         beginning = self.text_field.text.rstrip()
@@ -166,6 +190,16 @@ class SamplerPreview(CardColumn):
 def tr(text: str) -> str:
     """Translate a text in the context of the preview."""
     return QCoreApplication.translate("SamplerPreview", text)
+
+
+def format_steps(steps: Sequence[SamplingStep]) -> str:
+    """Return how many tokens each sampler that removes tokens has left; empty without such samplers."""
+    counts = [
+        tr("{sampler} {count}").format(sampler=field_title(SamplerPreset, field), count=QLocale().toString(step.kept_count))
+        for step in steps
+        if (field := TRUNCATING_SAMPLERS.get(step.sampler))
+    ]
+    return tr("Tokens left: {list}.").format(list=", ".join(counts)) if counts else ""
 
 
 def format_omitted_samplers(preset: SamplerPreset) -> str:
