@@ -106,7 +106,7 @@ LONG_PATTERNS = 201
 LONG_WORD_LISTS = 62
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (31405, 3697, 423),
+    "ui": (31323, 3686, 421),
     "services": (15638, 1810, 303),
     "brain": (11513, 1111, 176),
     "storage": (4531, 638, 62),
