@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role

@@ -20,11 +20,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import split_clauses
+from lethe_app.brain.reading.dialogue_acts import read_parts
+from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role

@@ -16,7 +16,8 @@ label when facts began to be taken from pronouns (“he's retired now”), which
 teacher, somebody who writes in fragments at night, learners of English, parents, a teenager. `people_dev` is for developing
 rules. `people_held` is other people, written at the same time. The held parts (`held`, `people_held`) are never used to change
 a rule: nobody reads their mistakes. A label with `story` is what somebody said in character: only a fact marked so fits it.
-`kind` and `key` of a label tell what the fact is about; they are not scored here.
+`kind` and `key` of a label tell what the fact is about; they are not scored here. `sentences` are short exchanges, each for one
+way of saying something; `tests/brain/reading/test_labelled_sentences.py` holds what is found there.
 
 With --model, the starter model reads the whole held part as the program has it read them: portion by portion, for both
 speakers, in the quiet lane; only what the guard lets through is noted. Without, its keys are null.
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
@@ -55,7 +56,7 @@ from lethe_app.services.extraction.structured_output import AnswerUnusable, Stru
 from tests.bench.report import arguments, show
 
 HERE = Path(__file__).parent
-DATA = (HERE / "facts.jsonl", *sorted(HERE.glob("people_*.jsonl")))
+DATA = (HERE / "facts.jsonl", *sorted(HERE.glob("people_*.jsonl")), HERE / "sentences.jsonl")
 NEGATION = re.compile(r"\b(?:not|never|no(?! longer)|none|without)\b|n't\b", re.IGNORECASE)
 QUOTED = "said: “"
 SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
@@ -71,6 +72,7 @@ PARTS = (
     ("dev", "dev_"),
     ("people_held", "people_held_"),
     ("people_dev", "people_dev_"),
+    ("sentences", "sentences_"),
 )
 
 

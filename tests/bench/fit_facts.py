@@ -26,12 +26,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from lethe_app.brain.dialogue.dialogue_acts import read_pieces
-from lethe_app.brain.dialogue.dialogue_pieces import SentenceMeaning
-from lethe_app.brain.fact_rules.classified_facts import extract_question
-from lethe_app.brain.fact_rules.rated_sentences import KEEP_THRESHOLD
-from lethe_app.brain.fact_rules.sentence_classifier import BIAS
-from lethe_app.brain.fact_rules.sentence_features import extract_features
+from lethe_app.brain.reading.dialogue_acts import read_pieces
+from lethe_app.brain.reading.own_words import extract_question
+from lethe_app.brain.reading.pieces import SentenceMeaning
+from lethe_app.brain.reading.rated_sentences import KEEP_THRESHOLD
+from lethe_app.brain.reading.sentence_classifier import BIAS
+from lethe_app.brain.reading.sentence_features import extract_features
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from gguf import GGUFReader
 
-from lethe_app.brain.fact_rules.sentence_features import lowercase_words
+from lethe_app.brain.reading.sentence_features import lowercase_words
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.engines.llama_embedding import EmbeddingEngine
 from lethe_app.llm.models import bundled

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench._locomo_stories import ADVERSARIAL, moment_of, places_of, sessions_of

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
-from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.grounding import content_words, count_shared_words
 from lethe_app.brain.fact_guard.quotations import MessageClause, Quotation
 from lethe_app.brain.languages.detection import function_words, guess_language
+from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.language_tables import compile_table
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold

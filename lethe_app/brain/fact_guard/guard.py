@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.checks import CHECKS
 from lethe_app.brain.fact_guard.claims import Claim, LocatedClaim, SupportLevel
 from lethe_app.brain.fact_guard.quotations import Quotation, find_quotation
+from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.utterance import Utterance
 
 

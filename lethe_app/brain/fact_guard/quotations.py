@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
+from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.language_tables import alternatives, languages_with, load_table
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 

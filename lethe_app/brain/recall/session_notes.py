@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
-from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_rules.durability import find_matching_rule, normalize_clause
+from lethe_app.brain.reading.dialogue_acts import read_parts
+from lethe_app.brain.reading.durability import find_durability
+from lethe_app.brain.reading.word_patterns import compose, table_pattern, table_words
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
+from lethe_app.language_tables import load_table
 
 MAX_VALUES = 24
 """Maximum number of values; the oldest one is dropped for a new one."""
@@ -18,81 +21,7 @@ MAX_VALUE_LENGTH = 60
 """Maximum characters of a value."""
 QUEST = "current_quest"
 """Key of the quest, the only value that is also taken from a played scene."""
-
-_END = r"(?=$|,| and | but | with | because | for now)"
-_VALUE = rf"(?P<value>[\w'’& -]{{1,{MAX_VALUE_LENGTH}}}?)"
-_RELATIVES = (
-    "wife|husband|partner|girlfriend|boyfriend|sister|brother|mother|mum|mom|father|dad|son|daughter|aunt|uncle|cousin|niece|"
-    "nephew|grandmother|grandfather|grandma|grandpa|best friend|friend|boss|neighbour|neighbor"
-)
-_COMPANIONS = rf"{_RELATIVES}|dog|cat|horse|parrot|rabbit|hamster"
-_LASTING_RULES = tuple(
-    (re.compile(pattern + r"\Z", re.IGNORECASE), key)
-    for pattern, key in (
-        (r"my (?:full |first |real )?name is (?P<value>[a-z][\w'-]*(?: [A-Z][\w'-]*){0,2})", "user_name"),
-        (r"(?:I go by|(?:everyone|people|my friends) calls? me) (?P<value>[a-z][\w'-]*)", "user_name"),
-        (rf"I(?:'m| am) (?:\w+ly )?(?:living|based) in {_VALUE}{_END}.*|I live in (?P<other>[\w' -]+?){_END}.*", "home"),
-        (rf"I(?:'m| am| come) (?:originally )?from {_VALUE}{_END}.*", "origin"),
-        (r"I(?:'m| am) (?P<value>\d{1,3})(?: years old)?", "age"),
-        (rf"I work as an? {_VALUE}(?: (?:in|at|for|on) .*)?", "job"),
-        (r"my birthday is (?:on )?(?P<value>.+)", "birthday"),
-        (r"my favou?rite (?P<what>[a-z]+) is (?P<value>.+)", "favourite {what}"),
-        (rf"I(?:'m| am) (?:\w+ly )?allergic to {_VALUE}{_END}.*|I have an? (?P<other>[\w' -]+?) allergy", "allergy"),
-        (rf"I (?:play|am learning|'m learning)(?: to play)? the {_VALUE}(?= in | at |{_END[3:]}.*", "instrument"),
-        (rf"my (?P<what>{_COMPANIONS})(?:'s name is| is called| is named) (?P<value>[\w' -]+)", "{what}"),
-        (rf"I have an? (?:\w+ )?(?P<what>{_COMPANIONS}) (?:named|called) (?P<value>[\w'-]+)", "{what}"),
-    )
-)  # fmt: skip
-_JOB = re.compile(r"I(?:'m| am) (?:an?|the) (?P<value>[\w' -]+?)(?: (?:in|at|for|on|with|by|from) .*)?\Z", re.IGNORECASE)
-_MOODS = (
-    r"(?:tired|exhausted|sad|happy|angry|furious|nervous|anxious|excited|bored|lonely|stressed|upset|scared|worried|hungry|"
-    r"sick|depressed|relaxed|cheerful|miserable|frustrated|overwhelmed|heartbroken|hopeful|proud|sleepy|grumpy|thrilled|"
-    r"terrified)"
-)
-_MOOD = re.compile(
-    r"I(?:'m| am| feel|'m feeling| am feeling) (?:just |so |very |really |a bit |a little |quite |pretty |still |"
-    rf"too )*(?P<value>{_MOODS})(?: (?:today|tonight|right now|about .*|after .*|because .*|now|and .*))?\Z",
-    re.IGNORECASE,
-)
-_QUEST = re.compile(
-    r"(?:(?:our|my|the|your) (?:quest|mission|task|goal) is(?: now)? to|(?:we|I) (?:must|have sworn to|"
-    r"have vowed to)(?= (?:find|reach|rescue|save|retrieve|bring|defeat|destroy|deliver|recover|return|stop|slay|free|"
-    r"protect|escort|steal|solve|catch|cross|carry|open|seal|win)\b)|(?:we're|we are|I'm|I am) (?:looking for|searching for|"
-    r"on a quest to|on a mission to|hunting(?: for)?)) (?P<value>.{4,60})\Z",
-    re.IGNORECASE,
-)
-_OCCASIONS = (
-    "wedding|interview|exams?|surgery|operation|appointment|flight|graduation|funeral|concert|deadline|move|birthday party|"
-    "holiday|trip|audition|first day"
-)
-_WHEN = r"(?:on |in )?(?P<value>(?:next |this |the )?[\w' ]{2,40})\Z"
-_EVENTS = tuple(
-    (re.compile(pattern, re.IGNORECASE), key)
-    for pattern, key in (
-        (rf"my (?P<what>(?:(?:{_RELATIVES})['’]s )?(?:\w+ )?(?:{_OCCASIONS})) (?:is|are) (?:going to be )?{_WHEN}", "{what}"),
-        (
-            rf"I(?: have|['’]ve)(?: got)? (?:an?|my) (?P<what>(?:\w+ )?(?:{_OCCASIONS})) (?=on|in|next|this|tomorrow){_WHEN}",
-            "{what}",
-        ),
-        (
-            rf"my (?P<what>{_RELATIVES})(?: \w+)?(?: is|['’]s) (?:getting married|marrying(?: \w+)?) {_WHEN}",
-            "{what}'s wedding",
-        ),
-    )
-)
-_TIME = re.compile(
-    r"\b(?:\d|today|tonight|tomorrow|week|weekend|month|year|spring|summer|autumn|fall|winter|morning|noon|evening|night|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|"
-    r"december)",
-    re.IGNORECASE,
-)
-"""Words of which the time of an event has at least one."""
 _SEEKING = re.compile(r"(?:looking|searching) for|hunting", re.IGNORECASE)
-_EMPTY = re.compile(
-    r"\b(?:it|this|that|you|him|her|them|something|someone|here|there|words|trouble|what|ways?|excuses?|jobs?|job|keys)\b",
-    re.IGNORECASE,
-)
-
 _POSSIBLE_VALUE = re.compile(r"\b(?:i|im|my|we|our|(?:the|your) (?:quest|mission|task|goal)|calls? me)\b", re.IGNORECASE)
 """Matches every message that can have a value. Most have none, and need not be classified sentence by sentence."""
 
@@ -142,32 +71,41 @@ def build_notes_block(values: Mapping[str, str]) -> str:
 
 def _extract_values(text: str) -> Iterator[tuple[str, str]]:
     for sentence in extract_sentences(text[:4000]):
-        if sentence.endswith("?") or re.match(r"(?:if|when|imagine|suppose|pretend)\b", sentence, re.IGNORECASE):
-            continue
-        for clause in extract_clauses(sentence):
-            yield from _values_of_clause(clause)
+        if not (sentence.endswith("?") or re.match(r"(?:if|when|imagine|suppose|pretend)\b", sentence, re.IGNORECASE)):
+            for clause in extract_clauses(sentence):
+                yield from _values_of_clause(clause)
 
 
 def _values_of_clause(clause: str) -> Iterator[tuple[str, str]]:
     """Yield keys and values of one clause."""
-    if (quest := _QUEST.match(clause)) and not _EMPTY.search(quest["value"]):
+    quest = table_pattern("session_notes", "quest").match(clause)
+    if quest and not table_words("session_notes", "empty_value").search(quest["value"]):
         verb = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
         yield QUEST, clean_value(verb + quest["value"])
-    if mood := _MOOD.match(clause):
+    if mood := table_pattern("session_notes", "mood").match(clause):
         yield "mood", mood["value"].lower()
-    for pattern, key in _EVENTS:
-        if (event := pattern.match(clause)) and _TIME.search(event["value"]):
-            yield key.format(what=event["what"].lower().replace("’", "'")), clean_value(event["value"])
-    rule = find_matching_rule(clause)
-    if not rule:
-        return
-    for pattern, key in _LASTING_RULES:
-        if found := pattern.match(clause):
-            groups = found.groupdict()
-            value = groups.get("value") or groups.get("other") or ""
-            yield key.format(what=(groups.get("what") or "").lower()), clean_value(value)
-    if rule.key == "job" and normalize_clause(clause).startswith("i am") and (found := _JOB.match(clause)):
-        yield "job", clean_value(found["value"])
+    for key, value in _values_by_rows("event", clause):
+        if table_pattern("session_notes", "time").search(value):
+            yield key, value
+    if find_durability(clause):
+        yield from _values_by_rows("lasting", clause)
+
+
+def _values_by_rows(kind: str, clause: str) -> Iterator[tuple[str, str]]:
+    """Yield keys and values by the rows of one kind; of several with the same key the first."""
+    values: dict[str, str] = {}
+    for pattern, key in _rows(kind):
+        if match := pattern.fullmatch(clause):
+            groups = {name: value for name, value in match.groupdict().items() if value}
+            what = groups.get("what", "").lower().replace("’", "'")
+            values.setdefault(key.format(what=what), clean_value(groups.get("value") or groups["other"]))
+    yield from values.items()
+
+
+@cache
+def _rows(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = load_table("session_notes")[kind]
+    return tuple((re.compile(compose(row["pattern"]), re.IGNORECASE), row["key"]) for row in rows)
 
 
 def clean_value(value: str) -> str:

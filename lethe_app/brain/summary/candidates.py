@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
-from lethe_app.brain.question_answers.completion import complete_answer
+from lethe_app.brain.reading.answers import complete_answer
+from lethe_app.brain.reading.third_person import rewrite_in_third_person
 from lethe_app.brain.summary.reported_facts import NAMES, QUOTATIONS, ReportedFact
 from lethe_app.brain.summary.retelling import (
     add_story_prefix,
@@ -262,7 +262,7 @@ class _Reporter:
             return quote_exchange(question, sentence) if question is not None else quote_sentence(sentence, self._max_length)
         if question is not None:
             completed = complete_answer(question.text, sentence.text)
-            statement = rewrite_in_third_person(completed[0], sentence.name, "") if completed is not None else None
+            statement = rewrite_in_third_person(completed, sentence.name, "") if completed else None
             return (
                 Quote(sentence.line, "", add_story_prefix(statement, sentence))
                 if statement

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.dialogue.dialogue_acts import read_pieces
-from lethe_app.brain.fact_rules.third_person import possessive
+from lethe_app.brain.reading.dialogue_acts import read_pieces
+from lethe_app.brain.reading.third_person import possessive
 from lethe_app.brain.summary import endorsed_lines, plans
 from lethe_app.brain.summary.candidates import SummaryCandidate, build_candidates
 from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lethe_app.brain.dates.resolve import resolve_dates
-from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, SentenceMeaning
-from lethe_app.brain.fact_rules.extractor import extract_statements
-from lethe_app.brain.fact_rules.statements import SpeakerStatement
+from lethe_app.brain.reading.extractor import extract_statements
+from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
+from lethe_app.brain.reading.statements import SpeakerStatement
 from lethe_app.brain.summary.retelling import remove_pictograms, replace_repeated_name, retell_all, starts_with_pronoun
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.markup import display_name

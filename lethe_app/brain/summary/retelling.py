@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.fact_rules.third_person import finish_sentence, rewrite_in_third_person
+from lethe_app.brain.reading.third_person import finish_sentence, rewrite_in_third_person
 from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, STORY_PREFIX, remove_opener, shorten
 from lethe_app.brain.text.sentences import Sentence, split_sentences

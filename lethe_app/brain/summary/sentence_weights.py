@@ -7,13 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain.dialogue.pasted_text import has_lost_quotation
-from lethe_app.brain.fact_rules.durability import is_figurative
-from lethe_app.brain.fact_rules.endings import announces_change
-from lethe_app.brain.fact_rules.rated_sentences import is_momentary
-from lethe_app.brain.fact_rules.sentence_classifier import predict_probability
-from lethe_app.brain.fact_rules.sentence_features import extract_features
-from lethe_app.brain.people.introductions import asks_to_remember, is_comparison
+from lethe_app.brain.reading.changes import announces_change
+from lethe_app.brain.reading.durability import is_figurative
+from lethe_app.brain.reading.pasted_text import has_lost_quotation
+from lethe_app.brain.reading.rated_sentences import asks_to_remember, is_comparison, is_momentary
+from lethe_app.brain.reading.sentence_classifier import predict_probability
+from lethe_app.brain.reading.sentence_features import extract_features
 from lethe_app.brain.summary.reported_facts import ReportedFact
 from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, is_empty_answer, salience
 from lethe_app.brain.summary.title_events import TitleEvent

@@ -8,8 +8,6 @@ from datetime import date
 from itertools import accumulate
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import Quotation
@@ -22,6 +20,8 @@ from lethe_app.brain.llm_schemas.archive import (
     is_self_contained,
 )
 from lethe_app.brain.llm_schemas.chunking import format_lines
+from lethe_app.brain.reading.dialogue_acts import read_parts
+from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.facts import ExtractedFact, FactKind

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_rules.extractor import extract_statements
-from lethe_app.brain.fact_rules.statements import SpeakerStatement
 from lethe_app.brain.facts.updates import withdraw_facts
+from lethe_app.brain.reading.dialogue_acts import read_parts
+from lethe_app.brain.reading.extractor import extract_statements
+from lethe_app.brain.reading.statements import SpeakerStatement
 from lethe_app.brain.summary.digest import SessionDigest, build_digest
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance, to_utterances

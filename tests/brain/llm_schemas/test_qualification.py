@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.grounding import coverage, find_invented_words
 from lethe_app.brain.fact_guard.guard import check_claim
@@ -20,6 +19,7 @@ from lethe_app.brain.llm_schemas.qualification import (
     score_facts,
     score_summary,
 )
+from lethe_app.brain.reading.dialogue_acts import read_parts
 
 FOLDER = Path(__file__).parents[3] / "resources" / "selftest"
 SNIPPETS = TypeAdapter(list[QualificationSnippet]).validate_json((FOLDER / "facts.json").read_bytes())

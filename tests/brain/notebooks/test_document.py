@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry, to_line
 from lethe_app.brain.notebooks.matching import (
@@ -23,6 +22,7 @@ from lethe_app.brain.notebooks.matching import (
     majority_notebook,
 )
 from lethe_app.brain.notebooks.splitting import pieces_from_proposal, render_pieces, split_without_model
+from lethe_app.brain.reading.confirmation import is_confirmed
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.dialogue.dialogue_acts import read_pieces
+from lethe_app.brain.reading.dialogue_acts import read_pieces
 from lethe_app.brain.summary.endorsed_lines import select_endorsed_sentences
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import is_prose, split_narration

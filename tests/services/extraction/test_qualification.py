@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.llm_schemas.qualification import QualificationSnippet, parse_utterances
+from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.errors import FileError
 from lethe_app.services.extraction.qualification import SCOPE, Qualification, QualificationResult, key_of
 from lethe_app.storage.database import Database

@@ -1,1 +1,0 @@
-"""Rule-based extraction of facts from English messages."""

@@ -1,1 +1,0 @@
-"""Completion of short answers by the questions they answer."""

@@ -1,0 +1,185 @@
+"""Rating of the sentences of a user message: the probability that each is worth keeping, and which ones are understood only
+together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lethe_app.brain.reading import sentence_classifier
+from lethe_app.brain.reading.durability import is_figurative
+from lethe_app.brain.reading.first_person import add_subject
+from lethe_app.brain.reading.pasted_text import has_lost_quotation
+from lethe_app.brain.reading.sentence_features import extract_features
+from lethe_app.brain.reading.word_patterns import table_pattern, table_words
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.spelling import correct_spelling
+from lethe_app.brain.vocabulary.verbs import is_past
+from lethe_app.domain.facts import FactKind
+from lethe_app.retrieval.query_terms import STOP_WORDS, WORD
+
+KEEP_THRESHOLD = 0.45
+"""Probability from which a sentence is kept."""
+CONTENT_THRESHOLD = 0.12
+"""Probability below which a sentence is a mere reaction, to which no other sentence refers."""
+MAX_ANTECEDENT_DISTANCE = 3
+"""Number of preceding sentences among which the antecedent is searched."""
+_LEADING_FILLERS = table_pattern("sentences", "leading_fillers")
+_TRAILING_FILLERS = table_pattern("sentences", "trailing_fillers")
+_INNER_FILLERS = re.compile(r",? \b(?:btw|tbh|ngl|imo|lol|lmao|pls|plz)(?=[,.!?])", re.IGNORECASE)
+REFERRING_WORD = table_pattern("sentences", "referring_word")
+_CONTINUATION_WORD = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
+"""Words that begin a part of a sentence, if there is no subject."""
+_DUMMY_SUBJECT = table_pattern("sentences", "dummy_subject")
+_DESCRIPTION = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
+"""Sentence that describes what was just mentioned: “It's a 2009 Octavia”."""
+PERSON_OR_THING = table_pattern("sentences", "person_or_thing", flags=0)
+LEADING_TIME = table_pattern("sentences", "leading_time")
+_ANNOUNCEMENT = table_pattern("sentences", "announcement")
+_NAME_OF_RELATION = re.compile(r"^my (?:[\w'-]+ ){1,2}name\W*$", re.IGNORECASE)
+SUBJECT = table_pattern("sentences", "subject")
+_OTHER_SUBJECT = table_pattern("sentences", "other_subject")
+_MAX_SHORT_WORDS = 6
+"""Words up to which a sentence without a subject is read as the rest of the one before."""
+_EMPTY_ANSWER = table_pattern("sentences", "empty_answer")
+_MOMENTARY = table_pattern("sentences", "momentary")
+_REMINDER = table_pattern("sentences", "reminder")
+_REMINDER_REQUEST = table_pattern("sentences", "reminder_request")
+_SHORT_REACTION = table_words("sentences", "short_reaction")
+_SOME_PERSON = table_pattern("sentences", "some_person")
+
+
+@dataclass(frozen=True)
+class RatedSentence:
+    """Sentence the user utters as themselves, with its rating."""
+
+    text: str
+    clean_text: str
+    """Text with corrected spelling and without introduction and trailing fillers."""
+    features: Mapping[str, float]
+    probability: float
+    """Probability that it is worth keeping, 0 to 1."""
+
+    @property
+    def kind(self) -> FactKind:
+        """Most likely kind of the sentence."""
+        return sentence_classifier.predict_kind(self.features)
+
+    @property
+    def is_kept(self) -> bool:
+        """True if it is worth keeping."""
+        return self.probability >= KEEP_THRESHOLD
+
+
+def strip_fillers(text: str) -> str:
+    """Remove introductory and trailing fillers."""
+    return _TRAILING_FILLERS.sub("", _LEADING_FILLERS.sub("", text))
+
+
+def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
+    """Rate a sentence of a message. `index` is its index in the message; the first one may answer a `question`."""
+    feature_values = extract_features(text, question, index)
+    clean_text = strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))
+    is_question = text.rstrip("\"”’') ").endswith("?")
+    is_empty = is_question or any((_EMPTY_ANSWER.fullmatch(clean_text), is_momentary(clean_text), _REMINDER.match(clean_text)))
+    is_empty = is_empty or bool(_REMINDER_REQUEST.match(clean_text)) or is_figurative(clean_text)
+    is_empty = is_empty or has_lost_quotation(clean_text)
+    probability = 0.0 if is_empty else sentence_classifier.predict_probability(feature_values)
+    if not is_empty and _SHORT_REACTION.search(clean_text):
+        # Fears and dislikes in few words (“lifts freak me out”) are kept whatever the classifier says.
+        probability = max(probability, KEEP_THRESHOLD)
+    return RatedSentence(text, clean_text, feature_values, probability)
+
+
+def is_momentary(text: str) -> bool:
+    """Return whether a sentence states a mood or a triviality, or that its speaker comes or goes."""
+    return bool(_MOMENTARY.match(strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))))
+
+
+def asks_to_remember(text: str) -> bool:
+    """Return whether a sentence asks for something to be remembered, with or without its question mark: “whats our dog
+    called again”.
+    """
+    return bool(table_pattern("sentences", "memory_question").match(text))
+
+
+def is_comparison(text: str) -> bool:
+    """Return whether a sentence compares something with a relative: “the bus is basically my wife”."""
+    return bool(table_pattern("sentences", "comparison").search(text))
+
+
+def group_sentences(sentences: Sequence[RatedSentence]) -> Iterator[tuple[int, list[RatedSentence]]]:
+    """Yield groups of sentences that are kept together with those they refer to, each with the index of its first sentence."""
+    start, group, last_index = 0, list[RatedSentence](), -1
+    for index, sentence in enumerate(sentences):
+        is_announced = last_index == index - 1 and len(group) == 1 and _is_announced(sentence, announcement=group[0])
+        is_about_joke = index > 0 and needs_antecedent(sentence) and is_figurative(sentences[index - 1].clean_text)
+        if is_about_joke or not (sentence.is_kept or is_announced):
+            continue
+        member_indexes = [index] if is_announced else _find_referred_indexes(sentences, index)
+        is_continuation = needs_antecedent(sentence) or bool(_DESCRIPTION.match(sentence.clean_text))
+        if group and (
+            is_announced or last_index in member_indexes or (last_index + 1 == member_indexes[0] == index and is_continuation)
+        ):
+            group += [sentences[one] for one in member_indexes if one > last_index]
+        else:
+            if group:
+                yield start, group
+            start, group = member_indexes[0], [sentences[one] for one in member_indexes]
+        last_index = index
+    if group:
+        yield start, group
+
+
+def _is_announced(sentence: RatedSentence, announcement: RatedSentence) -> bool:
+    """Return whether a sentence names what the one before only announced."""
+    is_telling = sentence.probability >= CONTENT_THRESHOLD and not sentence.text.rstrip().endswith("?")
+    return is_telling and bool(_ANNOUNCEMENT.search(announcement.clean_text))
+
+
+def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> list[int]:
+    """Return the index of a sentence, preceded by those of the sentences it refers to.
+
+    Mere reactions are left out, unless there is nothing else it can refer to.
+    """
+    indexes = [index]
+    for earlier in range(index - 1, max(-1, index - 1 - MAX_ANTECEDENT_DISTANCE), -1):
+        if not (needs_antecedent(sentences[indexes[0]]) or _DESCRIPTION.match(sentences[indexes[0]].clean_text)):
+            break
+        if sentences[earlier].probability >= CONTENT_THRESHOLD or _SOME_PERSON.search(sentences[earlier].text):
+            indexes.insert(0, earlier)
+    if len(indexes) == 1 and index and needs_antecedent(sentences[index]) and _has_antecedent(sentences[index - 1]):
+        indexes.insert(0, index - 1)
+    return indexes
+
+
+def _has_antecedent(sentence: RatedSentence) -> bool:
+    """Return whether a sentence mentions somebody or something to which the next one may refer."""
+    return bool(PERSON_OR_THING.search(sentence.text)) or len(content_words(sentence.clean_text)) > 1
+
+
+def _has_verb(text: str) -> bool:
+    """Return whether a past verb follows a noun at the beginning: “Göztepe lost again”."""
+    first_word, *other_words = WORD.findall(text)[:4] or [""]
+    return (
+        len(first_word) > 3
+        and first_word.lower() not in STOP_WORDS
+        and not is_past(first_word)
+        and any(map(is_past, other_words[:2]))
+    )
+
+
+def needs_antecedent(sentence: RatedSentence) -> bool:
+    """Return whether a sentence is understood only with the one before."""
+    text = LEADING_TIME.sub("", sentence.clean_text)
+    if _NAME_OF_RELATION.match(text):
+        return True
+    if _SHORT_REACTION.search(text) and not REFERRING_WORD.search(text):
+        return False
+    has_omitted_subject = add_subject(text) != text
+    if not SUBJECT.search(text) and not has_omitted_subject and not _OTHER_SUBJECT.match(text) and not _has_verb(text):
+        return len(text.split()) <= _MAX_SHORT_WORDS or bool(_CONTINUATION_WORD.match(text))
+    match = REFERRING_WORD.search(text)
+    return bool(match) and not _DUMMY_SUBJECT.match(text) and not PERSON_OR_THING.search(text[: match.start()] if match else "")

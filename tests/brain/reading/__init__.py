@@ -1,0 +1,1 @@
+"""Tests of `lethe_app.brain.reading`."""

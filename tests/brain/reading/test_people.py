@@ -1,0 +1,84 @@
+"""People and pets are known by name, from message to message, and what is told of them is not the speaker's own."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.brain.reading.extractor import extract_statements
+from lethe_app.brain.reading.statements import SpeakerStatement
+from lethe_app.brain.text.utterance import Utterance
+from lethe_app.domain.chat import Role
+
+TIME = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
+
+
+def stated(*messages: str) -> list[SpeakerStatement]:
+    """What Orla says, message by message; “P: ” begins a line of the persona."""
+    lines = [
+        Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TIME)
+        if text.startswith("P: ")
+        else Utterance(uuid4(), Role.USER, "Orla", text, TIME)
+        for text in messages
+    ]
+    return extract_statements(lines)
+
+
+def texts(*messages: str) -> list[str]:
+    return [one.text for one in stated(*messages)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my sister says hello",
+        "my dog hates rain",
+        "my mother bound books",
+        "brb my cat is screaming",
+        "anyway, my wife. lovely.",
+        "my oldest student is 91",
+        "my friends think im mad and dumb",
+        "the vet called back",
+    ],
+)
+def test_everyday_words_are_not_taken_for_names(said: str):
+    assert not [text for text in texts(said) if re.search(r" (?:is|was) called ", text)]
+
+
+@pytest.mark.parametrize(
+    ("messages", "known"),
+    [
+        (
+            ("my sister tamsin and my aunt grete came. she is a nurse",),
+            ["Orla said: “my sister tamsin and my aunt grete came. she is a nurse”"],
+        ),
+        (("petra, thats my daughter", "is she a nurse?"), []),
+        (("petra, thats my daughter", "imagine petra was a nurse"), []),
+        (
+            ("petra, thats my daughter. some woman rang. shes a nurse",),
+            ["Orla said: “petra, thats my daughter. some woman rang. shes a nurse”"],
+        ),
+    ],
+)
+def test_nothing_is_told_of_them_where_it_is_asked_imagined_or_anybodys(messages: tuple[str, ...], known: list[str]):
+    assert [text for text in texts(*messages) if "nurse" in text] == known
+
+
+def test_what_others_are_is_never_the_speakers_own():
+    reported = texts("petra, thats my daughter. shes a physio", "she plays the harp")
+    assert not [text for text in reported if text.startswith(("Orla is", "Orla plays"))]
+
+
+def test_the_names_of_two_sons_stand_side_by_side():
+    statements = stated("my son lukas lives here", "my other son emil is 12")
+    keys = [one.key for one in statements if "Lukas" in one.text or "Emil" in one.text]
+    assert len(keys) >= 2
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_work_of_somebody_named_has_their_name_as_its_key():
+    reported = {one.text: one.key for one in stated("my sister tamsin works in construction")}
+    assert reported["Orla's sister Tamsin works in construction."] == "tamsin job"
