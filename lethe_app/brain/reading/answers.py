@@ -7,10 +7,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from lethe_app.brain.reading.word_patterns import compose, table_pattern, table_words
 from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.sentences import extract_sentences
-from lethe_app.language_tables import load_table
+from lethe_app.language_tables import compose, load_table, table_pattern, table_words
 
 MAX_OBSERVATION_WORDS = 24
 """Maximum number of words of an observation."""

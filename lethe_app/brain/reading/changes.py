@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from lethe_app.brain.reading.word_patterns import compose, table_pattern, table_words
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
-from lethe_app.language_tables import load_table
+from lethe_app.language_tables import compose, load_table, table_pattern, table_words
 
 _ANY_MORE = re.compile(r",? any ?more\Z", re.IGNORECASE)
 

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
-from lethe_app.brain.reading.word_patterns import table_pattern, table_words
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.dates.words import MONTH, ORDINALS, SPELLED_NUMBERS, TENS, WEEKDAY
 from lethe_app.domain.chat import Role
+from lethe_app.language_tables import table_pattern, table_words
 
 _LEADING_WORDS = (
     r"^\W*(?:(?:ha(?:ha)*|lol|lmao|hehe|xd|ok(?:ay)?|no+|nah|oh|oops|ugh|sorry|well|wait|but|actually|hm+|um+|er|uh)\b"
     r"[\s,.!…-]*)*"
 )
-_JOKE_RETRACTION = table_pattern("corrections", "joke_retraction")
-_TRAILING_JOKE = table_pattern("corrections", "trailing_joke")
-_ERROR_RETRACTION = table_pattern("corrections", "error_retraction")
-_SELF_CORRECTION = table_pattern("corrections", "self_correction")
-_NEGATION_ALONE = table_pattern("corrections", "negation_alone")
-_WAIT_RETRACTION = table_pattern("corrections", "wait_retraction")
+_JOKE_RETRACTION = partial(table_pattern, "corrections", "joke_retraction")
+_TRAILING_JOKE = partial(table_pattern, "corrections", "trailing_joke")
+_ERROR_RETRACTION = partial(table_pattern, "corrections", "error_retraction")
+_SELF_CORRECTION = partial(table_pattern, "corrections", "self_correction")
+_NEGATION_ALONE = partial(table_pattern, "corrections", "negation_alone")
+_WAIT_RETRACTION = partial(table_pattern, "corrections", "wait_retraction")
 _NAMED_SUBJECT = re.compile(r"(?:the|my|our) [a-z][\w'’]+ \S", re.IGNORECASE)
-_EARNEST_WORD = table_pattern("corrections", "earnest_word")
+_EARNEST_WORD = partial(table_pattern, "corrections", "earnest_word")
 _DOUBTING_QUESTION = re.compile(
     r"\b(?:really|seriously|serious|kidding|joking|for real|truly|honestly|wait|what|\d+)\b[^.!]*\?", re.IGNORECASE
 )
-_CORRECTED = table_pattern("corrections", "corrected")
+_CORRECTED = partial(table_pattern, "corrections", "corrected")
 _KINDS = (
     re.compile(rf"\b(?:{WEEKDAY})\b", re.IGNORECASE),
     re.compile(rf"\b(?:{MONTH})\b", re.IGNORECASE),
@@ -49,28 +50,28 @@ def is_retraction(sentence: str, *, is_in_same_message: bool, replied_text: str 
     `is_in_same_message` is true if that statement is in the same message. Otherwise `replied_text` is the message of the other
     speaker in between, because “not really” may only answer its question and “that's wrong” may only contradict it.
     """
-    if _SELF_CORRECTION.match(sentence):
+    if _SELF_CORRECTION().match(sentence):
         return is_in_same_message
-    if sentence.rstrip("\"') ").endswith("?") or _EARNEST_WORD.search(sentence):
+    if sentence.rstrip("\"') ").endswith("?") or _EARNEST_WORD().search(sentence):
         return False
-    if _JOKE_RETRACTION.match(sentence) or _WAIT_RETRACTION.match(sentence):
+    if _JOKE_RETRACTION().match(sentence) or _WAIT_RETRACTION().match(sentence):
         return True
-    if _ERROR_RETRACTION.match(sentence):
+    if _ERROR_RETRACTION().match(sentence):
         return is_in_same_message
-    return bool(_NEGATION_ALONE.match(sentence)) and (is_in_same_message or bool(_DOUBTING_QUESTION.search(replied_text)))
+    return bool(_NEGATION_ALONE().match(sentence)) and (is_in_same_message or bool(_DOUBTING_QUESTION.search(replied_text)))
 
 
 def is_about_other_subject(sentence: str, previous_text: str) -> bool:
     """Return whether “no wait, the play's on the 11th” is about another subject than `previous_text`, the message before."""
-    wait_match = _WAIT_RETRACTION.match(sentence)
+    wait_match = _WAIT_RETRACTION().match(sentence)
     rest = sentence[wait_match.end() :] if wait_match else ""
     return bool(_NAMED_SUBJECT.match(rest)) and content_words(rest).isdisjoint(content_words(previous_text))
 
 
 def is_joke(sentence: str) -> bool:
     """Return whether a sentence ends by declaring itself a joke."""
-    match = _TRAILING_JOKE.search(sentence)
-    return match is not None and len(sentence[: match.start()].split()) > 2 and not _EARNEST_WORD.search(sentence)
+    match = _TRAILING_JOKE().search(sentence)
+    return match is not None and len(sentence[: match.start()].split()) > 2 and not _EARNEST_WORD().search(sentence)
 
 
 def extract_corrected_statement(sentence: str, retracted: str) -> str:
@@ -81,9 +82,9 @@ def extract_corrected_statement(sentence: str, retracted: str) -> str:
     """
     rest = sentence
     for pattern in (_WAIT_RETRACTION, _JOKE_RETRACTION, _SELF_CORRECTION, _ERROR_RETRACTION, _NEGATION_ALONE):
-        if match := pattern.match(rest):
+        if match := pattern().match(rest):
             rest = rest[match.end() :].strip(" ,.;:!-–—")
-    if not (word := _CORRECTED.match(rest)):
+    if not (word := _CORRECTED().match(rest)):
         return rest
     for kind in _KINDS:
         old = list(kind.finditer(retracted))
@@ -119,13 +120,13 @@ _CORRECTIONS = (
 )
 
 
-_CORRECTION_ANNOUNCEMENT = table_words("corrections", "correction_announcement")
+_CORRECTION_ANNOUNCEMENT = partial(table_words, "corrections", "correction_announcement")
 _STATED_DAY = re.compile(rf"\b(?:on|at|is|'s) (?:the )?(?P<detail>{_WEEKDAY}|\d{{1,2}}(?:st|nd|rd|th)\b)", re.IGNORECASE)
 
 
 def find_announced_detail(message: str) -> str:
     """Return the weekday or day of the month that a message restates after announcing a correction, or an empty string."""
-    match = _STATED_DAY.search(message) if _CORRECTION_ANNOUNCEMENT.search(message) else None
+    match = _STATED_DAY.search(message) if _CORRECTION_ANNOUNCEMENT().search(message) else None
     return match["detail"] if match else ""
 
 

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
+from functools import partial
 from statistics import median
 
 from lethe_app.brain.reading import roleplay
 from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
 from lethe_app.brain.reading.pasted_text import announces_text, extract_own_text, remove_quotations
 from lethe_app.brain.reading.pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
-from lethe_app.brain.reading.word_patterns import table_pattern, table_words
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import MessagePart, is_prose, split_narration
 from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
+from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 SCENE_TIMEOUT = timedelta(hours=3)
@@ -29,21 +30,21 @@ MAX_HINT_MESSAGES = 4
 """Number of user messages in which a first sentence that only a character can say stays a hint."""
 MIN_LONG_ACTION_WORDS = 4
 """Minimum number of words of narrated actions for the rest of the message to count as acted as well."""
-_OUT_OF_CHARACTER = table_pattern("roleplay", "out_of_character", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+_OUT_OF_CHARACTER = partial(table_pattern, "roleplay", "out_of_character", re.IGNORECASE | re.DOTALL | re.MULTILINE)
 _BRACKETED = re.compile(r"(?:^|(?<=[\s*]))[(\[](?P<inside>[^()\[\]\n]{12,400})[)\]](?=\s|$|\*)")
 _EMOTE = re.compile(r"^\s*/me\s+(?P<act>[^\n.!?]+[.!?]?)", re.MULTILINE)
 _WHOLLY_QUOTED = re.compile(r"^\s*[\"“](?P<said>[^\"“”]+)[\"”]\s*$")
 _QUOTES = re.compile(r"[\"“”]")
 _SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
-_ATTRIBUTION = table_pattern("roleplay", "attribution")
+_ATTRIBUTION = partial(table_pattern, "roleplay", "attribution")
 _SPEECH_VERB = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
-_OTHERS_SPEECH_TAG = table_pattern("roleplay", "others_speech_tag")
-_ADDRESSING_ACTION = table_pattern("roleplay", "addressing_action")
-_VOICE_ACTION = table_pattern("roleplay", "voice_action")
-_COURTLY_ADDRESS = table_words("roleplay", "courtly_address")
+_OTHERS_SPEECH_TAG = partial(table_pattern, "roleplay", "others_speech_tag")
+_ADDRESSING_ACTION = partial(table_pattern, "roleplay", "addressing_action")
+_VOICE_ACTION = partial(table_pattern, "roleplay", "voice_action")
+_COURTLY_ADDRESS = partial(table_words, "roleplay", "courtly_address")
 _THIRD_PERSON_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _THIRD_PERSON_START = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
-_REPORTED = table_pattern("roleplay", "reported")
+_REPORTED = partial(table_pattern, "roleplay", "reported")
 
 
 class _Scene(Enum):
@@ -169,14 +170,14 @@ def _classify_persona_text(text: str, reading: _Reading) -> Iterator[DialoguePie
 
 def _classify_user_text(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     text = _EMOTE.sub(r"*\g<act>*", text)
-    asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER.finditer(text)]
-    rest = _OUT_OF_CHARACTER.sub("\n", text)
+    asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER().finditer(text)]
+    rest = _OUT_OF_CHARACTER().sub("\n", text)
     preceding_text, declaration, rest = roleplay.split_at_declaration(rest)
     if declaration:
         yield from _classify_speech(preceding_text, reading)
         reading.scene = _Scene.LOOSE if roleplay.is_companion_scene(declaration) else _Scene.DECLARED
         reading.quiet_messages = 0
-    elif any(found["double"] or found["marked"] for found in _OUT_OF_CHARACTER.finditer(text)) and rest.strip():
+    elif any(found["double"] or found["marked"] for found in _OUT_OF_CHARACTER().finditer(text)) and rest.strip():
         reading.scene, reading.quiet_messages = _Scene.DECLARED, 0  # who marks what is out of character plays the rest
     else:
         _update_scene(rest, reading)
@@ -235,7 +236,7 @@ def _is_report(prose: str) -> bool:
     narration = _SPEECH.sub(" ", prose)
     is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", narration, re.IGNORECASE))
     has_quotation_within = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
-    return is_own and (has_quotation_within or bool(_REPORTED.search(narration)))
+    return is_own and (has_quotation_within or bool(_REPORTED().search(narration)))
 
 
 def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
@@ -248,14 +249,14 @@ def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     is_mostly_action = action_word_count >= MIN_LONG_ACTION_WORDS and 3 * action_word_count >= len(WORD.findall(text))
     previous_action, in_role = "", False
     for part in message_parts:
-        is_addressed = bool(_ADDRESSING_ACTION.search(previous_action) or _VOICE_ACTION.search(previous_action))
+        is_addressed = bool(_ADDRESSING_ACTION().search(previous_action) or _VOICE_ACTION().search(previous_action))
         previous_action = part.text if part in action_parts else ""
         if part in action_parts:
-            in_role = in_role or bool(_COURTLY_ADDRESS.search(text))
+            in_role = in_role or bool(_COURTLY_ADDRESS().search(text))
             yield from (_classify_narration(text, part.text, reading) for text in split_sentences(part.text))
             continue
         is_quoted = action_word_count > 0 and bool(_QUOTES.search(part.text)) and not _is_attributed_quotation(part.text)
-        is_anothers = bool(_OTHERS_SPEECH_TAG.search(part.text))
+        is_anothers = bool(_OTHERS_SPEECH_TAG().search(part.text))
         pieces = roleplay.split_by_quotes(part.text) if is_quoted else [(_remove_quotations(part.text), False)]
         for piece, is_speech in pieces:
             for sentence in split_sentences(piece):
@@ -307,7 +308,7 @@ def _classify_own_sentence(sentence: str) -> SentenceMeaning:
 
 def _is_attributed_quotation(text: str) -> bool:
     """Return whether a quotation in the text is attributed to somebody else."""
-    return any(_ATTRIBUTION.search(text[: match.start()]) for match in _SPEECH.finditer(text))
+    return any(_ATTRIBUTION().search(text[: match.start()]) for match in _SPEECH.finditer(text))
 
 
 def _remove_quotations(text: str) -> str:

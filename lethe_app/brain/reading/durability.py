@@ -6,11 +6,10 @@ import re
 from enum import Enum
 from functools import cache, lru_cache
 
-from lethe_app.brain.reading.word_patterns import compose, table_pattern, table_words
 from lethe_app.brain.vocabulary.entities import JOBS, NOT_OCCUPATIONS
 from lethe_app.brain.vocabulary.phrases import TIME
 from lethe_app.brain.vocabulary.verbs import is_adverb
-from lethe_app.language_tables import load_table
+from lethe_app.language_tables import compose, load_table, table_pattern, table_words
 
 MIN_LENGTH, MAX_LENGTH = 7, 180
 """Characters of a clause that can be a statement of its own."""

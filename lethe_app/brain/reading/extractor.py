@@ -21,7 +21,6 @@ from lethe_app.brain.reading.sentence_classifier import predict_kind, predict_pr
 from lethe_app.brain.reading.sentence_features import extract_features, is_informative, question_word_features
 from lethe_app.brain.reading.statements import SpeakerStatement, StatementCollection
 from lethe_app.brain.reading.third_person import rewrite_in_third_person
-from lethe_app.brain.reading.word_patterns import table_pattern
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import extract_sentences
@@ -29,6 +28,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, WORD, fold, split_words
 
 MAX_MESSAGE_LENGTH = 4000

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from lethe_app.brain.reading.word_patterns import compose, table_pattern
-from lethe_app.language_tables import load_table
+from lethe_app.language_tables import compose, load_table, table_pattern
 
 _WE = re.compile(r"^(?:we|our)\b", re.IGNORECASE)
 _SINGULAR = {"we": "I", "we're": "I'm", "we are": "I am", "we were": "I was", "our": "my", "ourselves": "myself", "us": "me"}

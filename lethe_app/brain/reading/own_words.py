@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from lethe_app.brain.dates import resolve
@@ -30,7 +31,6 @@ from lethe_app.brain.reading.rated_sentences import (
 )
 from lethe_app.brain.reading.sentence_features import is_informative
 from lethe_app.brain.reading.third_person import rewrite_in_third_person
-from lethe_app.brain.reading.word_patterns import table_pattern, table_words
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.narration import split_narration
 from lethe_app.brain.text.sentences import split_sentences
@@ -38,6 +38,7 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.phrases import FREQUENCY, RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.domain.facts import FactKind
+from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import WORD, strip_addressing
 
 MIN_NEW_SHARE = 0.3
@@ -52,21 +53,21 @@ MAX_REFERRING_WORDS = 20
 """Words up to which a sentence may need the speaker's previous message; a longer one is understood alone."""
 MAX_QUESTION_WORDS = 16
 """Maximum words of a persona's question that is quoted with its answer."""
-_ANNOUNCEMENT = table_pattern("sentences", "heading")
+_ANNOUNCEMENT = partial(table_pattern, "sentences", "heading")
 _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
 """Negative answer before the sentence. It belongs to the question, and the sentence is complete without it."""
 _FIRST_PERSON_WORD = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
-_SHOWN_OR_AGREED = table_pattern("sentences", "shown_or_agreed")
+_SHOWN_OR_AGREED = partial(table_pattern, "sentences", "shown_or_agreed")
 _EXISTENCE_DENIAL = re.compile(r"there(?:'s| is| was| are| were) (?:no|not an?)\b", re.IGNORECASE)
 _THIRD_PERSON_PRONOUN = re.compile(r"\b(?:he|she|him|her|his|they|them|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
-_ELLIPSIS = table_pattern("sentences", "ellipsis")
-_FRAGMENT = table_pattern("sentences", "fragment")
+_ELLIPSIS = partial(table_pattern, "sentences", "ellipsis")
+_FRAGMENT = partial(table_pattern, "sentences", "fragment")
 _OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
-_AFFIRMATION = table_words("sentences", "affirmation")
+_AFFIRMATION = partial(table_words, "sentences", "affirmation")
 _QUESTION_WORD = re.compile(r"\b(?:what|who|whom|whose|which|when|where|why|how)\b", re.IGNORECASE)
 """Question that cannot be answered by yes or no."""
-_IMAGINARY_QUESTION = table_pattern("sentences", "imaginary_question")
+_IMAGINARY_QUESTION = partial(table_pattern, "sentences", "imaginary_question")
 _OFTEN = re.compile(rf"{FREQUENCY}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
 _PERSON_MENTION = re.compile(
     rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?{RELATIVE_OR_ANIMAL}\b",
@@ -111,7 +112,7 @@ def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: U
         re.IGNORECASE,
     )
     texts = [strip_addressing(piece.text, listener_names) for piece in pieces if piece.meaning is SentenceMeaning.PLAIN]
-    plain = [_ANNOUNCEMENT.sub("", introduction.sub("", text)) for text in texts]
+    plain = [_ANNOUNCEMENT().sub("", introduction.sub("", text)) for text in texts]
     sentences = [rate_sentence(text, question if index == 0 else "", index) for index, text in enumerate(plain)]
     return UserMessage(line, replied_to, question, sentences)
 
@@ -142,8 +143,8 @@ def find_facts(
     for start, raw_group in group_sentences(message.sentences):
         group = _drop_known_sentences(raw_group, known_words, message.line)
         if (
-            _SHOWN_OR_AGREED.match(group[0].clean_text)
-            or (start == 0 and _IMAGINARY_QUESTION.match(message.question))
+            _SHOWN_OR_AGREED().match(group[0].clean_text)
+            or (start == 0 and _IMAGINARY_QUESTION().match(message.question))
             or _is_mere_denial(group, message.replied_to)
         ):
             continue
@@ -215,14 +216,14 @@ def _is_mere_denial(group: Sequence[RatedSentence], replied_to: Utterance | None
 
 def _find_antecedent(message: UserMessage) -> RatedSentence | None:
     """Return the last sentence of a message that names a person or a thing and is understood alone; None if there is none."""
-    candidates = (one for one in reversed(message.sentences) if PERSON_OR_THING.search(one.text))
+    candidates = (one for one in reversed(message.sentences) if PERSON_OR_THING().search(one.text))
     return next((one for one in candidates if one.probability >= CONTENT_THRESHOLD and not needs_antecedent(one)), None)
 
 
 def _is_informative_alone(group: Sequence[RatedSentence]) -> bool:
     """Return whether the sentences are informative about their speaker even if their antecedent is unknown."""
     text = " ".join(sentence.clean_text for sentence in group if sentence.is_kept)
-    is_own = bool(_FIRST_PERSON_WORD.search(text)) or not (SUBJECT.search(text) or REFERRING_WORD.search(text))
+    is_own = bool(_FIRST_PERSON_WORD.search(text)) or not (SUBJECT().search(text) or REFERRING_WORD().search(text))
     return len(content_words(text)) >= MIN_CLEAR_WORDS and is_own
 
 
@@ -241,9 +242,9 @@ def _has_new_content(group: Sequence[RatedSentence], question: str, known_words:
     """
     kept = [sentence.clean_text for sentence in group if sentence.is_kept]
     words = frozenset[str]().union(*(content_words(_resolve_dates(text, line)) for text in kept))
-    if question and not content_words(_AFFIRMATION.sub(" ", " ".join(kept))):
+    if question and not content_words(_AFFIRMATION().sub(" ", " ".join(kept))):
         words = frozenset() if _QUESTION_WORD.search(question) else content_words(question)
-    elif not question and (len(words) == 1 or all(map(str.isdigit, words))) and not any(map(SUBJECT.search, kept)):
+    elif not question and (len(words) == 1 or all(map(str.isdigit, words))) and not any(map(SUBJECT().search, kept)):
         return False
     new_words = words - known_words
     if len(new_words) == 1 and len(words) > 1:  # “… so no satay for me” adds nothing to what a rule has worded, an illness does
@@ -267,7 +268,7 @@ def _refers_to_previous_message(message: UserMessage, sentence: RatedSentence) -
     question.
     """
     if (
-        not (needs_antecedent(sentence) and REFERRING_WORD.search(sentence.clean_text))
+        not (needs_antecedent(sentence) and REFERRING_WORD().search(sentence.clean_text))
         or len(sentence.clean_text.split()) > MAX_REFERRING_WORDS
     ):
         return False
@@ -279,12 +280,12 @@ def _refers_to_previous_message(message: UserMessage, sentence: RatedSentence) -
 def _convert_to_third_person(sentence: RatedSentence, line: Utterance) -> str:
     """Return a first-person sentence that is understood alone in the third person; empty if it cannot be converted."""
     resolved = _resolve_dates(_DENIAL.sub("", sentence.clean_text), line, is_plan=sentence.kind is FactKind.PLAN)
-    clause = LEADING_TIME.sub("", resolved)
+    clause = LEADING_TIME().sub("", resolved)
     if len(resolved) > MAX_FACT_LENGTH:
         return ""
     if not _FIRST_PERSON.match(clause) or _OTHER_PERSON.search(resolved) or '"' in resolved or "?" in resolved:
         return ""
-    if _ELLIPSIS.match(clause) or _FRAGMENT.match(clause):
+    if _ELLIPSIS().match(clause) or _FRAGMENT().match(clause):
         return ""
     return "" if resolve.RELATIVE_TIME.search(resolved) else rewrite_in_third_person(resolved, line.name, "") or ""
 
@@ -294,14 +295,14 @@ def _needs_question(question: str, answer: RatedSentence) -> bool:
     is_full_question = len(question.split()) > 1 or bool(_QUESTION_WORD.search(question))
     is_short = len(question.split()) <= MAX_QUESTION_WORDS
     text = answer.clean_text
-    is_part = not SUBJECT.search(text) or bool(_ELLIPSIS.match(text) or _FRAGMENT.match(text))
+    is_part = not SUBJECT().search(text) or bool(_ELLIPSIS().match(text) or _FRAGMENT().match(text))
     return is_full_question and is_short and (is_part or needs_antecedent(answer))
 
 
 def _is_misleading_alone(answer: RatedSentence, question: str) -> bool:
     """Return whether an answer without its question would be attributed to the speaker: “moved to leeds” of a sister."""
     first_word = answer.clean_text.split(" ", 1)[0].lower()
-    is_subjectless_event = not SUBJECT.search(answer.clean_text) and (is_past(first_word) or first_word.endswith("ing"))
+    is_subjectless_event = not SUBJECT().search(answer.clean_text) and (is_past(first_word) or first_word.endswith("ing"))
     return is_subjectless_event and is_about_others(question)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from lethe_app.brain.reading.word_patterns import table_pattern
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import WORD
 
 MIN_PASTED_WORDS = 60
@@ -15,25 +16,25 @@ MIN_PRONOUN_SHARE = 0.035
 """Share of first-person pronouns among the words from which a long message counts as the sender's own."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_CODE_LINE = table_pattern("pasted_text", "code_line", flags=0)
+_CODE_LINE = partial(table_pattern, "pasted_text", "code_line", flags=0)
 _TEXT_REFERENCE = (
     r"(?:this|that|the following|it|these|(?:my|the|a|an|some|our|his|her|their) (?:[\w'-]+ ){0,3}?(?:text|articles?|essays?|"
     r"drafts?|paragraphs?|poems?|e-?mails?|letters?|messages?|stor(?:y|ies)|scripts?|lyrics|passages?|sentences?|code|posts?|"
     r"reviews?|speech|cv|resume|résumé|statement|notes|chapters?|recipes?|lines?|verses?|bio|abstract))"
 )
-_TEXT_ANNOUNCEMENT = table_pattern("pasted_text", "text_announcement")
-_TEXT_TASK = table_pattern("pasted_text", "text_task")
+_TEXT_ANNOUNCEMENT = partial(table_pattern, "pasted_text", "text_announcement")
+_TEXT_TASK = partial(table_pattern, "pasted_text", "text_task")
 _SALUTATION = re.compile(r"^\s*(?:Dear|Sehr geehrte|Cher|Estimad|To whom|Subject:|From:|Sent:|Re:|Fwd:).{0,80}$", re.MULTILINE)
-_CLOSING = table_pattern("pasted_text", "closing", re.MULTILINE | re.IGNORECASE)
-_LABEL = table_pattern("pasted_text", "label", flags=0)
-_ITEM = table_pattern("pasted_text", "item")
+_CLOSING = partial(table_pattern, "pasted_text", "closing", re.MULTILINE | re.IGNORECASE)
+_LABEL = partial(table_pattern, "pasted_text", "label", flags=0)
+_ITEM = partial(table_pattern, "pasted_text", "item")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|Im|I've|I'd|I'll|my|me|we|our)\b", re.IGNORECASE)
 _ACTION = re.compile(r"\*[^*\n]+\*")
 _LYRICS = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTATION = re.compile(r"[\"“«](?P<said>[^\"“”«»\n]{12,600})[\"”»]")
-_REPORTED_SPEECH = table_pattern("pasted_text", "reported_speech", flags=0)
-_LOST_QUOTATION = table_pattern("pasted_text", "lost_quotation")
+_REPORTED_SPEECH = partial(table_pattern, "pasted_text", "reported_speech", flags=0)
+_LOST_QUOTATION = partial(table_pattern, "pasted_text", "lost_quotation")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
@@ -52,18 +53,18 @@ def extract_own_text(text: str, usual_word_count: int, *, is_announced: bool = F
 
 def announces_text(text: str) -> bool:
     """Return whether the message asks for something to be done with a text that it does not contain."""
-    return len(WORD.findall(text)) < 40 and bool(_TEXT_TASK.search(text))
+    return len(WORD.findall(text)) < 40 and bool(_TEXT_TASK().search(text))
 
 
 def remove_quotations(text: str) -> str:
     """Return the text without quoted sentences; quoted titles and fewer than four quoted words are kept."""
-    text = _REPORTED_SPEECH.sub(r"\g<says>", text)
+    text = _REPORTED_SPEECH().sub(r"\g<says>", text)
     return _QUOTATION.sub(lambda match: match[0] if _is_title(match["said"].split()) else " ", text)
 
 
 def has_lost_quotation(sentence: str) -> bool:
     """Return whether a sentence is meaningless without its removed quotation: “a bloke goes and his card got declined”."""
-    return bool(_LOST_QUOTATION.search(sentence))
+    return bool(_LOST_QUOTATION().search(sentence))
 
 
 def _is_title(words: list[str]) -> bool:
@@ -73,7 +74,7 @@ def _is_title(words: list[str]) -> bool:
 
 def _cut_announced_text(text: str) -> str:
     """Cut a text that the message itself announces, but keep a question after it."""
-    for match in _TEXT_ANNOUNCEMENT.finditer(text):
+    for match in _TEXT_ANNOUNCEMENT().finditer(text):
         rest = text[match.end() :]
         if len(WORD.findall(rest)) >= 4:
             return f"{text[: match.end()].rstrip(': ')}\n{_extract_closing_question(rest)}"
@@ -82,7 +83,7 @@ def _cut_announced_text(text: str) -> str:
 
 def _is_pasted(text: str, usual_word_count: int, *, is_announced: bool) -> bool:
     count = len(WORD.findall(text))
-    is_letter = bool(_SALUTATION.search(text)) and (bool(_CLOSING.search(text)) or count >= MIN_PASTED_WORDS)
+    is_letter = bool(_SALUTATION.search(text)) and (bool(_CLOSING().search(text)) or count >= MIN_PASTED_WORDS)
     if is_letter and count >= 20:
         return True
     if count < MIN_PASTED_WORDS:
@@ -111,13 +112,13 @@ def _remove_structured_lines(text: str) -> str:
     lines = text.split("\n")
     if len(lines) == 1:
         return text
-    item_count = sum(bool(_ITEM.match(line)) for line in lines)
-    labels = [match["who"] for line in lines if (match := _LABEL.match(line))]
+    item_count = sum(bool(_ITEM().match(line)) for line in lines)
+    labels = [match["who"] for line in lines if (match := _LABEL().match(line))]
     is_script = len(labels) >= 2 and len(set(labels)) >= 2
-    code_line_count = sum(bool(_CODE_LINE.match(line)) for line in lines if line.strip())
+    code_line_count = sum(bool(_CODE_LINE().match(line)) for line in lines if line.strip())
     kept_lines = []
     for line in lines:
-        is_list_item = item_count >= 3 and _ITEM.match(line) and not _FIRST_PERSON.search(line)
-        if not (is_list_item or (is_script and _LABEL.match(line)) or (code_line_count >= 2 and _CODE_LINE.match(line))):
+        is_list_item = item_count >= 3 and _ITEM().match(line) and not _FIRST_PERSON.search(line)
+        if not (is_list_item or (is_script and _LABEL().match(line)) or (code_line_count >= 2 and _CODE_LINE().match(line))):
             kept_lines.append(line)
     return "\n".join(kept_lines)

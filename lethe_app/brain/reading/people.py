@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from lethe_app.brain.reading.word_patterns import table_pattern
 from lethe_app.brain.vocabulary.entities import JOBS
 from lethe_app.brain.vocabulary.kin_words import (
     NAME,
@@ -19,6 +18,7 @@ from lethe_app.brain.vocabulary.kin_words import (
     standardize_role,
 )
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import fold, split_words
 
 PRONOUN_RANGE = 4

@@ -7,17 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from lethe_app.brain.reading import sentence_classifier
 from lethe_app.brain.reading.durability import is_figurative
 from lethe_app.brain.reading.first_person import add_subject
 from lethe_app.brain.reading.pasted_text import has_lost_quotation
 from lethe_app.brain.reading.sentence_features import extract_features
-from lethe_app.brain.reading.word_patterns import table_pattern, table_words
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.domain.facts import FactKind
+from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD
 
 KEEP_THRESHOLD = 0.45
@@ -26,29 +27,29 @@ CONTENT_THRESHOLD = 0.12
 """Probability below which a sentence is a mere reaction, to which no other sentence refers."""
 MAX_ANTECEDENT_DISTANCE = 3
 """Number of preceding sentences among which the antecedent is searched."""
-_LEADING_FILLERS = table_pattern("sentences", "leading_fillers")
-_TRAILING_FILLERS = table_pattern("sentences", "trailing_fillers")
+_LEADING_FILLERS = partial(table_pattern, "sentences", "leading_fillers")
+_TRAILING_FILLERS = partial(table_pattern, "sentences", "trailing_fillers")
 _INNER_FILLERS = re.compile(r",? \b(?:btw|tbh|ngl|imo|lol|lmao|pls|plz)(?=[,.!?])", re.IGNORECASE)
-REFERRING_WORD = table_pattern("sentences", "referring_word")
+REFERRING_WORD = partial(table_pattern, "sentences", "referring_word")
 _CONTINUATION_WORD = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
 """Words that begin a part of a sentence, if there is no subject."""
-_DUMMY_SUBJECT = table_pattern("sentences", "dummy_subject")
+_DUMMY_SUBJECT = partial(table_pattern, "sentences", "dummy_subject")
 _DESCRIPTION = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
 """Sentence that describes what was just mentioned: “It's a 2009 Octavia”."""
-PERSON_OR_THING = table_pattern("sentences", "person_or_thing", flags=0)
-LEADING_TIME = table_pattern("sentences", "leading_time")
-_ANNOUNCEMENT = table_pattern("sentences", "announcement")
+PERSON_OR_THING = partial(table_pattern, "sentences", "person_or_thing", flags=0)
+LEADING_TIME = partial(table_pattern, "sentences", "leading_time")
+_ANNOUNCEMENT = partial(table_pattern, "sentences", "announcement")
 _NAME_OF_RELATION = re.compile(r"^my (?:[\w'-]+ ){1,2}name\W*$", re.IGNORECASE)
-SUBJECT = table_pattern("sentences", "subject")
-_OTHER_SUBJECT = table_pattern("sentences", "other_subject")
+SUBJECT = partial(table_pattern, "sentences", "subject")
+_OTHER_SUBJECT = partial(table_pattern, "sentences", "other_subject")
 _MAX_SHORT_WORDS = 6
 """Words up to which a sentence without a subject is read as the rest of the one before."""
-_EMPTY_ANSWER = table_pattern("sentences", "empty_answer")
-_MOMENTARY = table_pattern("sentences", "momentary")
-_REMINDER = table_pattern("sentences", "reminder")
-_REMINDER_REQUEST = table_pattern("sentences", "reminder_request")
-_SHORT_REACTION = table_words("sentences", "short_reaction")
-_SOME_PERSON = table_pattern("sentences", "some_person")
+_EMPTY_ANSWER = partial(table_pattern, "sentences", "empty_answer")
+_MOMENTARY = partial(table_pattern, "sentences", "momentary")
+_REMINDER = partial(table_pattern, "sentences", "reminder")
+_REMINDER_REQUEST = partial(table_pattern, "sentences", "reminder_request")
+_SHORT_REACTION = partial(table_words, "sentences", "short_reaction")
+_SOME_PERSON = partial(table_pattern, "sentences", "some_person")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class RatedSentence:
 
 def strip_fillers(text: str) -> str:
     """Remove introductory and trailing fillers."""
-    return _TRAILING_FILLERS.sub("", _LEADING_FILLERS.sub("", text))
+    return _TRAILING_FILLERS().sub("", _LEADING_FILLERS().sub("", text))
 
 
 def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
@@ -83,11 +84,13 @@ def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
     feature_values = extract_features(text, question, index)
     clean_text = strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))
     is_question = text.rstrip("\"”’') ").endswith("?")
-    is_empty = is_question or any((_EMPTY_ANSWER.fullmatch(clean_text), is_momentary(clean_text), _REMINDER.match(clean_text)))
-    is_empty = is_empty or bool(_REMINDER_REQUEST.match(clean_text)) or is_figurative(clean_text)
+    is_empty = is_question or any(
+        (_EMPTY_ANSWER().fullmatch(clean_text), is_momentary(clean_text), _REMINDER().match(clean_text))
+    )
+    is_empty = is_empty or bool(_REMINDER_REQUEST().match(clean_text)) or is_figurative(clean_text)
     is_empty = is_empty or has_lost_quotation(clean_text)
     probability = 0.0 if is_empty else sentence_classifier.predict_probability(feature_values)
-    if not is_empty and _SHORT_REACTION.search(clean_text):
+    if not is_empty and _SHORT_REACTION().search(clean_text):
         # Fears and dislikes in few words (“lifts freak me out”) are kept whatever the classifier says.
         probability = max(probability, KEEP_THRESHOLD)
     return RatedSentence(text, clean_text, feature_values, probability)
@@ -95,7 +98,7 @@ def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
 
 def is_momentary(text: str) -> bool:
     """Return whether a sentence states a mood or a triviality, or that its speaker comes or goes."""
-    return bool(_MOMENTARY.match(strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))))
+    return bool(_MOMENTARY().match(strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))))
 
 
 def asks_to_remember(text: str) -> bool:
@@ -136,7 +139,7 @@ def group_sentences(sentences: Sequence[RatedSentence]) -> Iterator[tuple[int, l
 def _is_announced(sentence: RatedSentence, announcement: RatedSentence) -> bool:
     """Return whether a sentence names what the one before only announced."""
     is_telling = sentence.probability >= CONTENT_THRESHOLD and not sentence.text.rstrip().endswith("?")
-    return is_telling and bool(_ANNOUNCEMENT.search(announcement.clean_text))
+    return is_telling and bool(_ANNOUNCEMENT().search(announcement.clean_text))
 
 
 def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> list[int]:
@@ -148,7 +151,7 @@ def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> li
     for earlier in range(index - 1, max(-1, index - 1 - MAX_ANTECEDENT_DISTANCE), -1):
         if not (needs_antecedent(sentences[indexes[0]]) or _DESCRIPTION.match(sentences[indexes[0]].clean_text)):
             break
-        if sentences[earlier].probability >= CONTENT_THRESHOLD or _SOME_PERSON.search(sentences[earlier].text):
+        if sentences[earlier].probability >= CONTENT_THRESHOLD or _SOME_PERSON().search(sentences[earlier].text):
             indexes.insert(0, earlier)
     if len(indexes) == 1 and index and needs_antecedent(sentences[index]) and _has_antecedent(sentences[index - 1]):
         indexes.insert(0, index - 1)
@@ -157,7 +160,7 @@ def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> li
 
 def _has_antecedent(sentence: RatedSentence) -> bool:
     """Return whether a sentence mentions somebody or something to which the next one may refer."""
-    return bool(PERSON_OR_THING.search(sentence.text)) or len(content_words(sentence.clean_text)) > 1
+    return bool(PERSON_OR_THING().search(sentence.text)) or len(content_words(sentence.clean_text)) > 1
 
 
 def _has_verb(text: str) -> bool:
@@ -173,13 +176,17 @@ def _has_verb(text: str) -> bool:
 
 def needs_antecedent(sentence: RatedSentence) -> bool:
     """Return whether a sentence is understood only with the one before."""
-    text = LEADING_TIME.sub("", sentence.clean_text)
+    text = LEADING_TIME().sub("", sentence.clean_text)
     if _NAME_OF_RELATION.match(text):
         return True
-    if _SHORT_REACTION.search(text) and not REFERRING_WORD.search(text):
+    if _SHORT_REACTION().search(text) and not REFERRING_WORD().search(text):
         return False
     has_omitted_subject = add_subject(text) != text
-    if not SUBJECT.search(text) and not has_omitted_subject and not _OTHER_SUBJECT.match(text) and not _has_verb(text):
+    if not SUBJECT().search(text) and not has_omitted_subject and not _OTHER_SUBJECT().match(text) and not _has_verb(text):
         return len(text.split()) <= _MAX_SHORT_WORDS or bool(_CONTINUATION_WORD.match(text))
-    match = REFERRING_WORD.search(text)
-    return bool(match) and not _DUMMY_SUBJECT.match(text) and not PERSON_OR_THING.search(text[: match.start()] if match else "")
+    match = REFERRING_WORD().search(text)
+    return (
+        bool(match)
+        and not _DUMMY_SUBJECT().match(text)
+        and not PERSON_OR_THING().search(text[: match.start()] if match else "")
+    )

@@ -4,71 +4,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from lethe_app.brain.reading.word_patterns import table_pattern, table_words
 from lethe_app.brain.vocabulary.common_words import RELATIVE_WORDS, TIME_WORDS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
+from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import WORD, fold
 
-_HYPOTHESIS = table_pattern("roleplay", "hypothesis")
-_DREAM = table_words("roleplay", "dream")
-_DREAM_CONTENT = table_pattern("roleplay", "dream_content")
-_WAKING_LIFE = table_words("roleplay", "waking_life")
-_GAME = table_pattern("roleplay", "game")
-_GAME_NAME = table_pattern("roleplay", "game_name")
-_WOULD_CLAUSE = table_pattern("roleplay", "would_clause")
+_HYPOTHESIS = partial(table_pattern, "roleplay", "hypothesis")
+_DREAM = partial(table_words, "roleplay", "dream")
+_DREAM_CONTENT = partial(table_pattern, "roleplay", "dream_content")
+_WAKING_LIFE = partial(table_words, "roleplay", "waking_life")
+_GAME = partial(table_pattern, "roleplay", "game")
+_GAME_NAME = partial(table_pattern, "roleplay", "game_name")
+_WOULD_CLAUSE = partial(table_pattern, "roleplay", "would_clause")
 _ACTION_VERBS = (BASE_VERBS - {"like", "love", "prefer", "hate", "say"}) | {
     "be", "do", "go", "get", "have", "move", "open", "quit", "stay", "call", "put", "shut", "own",
 }  # fmt: skip
 _LONG_AGO = re.compile(
     r"\b(?:as a (?:kid|child|boy|girl)|when I was|every|always|used to|back then|appreciate|been)\b", re.IGNORECASE
 )
-_ARTIFICIAL = table_pattern("roleplay", "artificial")
+_ARTIFICIAL = partial(table_pattern, "roleplay", "artificial")
 
 
 def is_hypothetical(sentence: str) -> bool:
     """Return whether the sentence is about something imagined or dreamt."""
-    return bool(_HYPOTHESIS.search(sentence)) or _would_do(sentence)
+    return bool(_HYPOTHESIS().search(sentence)) or _would_do(sentence)
 
 
 def _would_do(sentence: str) -> bool:
     """Return whether a sentence states what its speaker would do: “I'd buy mum a bungalow”."""
-    match = _WOULD_CLAUSE.match(sentence)
+    match = _WOULD_CLAUSE().match(sentence)
     return match is not None and match["verb"].lower() in _ACTION_VERBS and not _LONG_AGO.search(sentence)
 
 
 def is_game_name(sentence: str) -> bool:
     """Return whether a sentence only names the game that its speaker plays."""
-    return bool(_GAME_NAME.match(sentence))
+    return bool(_GAME_NAME().match(sentence))
 
 
 def mentions_dream(sentence: str) -> bool:
     """Return whether a sentence mentions that somebody had a dream."""
-    return bool(_DREAM.search(sentence))
+    return bool(_DREAM().search(sentence))
 
 
 def can_be_dream_content(sentence: str) -> bool:
     """Return whether a sentence after the announcement of a dream may describe its content."""
-    return bool(_DREAM_CONTENT.match(sentence)) and not _WAKING_LIFE.search(sentence)
+    return bool(_DREAM_CONTENT().match(sentence)) and not _WAKING_LIFE().search(sentence)
 
 
 def is_about_game(sentence: str) -> bool:
     """Return whether the sentence is about a character in a game."""
-    return bool(_GAME.search(sentence))
+    return bool(_GAME().search(sentence))
 
 
 def is_about_language_model(sentence: str) -> bool:
     """Return whether the speaker states that they are a language model."""
-    return bool(_ARTIFICIAL.search(sentence))
+    return bool(_ARTIFICIAL().search(sentence))
 
 
 _PLAY = r"(?:role-? ?play(?:ing)?|rp|scene|story|adventure(?! park)|scenario|improv|(?:d&d|dnd|dungeons) [\w& ]*campaign)"
 _PERSONA_ROLE = r"you(?:'re| are|'ll be| will be| be| play| can be)(?: as)? (?:an?|the|my) [^.!?\n]{2,50}?"
 _USER_ROLE = r"(?:I(?:'m| am|'ll be| will be| play| be|'ll play| can be)|me)(?: as)?"
-_SCENE_DECLARATION = table_pattern("roleplay", "scene_declaration")
-_COMPANION_ROLE = table_words("roleplay", "companion_role")
-_CHARACTER_REQUEST = table_pattern("roleplay", "character_request")
-_SCENE_END = table_pattern("roleplay", "scene_end")
+_SCENE_DECLARATION = partial(table_pattern, "roleplay", "scene_declaration")
+_COMPANION_ROLE = partial(table_words, "roleplay", "companion_role")
+_CHARACTER_REQUEST = partial(table_pattern, "roleplay", "character_request")
+_SCENE_END = partial(table_pattern, "roleplay", "scene_end")
 _TOPIC_CHANGE = re.compile(r"^\W*(?:anyway|anyways|anyhow|so anyway|ok(?:ay)?,? (?:so )?anyway)\b", re.IGNORECASE)
 _ASIDE = re.compile(
     r"\b(?:btw|by the way|irl|in real life|real talk|ooc|out of character|for real though|in reality)\b", re.IGNORECASE
@@ -80,7 +81,7 @@ def split_at_declaration(text: str) -> tuple[str, str, str]:
 
     Without such a declaration the first two parts are empty.
     """
-    match = _SCENE_DECLARATION.search(text)
+    match = _SCENE_DECLARATION().search(text)
     if not match:
         return "", "", text
     start = max(text.rfind(mark, 0, match.start() + 1) for mark in ".!?\n") + 1
@@ -93,17 +94,17 @@ def is_companion_scene(text: str) -> bool:
     """Return whether the declared scene is only a relationship with the persona, in which the user still talks about their
     own life.
     """
-    return bool(_COMPANION_ROLE.search(text))
+    return bool(_COMPANION_ROLE().search(text))
 
 
 def asks_for_character(text: str) -> bool:
     """Return whether the user asks the persona to speak as somebody else."""
-    return bool(_CHARACTER_REQUEST.search(text))
+    return bool(_CHARACTER_REQUEST().search(text))
 
 
 def ends_scene(sentence: str, *, can_change_topic: bool) -> bool:
     """Return whether the sentence ends a scene; with `can_change_topic` a mere “anyway” is enough."""
-    return bool(_SCENE_END.match(sentence) or (can_change_topic and _TOPIC_CHANGE.match(sentence)))
+    return bool(_SCENE_END().match(sentence) or (can_change_topic and _TOPIC_CHANGE.match(sentence)))
 
 
 def is_out_of_character(sentence: str) -> bool:
@@ -111,15 +112,15 @@ def is_out_of_character(sentence: str) -> bool:
     return bool(_ASIDE.search(sentence))
 
 
-_HABIT = table_words("roleplay", "habit")
+_HABIT = partial(table_words, "roleplay", "habit")
 _NARRATED_I = (
     r"^\W*(?:(?:then|and|so|but|quickly|slowly|silently|quietly|suddenly|carefully|without a word),? )*I "
     r"(?:\w+ly |then |just )?"
 )
 _ITS_OBJECT = r"(?:the|my|an?|your|his|her)"
-_PHYSICAL_ACT = table_pattern("roleplay", "physical_act")
-_POSSIBLE_ACT = table_pattern("roleplay", "possible_act")
-_MEDIA = table_words("roleplay", "media")
+_PHYSICAL_ACT = partial(table_pattern, "roleplay", "physical_act")
+_POSSIBLE_ACT = partial(table_pattern, "roleplay", "possible_act")
+_MEDIA = partial(table_words, "roleplay", "media")
 _RANK = (
     r"(?:king|queen|prince|princess|emperor|empress|knight|paladin|wizard|mage|sorcerer|sorceress|warlock|necromancer|elf|"
     r"orc|dwarf|goblin|vampire|werewolf|ghost|demon|dragon|assassin|bounty hunter|mercenary|smuggler|pirate|rogue|spy|"
@@ -128,8 +129,8 @@ _RANK = (
     r"(?:of|to) (?!(?:[\w' ]+ )?(?:team|squad|club|side)\b) (?:the|this|these|all|[A-Z])[\w ]*)\b(?! (?:fan|developer|writer|"
     r"player|lover|nerd|main|costume|dad|mom))"
 )
-_FANTASTIC = table_pattern("roleplay", "fantastic")
-_DRAMATIC = table_words("roleplay", "dramatic")
+_FANTASTIC = partial(table_pattern, "roleplay", "fantastic")
+_DRAMATIC = partial(table_words, "roleplay", "dramatic")
 _FIRST_PERSON = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'd|I'll|im|ive|i|my|me|we|we're|our|mine)(?![\w])", re.IGNORECASE)
 _KIN_IN_STORIES = frozenset(
     """
@@ -161,9 +162,9 @@ def is_roleplay_sentence(sentence: str, *, in_scene: bool = False) -> bool:
     """Return whether the sentence is an act or utterance that only a character can perform; `in_scene` accepts ordinary acts
     too.
     """
-    if (_PHYSICAL_ACT.match(sentence) or (in_scene and _POSSIBLE_ACT.match(sentence))) and not _HABIT.search(sentence):
+    if (_PHYSICAL_ACT().match(sentence) or (in_scene and _POSSIBLE_ACT().match(sentence))) and not _HABIT().search(sentence):
         return True
-    return bool(_FANTASTIC.search(sentence)) and not _MEDIA.search(sentence)
+    return bool(_FANTASTIC().search(sentence)) and not _MEDIA().search(sentence)
 
 
 def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset(), *, is_quoted: bool = False) -> bool:
@@ -176,7 +177,7 @@ def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset
         return False
     if not _EVERYDAY_WORDS.isdisjoint(words):
         return True
-    return not is_quoted and not _DRAMATIC.search(sentence) and not (_KIN_IN_STORIES | TIME_WORDS).isdisjoint(words)
+    return not is_quoted and not _DRAMATIC().search(sentence) and not (_KIN_IN_STORIES | TIME_WORDS).isdisjoint(words)
 
 
 def is_about_speaker(sentence: str) -> bool:
@@ -194,7 +195,7 @@ def is_about_speaker(sentence: str) -> bool:
 
 SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
 _MARKS = re.compile(r"[\"“”]")
-_SPEECH_TAG = table_pattern("roleplay", "speech_tag")
+_SPEECH_TAG = partial(table_pattern, "roleplay", "speech_tag")
 
 
 def extract_own_statement(sentence: str, narration: str, scene_words: frozenset[str]) -> str:
@@ -205,7 +206,10 @@ def extract_own_statement(sentence: str, narration: str, scene_words: frozenset[
     speech_end = max((match.end() for match in SPEECH.finditer(narration)), default=-1)
     statement = sentence.strip(" .,…–-")
     is_typed = (
-        speech_end >= 0 and statement[:1].islower() and sentence in narration[speech_end:] and not _SPEECH_TAG.search(statement)
+        speech_end >= 0
+        and statement[:1].islower()
+        and sentence in narration[speech_end:]
+        and not _SPEECH_TAG().search(statement)
     )
     return statement if is_typed and is_everyday_statement(statement, scene_words) else ""
 
@@ -230,4 +234,4 @@ def split_by_quotes(text: str) -> Iterator[tuple[str, bool]]:
 def _classify_unquoted(text: str) -> Iterator[tuple[str, bool]]:
     if WORD.search(text):
         piece = _MARKS.sub("", text).strip(" .,…–-")
-        yield piece, bool(_SPEECH_TAG.search(piece)) or not is_about_speaker(piece)
+        yield piece, bool(_SPEECH_TAG().search(piece)) or not is_about_speaker(piece)

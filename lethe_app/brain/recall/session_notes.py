@@ -8,12 +8,11 @@ from functools import cache
 
 from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.reading.durability import find_durability
-from lethe_app.brain.reading.word_patterns import compose, table_pattern, table_words
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
-from lethe_app.language_tables import load_table
+from lethe_app.language_tables import compose, load_table, table_pattern, table_words
 
 MAX_VALUES = 24
 """Maximum number of values; the oldest one is dropped for a new one."""
