@@ -29,7 +29,9 @@ def complete_clause(clause: str) -> str:
     """Return a clause without its introduction (“I forgot to say that …”), and one about “we” as one about “I” if “we” does not
     include the listener.
     """
-    clause = table_pattern("first_person", "the_occasion").sub("my ", table_pattern("first_person", "introduction").sub("", clause))
+    clause = table_pattern("first_person", "the_occasion").sub(
+        "my ", table_pattern("first_person", "introduction").sub("", clause)
+    )
     if not _WE.match(clause) or table_pattern("first_person", "with_listener").search(clause):
         return clause
     singular = _PLURAL_WORD.sub(lambda match: match[0] if match[0] == "US" else _SINGULAR[match[0].lower()], clause)
