@@ -101,13 +101,13 @@ MAX_WORD_LIST = 8
 """Words of a list of words in code; a longer one is a table in `resources/`."""
 NOT_LANGUAGE = ("ui/", "interchange/", "llm/", "prompt/format/")
 """Where longer lists name fields, actions and functions of formats and of the program, and no words of a language."""
-LONG_PATTERNS = 201
-LONG_WORD_LISTS = 62
+LONG_PATTERNS = 47
+LONG_WORD_LISTS = 48
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (31323, 3686, 421),
     "services": (15638, 1810, 303),
-    "brain": (11513, 1111, 176),
+    "brain": (10183, 1034, 172),
     "storage": (4531, 638, 62),
     "llm": (3797, 418, 84),
     "interchange": (2780, 272, 19),
