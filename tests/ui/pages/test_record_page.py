@@ -231,7 +231,7 @@ async def context(theme: Theme) -> AsyncIterator[tuple[PageContext, QWidget, lis
     errors: list[BaseException] = []
     tasks, nothing = TaskRunner(errors.append), lambda *_values: None
     notifier = Notifier(window, theme)
-    made = PageContext(window, tasks, notifier, theme, *[nothing] * 8)  # type: ignore[arg-type]  # which this page never uses
+    made = PageContext(window, tasks, notifier, theme, *[nothing] * 4)  # type: ignore[arg-type]  # which this page never uses
     yield made, window, errors
     await tasks.close()
     window.close()
