@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 
-from lethe_app.errors import FileError, StorageError
+from lethe_app.errors import FileError, RecordMissing, StorageError
 from lethe_app.storage.atomic import sync_folder, write_atomically
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.file_names import is_plain_name, unique_stem
@@ -136,7 +136,7 @@ class NotebookFiles:
         """Move a notebook to the trash, readable or not, and return its path there. Raise StorageError."""
         path = self._path(persona, name)
         if not path.exists():
-            raise StorageError(f"The notebook “{name}” no longer exists.")
+            raise RecordMissing(f"The notebook “{name}” no longer exists.")
         return move_to_trash(path, self._trash / TRASH_FOLDER / persona)
 
     def erase(self, persona: str, name: str) -> None:

@@ -57,7 +57,7 @@ async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_pat
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
         await until(lambda: page.editor.text.startswith("# Cooking"))
-        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
         assert page.editor.isVisible()
         cursor = page.editor.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
@@ -88,16 +88,14 @@ async def test_without_notebooks_there_are_no_buttons_for_them(tmp_path: Path):
         scene.window.window_actions["notebooks"].trigger()
         page = scene.page
         assert isinstance(page, NotebookPage)
-        buttons = (page.edit_button, page.rename_button, page.merge_button, page.split_button, page.delete_button)
+        buttons = [page.button(title) for title in ("Edit", "Rename…", "Merge", "Split", "Delete")]
         assert all(button.isHidden() for button in buttons)
 
         await scene.services.mind.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
-        await until(lambda: page.rows.visible_rows and page.edit_button.isVisible())
-        assert page.merge_button.isHidden()
-        await until(page.delete_button.isEnabled)
-        page.table.clearSelection()
-        assert not page.delete_button.isEnabled()
-        assert page.split_button.toolTip() == "Notebooks of 6 lines or more can be split by subject"
+        await until(lambda: page.rows.visible_rows and page.button("Edit").isVisible())
+        assert page.button("Merge").isHidden()
+        await until(page.button("Delete").isEnabled)
+        assert page.button("Split").toolTip() == "Notebooks of 6 lines or more can be split by subject"
 
 
 async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):
@@ -117,7 +115,7 @@ async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_
 
 async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        page.new_button.click()
+        page.button("New notebook").click()
         dialog = await scene.dialog()
         assert isinstance(dialog, NotebookTitleDialog)
         assert not dialog.primary.isEnabled()
@@ -144,7 +142,7 @@ async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
 async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "garden")
-        page.rename_button.click()
+        page.button("Rename…").click()
         dialog = await scene.dialog()
         assert isinstance(dialog, NotebookTitleDialog)
         QTest.keyClicks(dialog.field, "Allotment")
@@ -159,9 +157,9 @@ async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_pat
 
 async def test_two_become_one_and_two_again(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        assert not page.merge_button.isEnabled()
+        assert not page.button("Merge").isEnabled()
         page.table.selectAll()
-        page.merge_button.click()
+        page.button("Merge").click()
         await until(lambda: len(page.rows.visible_rows) == 1)
         await until(lambda: all(line in page.editor.text for line in (*RICE, "Quinces are ripe.")))
 
@@ -173,12 +171,12 @@ async def test_two_become_one_and_two_again(tmp_path: Path):
 async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
-        assert not page.split_button.isEnabled()
+        assert not page.button("Split").isEnabled()
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
         await scene.services.mind.notebooks.add_conclusions("mira", "cooking", more)
-        await until(page.split_button.isEnabled)
+        await until(page.button("Split").isEnabled)
 
-        page.split_button.click()
+        page.button("Split").click()
 
         await until(lambda: len(page.rows.visible_rows) == 3)
         assert "Cooking" not in titles(page)
@@ -218,8 +216,8 @@ async def test_a_split_is_taken_back_for_its_persona_even_if_another_was_chosen_
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
         await notebooks.add_conclusions("mira", "cooking", more)
         choose(page, "cooking")
-        await until(page.split_button.isEnabled)
-        page.split_button.click()
+        await until(page.button("Split").isEnabled)
+        page.button("Split").click()
         await until(begun.is_set)
 
         page.persona_selector.choose_persona("tamsin")
@@ -243,9 +241,9 @@ async def test_a_notebook_of_the_same_name_stays_if_its_persona_is_chosen_during
         await scene.services.mind.notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
         choose(page, "garden")
         await until(lambda: page.editor.text.startswith("# Garden"))
-        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
         QTest.keyClicks(page.editor, "- Typed")
-        page.delete_button.click()
+        page.button("Delete").click()
         await until(begun.is_set)
 
         page.persona_selector.choose_persona("tamsin")
@@ -265,7 +263,7 @@ async def test_what_is_typed_stays_with_its_persona_if_another_has_a_notebook_of
         await notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
         choose(page, "garden")
         await until(lambda: page.editor.text.startswith("# Garden"))
-        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
         QTest.keyClicks(page.editor, "- Typed")
 
         page.persona_selector.choose_persona("tamsin")
@@ -304,7 +302,7 @@ async def test_a_notebook_is_rendered_until_it_is_to_be_edited(tmp_path: Path):
         QTest.mouseDClick(page.reader.viewport(), Qt.MouseButton.LeftButton)
         assert page.editor.isVisible()
         QTest.keyClicks(page.editor, "**Bold** ")
-        QTest.mouseClick(page.edit_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
 
         assert page.reader.isVisible()
         assert "Bold" in page.reader.toPlainText()

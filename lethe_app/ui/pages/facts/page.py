@@ -182,6 +182,9 @@ class FactPage(RecordPage[ExtractedFact]):
         self.core_label.setToolTip(tokens.format(tokens=locale.toString(core.tokens), budget=locale.toString(core.budget)))
         return facts
 
+    def after_load(self) -> None:
+        self.apply_filter()  # which facts are always included may have changed, and not the facts
+
     def format_count(self) -> str:
         """Return the number of facts in the view."""
         text = format_count(len(self.rows.visible_rows), self.tr("{n} fact"), self.tr("{n} facts"))

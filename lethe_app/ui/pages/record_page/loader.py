@@ -25,10 +25,10 @@ class RecordLoader(Generic[Row]):
         tasks: TaskRunner,
         load_batches: Callable[[], AsyncIterator[Sequence[Row]]],
         count_batch: Callable[[Sequence[Row] | None], None],
-        on_loaded: Callable[[], None],
+        on_loaded: Callable[[bool], None],
     ) -> None:
         """Create the loader. `count_batch` gets every batch, and None before the first one; `on_loaded` is called when all
-        records are in the list.
+        records are in the list, with False if they are the same as before.
         """
         self._rows, self._tasks, self._load_batches = rows, tasks, load_batches
         self._count_batch, self._on_loaded = count_batch, on_loaded
@@ -78,7 +78,7 @@ class RecordLoader(Generic[Row]):
             self._count_batch(batch)
         self._rows.sort_appended_rows()
         self.is_loaded = True
-        self._on_loaded()
+        self._on_loaded(True)
         if self._is_stale:
             self._is_stale = False
             await self._replace()
@@ -94,10 +94,9 @@ class RecordLoader(Generic[Row]):
             is_same = is_same and before == list(batch)
             fresh += before if is_same else batch
             self._count_batch(batch)
-        replaced: list[Row] = []
-        if not is_same or len(fresh) != len(current):
-            replaced = self._rows.set_rows(fresh)
-        self._on_loaded()
+        is_same = is_same and len(fresh) == len(current)
+        replaced = [] if is_same else self._rows.set_rows(fresh)
+        self._on_loaded(not is_same)
         await free_in_batches(replaced)
 
 

@@ -154,6 +154,8 @@ class RecordPage(Page, Generic[Row]):
         for widget in (self.persona_selector, self.search if self.spec.search_hint else None, *search_row):
             if widget is not None:
                 line.addWidget(widget, int(widget is self.search))
+        if not self.spec.search_hint and search_row:
+            line.insertStretch(line.count() - len(search_row), 1)
         middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if self.spec.filters else [])]
         for row in (*top, *middle, *head):
             column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
@@ -281,14 +283,15 @@ class RecordPage(Page, Generic[Row]):
     def _count_batch(self, batch: Sequence[Row] | None) -> None:
         self.filters.start_counting() if batch is None else self.filters.count_records(batch)
 
-    def _on_loaded(self) -> None:
+    def _on_loaded(self, is_changed: bool) -> None:
         has_records = bool(self.rows.row_total)
         self.stack.setCurrentIndex(0 if has_records else self.stack.count() - 1)
         for widget in self._with_records:
             widget.setVisible(has_records)
         self.filters.show_counts(self.rows.row_total)
         self.after_load()
-        self.apply_filter()
+        if is_changed:
+            self.apply_filter()
         if self._wanted_key is not None and self.select_record(self._wanted_key):
             self._wanted_key = None
         elif self.spec.selects_first and self.table.current_row is None and self.rows.visible_rows:
@@ -398,12 +401,15 @@ class RecordPage(Page, Generic[Row]):
             self.run_command(command, records)
 
     def update_commands(self) -> None:
-        """Enable the buttons in the head whose commands apply to the selected records."""
+        """Show the buttons in the head that the list may need, and enable those that apply to the selected records."""
         records, has_records = self.selected_records, bool(self.rows.row_total)
         for command, button in self._head_buttons_by_title.values():
             button.setEnabled(command.accepts(records))
+            if not isinstance(command.title, str):
+                button.setText(command.title_for(records))
             is_shown = command.minimum > 0 or command.is_shown(records)
-            button.setVisible(is_shown and (has_records or not command.needs_records))
+            is_possible = has_records or not command.needs_records
+            button.setVisible(is_shown and is_possible and self.rows.row_total >= command.minimum)
 
     def _show_menu(self, position: QPoint) -> None:
         records = self.selected_records
