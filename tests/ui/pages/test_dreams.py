@@ -34,8 +34,8 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
         scene.window.window_actions["dreams"].trigger()
         page = scene.page
         assert isinstance(page, DreamPage)
-        await until(lambda: page.persona_selector.persona_id == "mira" and page.dream_button.isEnabled())
-        QTest.mouseClick(page.dream_button, Qt.MouseButton.LeftButton)
+        await until(lambda: page.persona_selector.persona_id == "mira" and page.button("Dream now").isEnabled())
+        QTest.mouseClick(page.button("Dream now"), Qt.MouseButton.LeftButton)
         looking = asyncio.ensure_future(scene.services.background_runner.run_next_task())
         await until(lambda: len(page.rows.visible_rows) == 2 and page.detail.change is not None)
         await looking
@@ -48,33 +48,33 @@ def click(button) -> None:
 
 
 def show(page: DreamPage, which: int) -> None:
-    QTest.mouseClick(page.chips[which], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.filters.chips[which], Qt.MouseButton.LeftButton)
 
 
 async def test_what_is_proposed_is_seen_accepted_and_taken_back(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
         assert page.detail.reason.text() == "These 2 have the same meaning."
         words = page.detail.field.text
-        assert page.chips[PENDING].text() == "Pending (2)"
+        assert page.filters.chips[PENDING].text() == "Pending (2)"
         assert page.table.isColumnHidden(STATUS), "all that is listed is pending"
         assert page.detail.state.isHidden()
 
-        click(page.detail.accept_button)
+        click(page.buttons.button("Accept"))
         await until(lambda: len(page.rows.visible_rows) == 1)
         assert (await contents(scene)).count(words) == 1
 
         show(page, HISTORY)
         assert [one.state for one in page.rows.visible_rows] == [ChangeState.APPLIED]
         page.table.select_row(page.rows.visible_rows[0].id)
-        await until(page.detail.revert_button.isVisible)
-        click(page.detail.revert_button)
+        await until(page.buttons.button("Undo change").isVisible)
+        click(page.buttons.button("Undo change"))
         await until(lambda: page.rows.visible_rows and page.rows.visible_rows[0].state is ChangeState.REVERTED)
         assert (await contents(scene)).count(words) == 2
 
 
 async def test_accepting_is_undone_with_the_undo_of_the_page(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
-        click(page.accept_all_button)
+        click(page.button("Accept all"))
         await until(lambda: not page.rows.visible_rows)
         assert await contents(scene) == [FERRY, LAMP]
 
@@ -93,7 +93,7 @@ async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, ech
         page.detail.field.selectAll()
         QTest.keyClicks(page.detail.field, "My own words.")
 
-        click(page.detail.accept_button)
+        click(page.buttons.button("Accept"))
         await until(lambda: len(page.rows.visible_rows) == 1)
 
         own = [one for one in await scene.services.memory.memories("mira") if one.content == "My own words."]
@@ -102,12 +102,12 @@ async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, ech
 
 async def test_what_was_declined_is_left_and_can_be_thought_of_again(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
-        click(page.detail.decline_button)
+        click(page.buttons.button("Decline"))
         await until(lambda: len(page.rows.visible_rows) == 1)
         show(page, HISTORY)
         page.table.select_row(page.rows.visible_rows[0].id)
-        click(page.detail.propose_again_button)
-        await until(lambda: page.chips[PENDING].text() == "Pending (2)")
+        click(page.buttons.button("Propose again"))
+        await until(lambda: page.filters.chips[PENDING].text() == "Pending (2)")
 
         assert len(await contents(scene)) == 4
 
@@ -122,12 +122,12 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         )
         scene.services.feedback.changed.notify("mira")
         show(page, FEEDBACK)
-        await until(lambda: page.feedback_rows.visible_rows)
-        page.feedback_table.select_row(page.feedback_rows.key_of(page.feedback_rows.visible_rows[0]))
+        await until(lambda: page.rows.visible_rows)
+        page.table.select_row(page.rows.key_of(page.rows.visible_rows[0]))
 
         assert page.detail.title.text() == "“Don't do that.”"
         assert page.detail.reason.text() == scene.words[-1]
-        click(page.detail.open_message_button)
+        click(page.buttons.button("Go to message"))
         await until(lambda: scene.page is None)
 
 
@@ -154,7 +154,7 @@ async def test_no_change_of_the_persona_before_is_listed_while_the_next_ones_are
         page.persona_selector.choose_persona("edmund")
 
         assert not page.rows.visible_rows
-        assert not page.accept_all_button.isVisible()
+        assert not page.button("Accept all").isVisible()
         is_released.set()
         page.persona_selector.choose_persona("mira")
-        await until(lambda: len(page.rows.visible_rows) == 2 and page.accept_all_button.isVisible())
+        await until(lambda: len(page.rows.visible_rows) == 2 and page.button("Accept all").isVisible())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
+from collections.abc import Callable, Hashable, Sequence
+from datetime import datetime
 from uuid import UUID
 
-from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecords
@@ -17,34 +18,38 @@ from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
 from lethe_app.ui.core.labels.task_runs import format_result
-from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
 from lethe_app.ui.pages.dreams.labels import change_title, format_change_kind, format_feedback, format_state, tr
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.list_page import PersonaListPage
+from lethe_app.ui.pages.dreams.labels import (
+    change_title,
+    format_change_kind,
+    format_feedback,
+    format_state,
+    source_messages,
+    tr,
+)
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.widgets.buttons import build_chip
-from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.pages.record_page.commands import RecordCommand
+from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
+from lethe_app.ui.pages.record_page.page import RecordPage
+from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
-from lethe_app.ui.widgets.table import ColumnFit, Table
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+from lethe_app.ui.widgets.table_model import Column
 
-ACTION, STATUS, DATE = 0, 2, 3
-WIDTHS = {ACTION: 104, STATUS: 130, DATE: 96}
-HIDEABLE_COLUMNS = (ACTION, DATE, STATUS)
-FEEDBACK_WIDTHS = {1: 260, 2: 96}
-HIDEABLE_FEEDBACK_COLUMNS = (2, 1)
-MIN_TEXT_WIDTH = 180
 PENDING, HISTORY, FEEDBACK = range(3)
-"""Lists of the page, as button ids: pending changes, history of changes, feedback."""
+"""Views of the list: pending changes, history of changes, feedback."""
+STATUS = 2
+"""Index of the column of the status."""
+DreamRow = RecordedChange | FeedbackEntry
 
 
-class DreamPage(PersonaListPage):
+class DreamPage(RecordPage[DreamRow]):
     """Page with the pending changes, the history or the feedback on the left and the selected item on the right."""
+
+    persona_selector: PersonaSelector
 
     def __init__(
         self,
@@ -57,137 +62,136 @@ class DreamPage(PersonaListPage):
     ) -> None:
         super().__init__(context, tr("Dreams"), persona_selector)
         self._dreams, self._feedback = dreams, feedback
-        self._away, self._activity_log = background_runner, activity_log
+        self._runner, self._activity_log = background_runner, activity_log
         self._last_dream = ""
-        self._changes: list[RecordedChange] = []
-        self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
-        self.rows, self.feedback_rows = self._build_rows(), self._build_feedback_rows()
-        self._build()
-        self._connect()
-        self.persona_selector.emit_chosen()
-
-    def _build_rows(self) -> FilteredTableModel[RecordedChange]:
-        def text_colour(change: RecordedChange) -> str:
-            is_over = change.state in {ChangeState.DECLINED, ChangeState.REVERTED}
-            return self.theme.palette.muted if is_over else ""
-
-        columns = [
-            Column[RecordedChange](tr("Action"), lambda one: format_change_kind(one.what), width=WIDTHS[ACTION]),
-            Column[RecordedChange](tr("Memory"), change_title, width=0, colour=text_colour),
-            Column[RecordedChange](tr("Status"), lambda one: format_state(one.state), width=WIDTHS[STATUS]),
-            Column[RecordedChange](tr("Date"), lambda one: format_relative_date(one.at), attrgetter("at"), WIDTHS[DATE]),
-        ]
-        return FilteredTableModel(columns, key=attrgetter("id"), search_text=change_title)
-
-    def _build_feedback_rows(self) -> FilteredTableModel[FeedbackEntry]:
-        columns = [
-            Column[FeedbackEntry](
-                tr("Reply"), lambda one: " ".join(one.text.split()) or tr("This reply was deleted."), width=0
-            ),
-            Column[FeedbackEntry](tr("Your feedback"), lambda one: format_feedback(one.feedback), width=FEEDBACK_WIDTHS[1]),
-            Column[FeedbackEntry](
-                tr("Date"), lambda one: format_relative_date(one.feedback.at), attrgetter("feedback.at"), FEEDBACK_WIDTHS[2]
-            ),
-        ]
-        return FilteredTableModel(
-            columns, key=lambda one: (one.feedback.message_id, one.feedback.position), search_text=attrgetter("text")
-        )
-
-    def _build(self) -> None:
-        self.dream_button = self.add_button(tr("Dream now"), self.start_dream, "moon", primary=True)
-        self.accept_all_button = self.add_button(tr("Accept all"), self.accept_all_changes, "check")
-        self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
-        self.chips = [build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
         self.hint = build_small_label("")
-        empty = tr(
+        detail_commands = self._build_detail_commands()
+        self.buttons = self.build_command_buttons(*detail_commands)
+        self.detail = DreamDetail(self.buttons)
+        empty_text = tr(
             "Nothing to review\n\n"
             "A dream looks through the memories while you are away and proposes changes. Nothing changes before you accept.\n\n"
             "Example: “Anselm will be fifty on the second of May.” and “Anselm turns 50 on 2 May.” become one memory."
         )
-        self.table: Table[RecordedChange] = Table(
-            self.rows, self.theme, tr("Dreams"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH, optional=(STATUS,))
+        self.build_list(
+            RecordSpec(
+                name=tr("Dreams"),
+                columns=self._build_columns(),
+                key=_key_of,
+                search_text=_text_of,
+                empty_text=empty_text,
+                filters=[self._build_views(empty_text)],
+                commands=[*self._build_head_commands(), *detail_commands],
+                selects_one=True,
+                selects_first=True,
+            ),
+            detail=self.detail,
+            head=[self.hint],
         )
-        empty_feedback = tr(
+        self.follow(dreams.changed, feedback.changed)
+        self._unsubscribers.append(background_runner.changed.add(lambda _none: self._on_activity_changed()))
+
+    def _build_columns(self) -> list[Column[DreamRow]]:
+        def text_colour(row: DreamRow) -> str:
+            is_over = isinstance(row, RecordedChange) and row.state in {ChangeState.DECLINED, ChangeState.REVERTED}
+            return self.theme.palette.muted if is_over else ""
+
+        def kind(row: DreamRow) -> str:
+            return format_change_kind(row.what) if isinstance(row, RecordedChange) else ""
+
+        def state(row: DreamRow) -> str:
+            return format_state(row.state) if isinstance(row, RecordedChange) else ""
+
+        def feedback(row: DreamRow) -> str:
+            return format_feedback(row.feedback) if isinstance(row, FeedbackEntry) else ""
+
+        return [
+            Column(tr("Action"), kind, width=104, hides_at=3, is_optional=True),
+            Column(tr("Memory or reply"), _text_of, width=0, min_width=180, colour=text_colour),
+            Column(tr("Status"), state, width=130, hides_at=1, is_optional=True),
+            Column(tr("Your feedback"), feedback, width=260, hides_at=4, is_optional=True),
+            Column(tr("Date"), lambda row: format_relative_date(_moment_of(row)), _moment_of, 96, hides_at=2),
+        ]
+
+    def _build_views(self, empty_text: str) -> ChipFilter[DreamRow]:
+        def is_decided(row: DreamRow) -> bool:
+            return isinstance(row, RecordedChange) and row.state is not ChangeState.PROPOSED
+
+        no_feedback = tr(
             "No feedback yet\n\nReply ratings and requests are collected here, and dreams learn from them.\n\n"
             "Example: “Shorter answers, please.”"
         )
-        self.feedback_table: Table[FeedbackEntry] = Table(
-            self.feedback_rows,
-            self.theme,
-            tr("Your feedback"),
-            empty_feedback,
-            ColumnFit(FEEDBACK_WIDTHS, HIDEABLE_FEEDBACK_COLUMNS, MIN_TEXT_WIDTH),
+        return ChipFilter(
+            [
+                Chip(PENDING, tr("Pending"), _is_pending, empty_text=empty_text),
+                Chip(HISTORY, tr("History"), is_decided, empty_text=empty_text),
+                Chip(FEEDBACK, tr("Your feedback"), lambda row: isinstance(row, FeedbackEntry), empty_text=no_feedback),
+            ],
+            Checked.ONE,
+            self,
         )
-        for table in (self.table, self.feedback_table):
-            table.setSelectionMode(Table.SelectionMode.SingleSelection)
-        self.detail = DreamDetail(self)
-        self._build_layout()
 
-    def _build_layout(self) -> None:
-        line = QWidget()
-        flow = FlowLayout(line, spacing=SPACE_2)
-        self._group = QButtonGroup(self)
-        flow.addWidget(self.persona_selector)
-        for number, chip in enumerate(self.chips):
-            self._group.addButton(chip, number)
-            flow.addWidget(chip)
-        self.chips[PENDING].setChecked(True)
-        above = self._add_head(line, self.hint)
-        self._lists = QStackedWidget()
-        self._lists.addWidget(self.table)
-        self._lists.addWidget(self.feedback_table)
-        self.panes = ListDetailPanes(self.theme, self._lists, self.detail)
-        self.panes.detail_in_front.connect(above.setHidden)
-        self.body.addWidget(self.panes, 1)
-
-    def _connect(self) -> None:
-        self._unsubscribers += [
-            self._dreams.changed.add(self._reload_later),
-            self._feedback.changed.add(self._reload_later),
-            self._away.changed.add(lambda _none: self._on_activity_changed()),
+    def _build_head_commands(self) -> list[RecordCommand[DreamRow]]:
+        return [
+            RecordCommand(
+                tr("Dream now"),
+                lambda _rows: self.start_dream(),
+                minimum=0,
+                is_enabled=lambda _rows: not self._is_dreaming,
+                in_head=True,
+                icon="moon",
+                is_primary=True,
+                needs_records=False,
+            ),
+            RecordCommand(
+                tr("Accept all"),
+                lambda _rows: self.accept_all_changes(),
+                minimum=0,
+                is_shown=lambda _rows: bool(self._pending),
+                in_head=True,
+                icon="check",
+            ),
+            RecordCommand(
+                tr("Stop"),
+                lambda _rows: self._runner.stop(),
+                minimum=0,
+                is_shown=lambda _rows: self._is_dreaming,
+                in_head=True,
+                icon="stop",
+                needs_records=False,
+            ),
         ]
-        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
-        self._group.idClicked.connect(lambda _number: self._filter())
-        self.table.current_changed.connect(lambda _change: self._show_current())
-        self.feedback_table.current_changed.connect(lambda _thought: self._show_current())
-        self.detail.accept_requested.connect(self.accept_change)
-        self.detail.decline_requested.connect(self.decline_change)
-        self.detail.revert_requested.connect(self.revert_change)
-        self.detail.propose_again_requested.connect(self.propose_again)
-        self.detail.open_message_requested.connect(
-            lambda message: self._context.tasks.start_task(self._open_message(UUID(message)))
-        )
+
+    def _build_detail_commands(self) -> list[RecordCommand[DreamRow]]:
+        def is_in(state: ChangeState) -> Callable[[Sequence[DreamRow]], bool]:
+            return lambda rows: isinstance(rows[0], RecordedChange) and rows[0].state is state
+
+        is_open = is_in(ChangeState.PROPOSED)
+        return [
+            RecordCommand(tr("Accept"), lambda rows: self.accept_change(rows[0]), is_shown=is_open, is_primary=True),
+            RecordCommand(tr("Decline"), lambda rows: self.decline_change(rows[0]), is_shown=is_open),
+            RecordCommand(tr("Undo change"), lambda rows: self.revert_change(rows[0]), is_shown=is_in(ChangeState.APPLIED)),
+            RecordCommand(tr("Propose again"), lambda rows: self.propose_again(rows[0]), is_shown=is_in(ChangeState.DECLINED)),
+            RecordCommand(
+                tr("Go to message"), lambda rows: self._open_message(rows[0]), is_shown=lambda rows: bool(_message_of(rows[0]))
+            ),
+        ]
 
     def first_focus_widget(self) -> QWidget:
-        return self.table if self.rows.row_total else self.dream_button
+        return self.table if self.rows.row_total else self.button(tr("Dream now"))
 
     def show_route(self, route: Route) -> None:
         if isinstance(route, DreamsRoute) and route.persona_id:
             self.persona_selector.choose_persona(route.persona_id)
 
-    # the lists
+    # The list
 
     @property
-    def current_list(self) -> int:
-        """Id of the list on display."""
-        return self._group.checkedId()
+    def _pending(self) -> list[DreamRow]:
+        return [row for row in self.rows.all_rows if _is_pending(row)]
 
-    def _show_persona(self) -> None:
-        """Clear the lists, so that no change of the persona before can be accepted for the new one, and load them."""
-        self._changes = []
-        self.rows.set_rows([])
-        self.feedback_rows.set_rows([])
-        self._filter()
-        self._schedule_reload()
-
-    def _on_activity_changed(self) -> None:
-        self._update_status()
-        self._reload_later()
-
-    async def _reload(self) -> None:
-        persona_id = self.persona_selector.persona_id
-        self._changes = await self._dreams.changes_of(persona_id)
-        self.feedback_rows.set_rows(await self._feedback.list_feedback(persona_id))
+    async def load_records(self) -> Sequence[DreamRow]:
+        persona_id = self.persona_id
         runs = [
             run
             for run in await self._activity_log.list_runs()
@@ -195,39 +199,46 @@ class DreamPage(PersonaListPage):
         ]
         dreamed_at = f"{format_relative_date(runs[0].began)}, {format_time(runs[0].began)}" if runs else ""
         self._last_dream = tr("Last dream: {when}. {what}").format(when=dreamed_at, what=format_result(runs[0])) if runs else ""
-        self.rows.set_rows(self._changes)
-        self._filter()
+        return [*await self._dreams.changes_of(persona_id), *await self._feedback.list_feedback(persona_id)]
 
-    def _filter(self) -> None:
-        is_open = self.current_list == PENDING
-        self.rows.set_filter("", lambda one: (one.state is ChangeState.PROPOSED) is is_open)
-        self._lists.setCurrentWidget(self.feedback_table if self.current_list == FEEDBACK else self.table)
-        if self.feedback_table.current_row is None and self.feedback_rows.visible_rows:
-            self.feedback_table.select_row(self.feedback_rows.key_of(self.feedback_rows.visible_rows[0]))
+    def after_load(self) -> None:
+        count = len(self._pending)
+        text = tr("Pending ({n})").format(n=count) if count else tr("Pending")
+        self.filters.chips[PENDING].setText(text)
+        self._show_hint()
+
+    def apply_filter(self) -> None:
+        super().apply_filter()
         if self.table.current_row is None and self.rows.visible_rows:
-            self.table.select_row(self.rows.visible_rows[0].id)
-        pending_count = sum(one.state is ChangeState.PROPOSED for one in self._changes)
-        self.accept_all_button.setVisible(pending_count > 0)
-        self.chips[PENDING].setText(tr("Pending ({n})").format(n=pending_count) if pending_count else tr("Pending"))
-        self._show_current()
-        self._update_status()
+            self.table.select_row(_key_of(self.rows.visible_rows[0]))
 
-    def _show_current(self) -> None:
-        if self.current_list == FEEDBACK:
-            self.detail.show_feedback(self.feedback_table.current_row)
-        elif (change := self.table.current_row) is not None:
-            self.detail.show_change(change)
-        else:
+    def show_record(self, record: DreamRow | None) -> None:
+        if record is None:
             self.detail.show_empty_hint()
+        elif isinstance(record, RecordedChange):
+            self.detail.show_change(record)
+        else:
+            self.detail.show_feedback(record)
 
-    def _update_status(self) -> None:
-        running_task = self._away.running_task
-        is_dreaming = running_task is not None and running_task.run.task == TASK_NAME
-        self.stop_button.setVisible(is_dreaming)
-        self.dream_button.setEnabled(not is_dreaming)
-        self.subtitle.set_full_text(
-            tr("Dreaming… {words}").format(words=running_task.step) if running_task and is_dreaming else ""
-        )
+    # The task
+
+    @property
+    def _is_dreaming(self) -> bool:
+        running_task = self._runner.running_task
+        return running_task is not None and running_task.run.task == TASK_NAME
+
+    def _on_activity_changed(self) -> None:
+        self.subtitle.set_full_text(self.format_count())
+        self.update_commands()
+        self._show_hint()
+        self._reload_timer.start()
+
+    def format_count(self) -> str:
+        """Return what the dream is doing that is under way."""
+        running_task = self._runner.running_task
+        return tr("Dreaming… {words}").format(words=running_task.step) if running_task and self._is_dreaming else ""
+
+    def _show_hint(self) -> None:
         broken = " ".join(
             f"{error.message} {tr('The built-in version is used until this is fixed.')}"
             for error in self._dreams.broken_prompts
@@ -240,12 +251,14 @@ class DreamPage(PersonaListPage):
     def start_dream(self) -> None:
         """Start the dream task for the persona now; a refusal is reported in the window."""
         try:
-            self._away.request_run(self.persona_selector.persona_id, TASK_NAME)
+            self._runner.request_run(self.persona_id, TASK_NAME)
         except LetheError as error:
             self._context.notifier.report_error(error)
 
-    def accept_change(self, change: RecordedChange, text: str) -> None:
-        """Apply a change, with the edited text if `words` differs from the proposed text. Can be undone."""
+    def accept_change(self, change: DreamRow) -> None:
+        """Apply a change, with the text of the field if it differs from the proposed text. Can be undone."""
+        assert isinstance(change, RecordedChange)
+        text = self.detail.edited_text
         is_edited = bool(text.strip()) and " ".join(text.split()) != change_text(change)
 
         async def redo_step() -> None:
@@ -253,14 +266,11 @@ class DreamPage(PersonaListPage):
                 await self._dreams.edit(change.id, text)
             await self._dreams.accept(change.id)
 
-        self.commands.run_command(tr("accepting a change"), redo_step, lambda: self._restore_change(change))
+        self.run_undoable(tr("accepting a change"), redo_step, lambda: self._restore_change(change))
 
     def accept_all_changes(self) -> None:
         """Apply all pending changes of the persona; those that are no longer possible are declined. Can be undone."""
-        persona, pending = (
-            self.persona_selector.persona_id,
-            [pending_change for pending_change in self._changes if pending_change.state is ChangeState.PROPOSED],
-        )
+        persona, pending = self.persona_id, [row for row in self._pending if isinstance(row, RecordedChange)]
 
         async def redo_step() -> None:
             count = await self._dreams.accept_all(persona)
@@ -270,38 +280,67 @@ class DreamPage(PersonaListPage):
             for change in pending:
                 await self._restore_change(change)
 
-        self.commands.run_command(tr("accepting all changes"), redo_step, undo_step)
+        self.run_undoable(tr("accepting all changes"), redo_step, undo_step)
 
     async def _restore_change(self, change: RecordedChange) -> None:
         await self._dreams.revert_change(change.id)
         await self._dreams.restore_proposal(change)
 
-    def decline_change(self, change: RecordedChange) -> None:
+    def decline_change(self, change: DreamRow) -> None:
         """Decline a change, so that it is not proposed again. Can be undone."""
+        assert isinstance(change, RecordedChange)
         redo_step, undo_step = self._dreams.decline, self._dreams.propose_again
-        self.commands.run_command(tr("declining a change"), lambda: redo_step(change.id), lambda: undo_step(change.id))
+        self.run_undoable(tr("declining a change"), lambda: redo_step(change.id), lambda: undo_step(change.id))
 
-    def propose_again(self, change: RecordedChange) -> None:
+    def propose_again(self, change: DreamRow) -> None:
         """Make a declined change pending again. Can be undone."""
+        assert isinstance(change, RecordedChange)
         redo_step, undo_step = self._dreams.propose_again, self._dreams.decline
-        self.commands.run_command(tr("proposing it again"), lambda: redo_step(change.id), lambda: undo_step(change.id))
+        self.run_undoable(tr("proposing it again"), lambda: redo_step(change.id), lambda: undo_step(change.id))
 
-    def revert_change(self, change: RecordedChange) -> None:
+    def revert_change(self, change: DreamRow) -> None:
         """Restore the records as they were before a change. Can be undone."""
+        assert isinstance(change, RecordedChange)
 
         async def redo_revert() -> None:
             await self._dreams.restore_proposal(change.model_copy(update={"state": ChangeState.PROPOSED}))
             await self._dreams.accept(change.id)
 
-        self.commands.run_command(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), redo_revert)
+        self.run_undoable(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), redo_revert)
 
-    async def _open_message(self, message: UUID) -> None:
+    async def _open_message(self, row: DreamRow) -> None:
+        message = UUID(_message_of(row))
         self._context.open_session(await self._feedback.session_of(message), message)
 
 
 def change_text(change: RecordedChange) -> str:
     """Return the whole text of the records after a change, in one line."""
     return " ".join(ChangedRecords.after(change).text.split())
+
+
+def _key_of(row: DreamRow) -> Hashable:
+    return row.id if isinstance(row, RecordedChange) else (row.feedback.message_id, row.feedback.position)
+
+
+def _moment_of(row: DreamRow) -> datetime:
+    return row.at if isinstance(row, RecordedChange) else row.feedback.at
+
+
+def _text_of(row: DreamRow) -> str:
+    if isinstance(row, RecordedChange):
+        return change_title(row)
+    return " ".join(row.text.split()) or tr("This reply was deleted.")
+
+
+def _message_of(row: DreamRow) -> str:
+    """Return the GUID of the message that a row leads to; empty if there is none."""
+    if isinstance(row, RecordedChange):
+        return next(iter(source_messages(row)), "")
+    return str(row.feedback.message_id) if row.session is not None else ""
+
+
+def _is_pending(row: DreamRow) -> bool:
+    return isinstance(row, RecordedChange) and row.state is ChangeState.PROPOSED
 
 
 def create_page(environment: PageEnvironment, _route: object) -> DreamPage:

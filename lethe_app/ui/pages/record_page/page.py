@@ -154,9 +154,10 @@ class RecordPage(Page, Generic[Row]):
         for widget in (self.persona_selector, self.search if self.spec.search_hint else None, *search_row):
             if widget is not None:
                 line.addWidget(widget, int(widget is self.search))
-        if not self.spec.search_hint and search_row:
-            line.insertStretch(line.count() - len(search_row), 1)
-        middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if self.spec.filters else [])]
+        if not self.spec.search_hint and line.count():
+            line.insertWidget(line.count() - len(search_row), self.filters, 1)
+        is_filter_row = self.spec.filters and line.indexOf(self.filters) < 0
+        middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if is_filter_row else [])]
         for row in (*top, *middle, *head):
             column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
         if self.spec.filters:
@@ -279,6 +280,7 @@ class RecordPage(Page, Generic[Row]):
     def _on_persona_chosen(self, _persona_id: str) -> None:
         self.on_persona_chosen()
         self.loader.start_over()
+        self.apply_filter()
 
     def _count_batch(self, batch: Sequence[Row] | None) -> None:
         self.filters.start_counting() if batch is None else self.filters.count_records(batch)
