@@ -96,27 +96,33 @@ class DreamPage(RecordPage[DreamRow]):
             is_over = isinstance(row, RecordedChange) and row.state in {ChangeState.DECLINED, ChangeState.REVERTED}
             return self.theme.palette.muted if is_over else ""
 
-        def kind(row: DreamRow) -> str:
-            return format_change_kind(row.what) if isinstance(row, RecordedChange) else ""
-
-        def state(row: DreamRow) -> str:
-            return format_state(row.state) if isinstance(row, RecordedChange) else ""
-
-        def feedback(row: DreamRow) -> str:
-            return format_feedback(row.feedback) if isinstance(row, FeedbackEntry) else ""
-
         return [
-            Column(tr("Action"), kind, width=104, hides_at=3, is_optional=True),
+            Column(
+                tr("Action"),
+                lambda row: format_change_kind(row.what) if isinstance(row, RecordedChange) else "",
+                width=104,
+                hides_at=3,
+                is_optional=True,
+            ),
             Column(tr("Memory or reply"), _text_of, width=0, min_width=180, colour=text_colour),
-            Column(tr("Status"), state, width=130, hides_at=1, is_optional=True),
-            Column(tr("Your feedback"), feedback, width=260, hides_at=4, is_optional=True),
+            Column(
+                tr("Status"),
+                lambda row: format_state(row.state) if isinstance(row, RecordedChange) else "",
+                width=130,
+                hides_at=1,
+                is_optional=True,
+            ),
+            Column(
+                tr("Your feedback"),
+                lambda row: format_feedback(row.feedback) if isinstance(row, FeedbackEntry) else "",
+                width=260,
+                hides_at=4,
+                is_optional=True,
+            ),
             Column(tr("Date"), lambda row: format_relative_date(_moment_of(row)), _moment_of, 96, hides_at=2),
         ]
 
     def _build_views(self, empty_text: str) -> ChipFilter[DreamRow]:
-        def is_decided(row: DreamRow) -> bool:
-            return isinstance(row, RecordedChange) and row.state is not ChangeState.PROPOSED
-
         no_feedback = tr(
             "No feedback yet\n\nReply ratings and requests are collected here, and dreams learn from them.\n\n"
             "Example: “Shorter answers, please.”"
@@ -124,7 +130,12 @@ class DreamPage(RecordPage[DreamRow]):
         return ChipFilter(
             [
                 Chip(PENDING, tr("Pending"), _is_pending, empty_text=empty_text),
-                Chip(HISTORY, tr("History"), is_decided, empty_text=empty_text),
+                Chip(
+                    HISTORY,
+                    tr("History"),
+                    lambda row: isinstance(row, RecordedChange) and not _is_pending(row),
+                    empty_text=empty_text,
+                ),
                 Chip(FEEDBACK, tr("Your feedback"), lambda row: isinstance(row, FeedbackEntry), empty_text=no_feedback),
             ],
             Checked.ONE,

@@ -96,7 +96,7 @@ class NotebookPage(RecordPage[NotebookListItem]):
             name=tr("Notebooks"),
             columns=[
                 Column(tr("Subject"), title, width=0, min_width=160),
-                Column(tr("Lines"), _format_lines, line_count, 84, hides_at=1, is_right_aligned=True),
+                Column(tr("Lines"), lambda item: str(line_count(item)), line_count, 84, hides_at=1, is_right_aligned=True),
                 Column(tr("Updated"), format_updated, updated_at, 110, hides_at=2),
             ],
             key=attrgetter("name"),

@@ -26,10 +26,6 @@ class Key(StrEnum):
     DELETE = "Del"
 
 
-def _always(_rows: Rows) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class RecordCommand(Generic[Row]):
     """Command on selected records, or with `minimum` 0 on the page. `run` gets the records; a coroutine it returns is run as a
@@ -43,11 +39,11 @@ class RecordCommand(Generic[Row]):
     minimum: int = 1
     """Number of records that it needs; with 0 it is about the page."""
     maximum: int | None = None
-    is_shown: Callable[[Sequence[Row]], bool] = _always
+    is_shown: Callable[[Sequence[Row]], bool] = lambda _records: True
     """Whether the command applies to such records, or now to the page; its entry in the menu and its button beside the record,
     or in the head, are left out otherwise.
     """
-    is_enabled: Callable[[Sequence[Row]], bool] = _always
+    is_enabled: Callable[[Sequence[Row]], bool] = lambda _records: True
     confirm: Callable[[Sequence[Row]], ConfirmDialog] | None = None
     """Creates the dialog that asks before the command is run."""
     in_menu: bool | None = None
@@ -77,6 +73,14 @@ class RecordCommand(Generic[Row]):
         """Return whether the command can be run on the selected records."""
         is_counted = len(records) >= self.minimum and (self.maximum is None or len(records) <= self.maximum)
         return is_counted and (not self.minimum or self.is_shown(records)) and self.is_enabled(records)
+
+    def update_button(self, button: QPushButton, records: Sequence[Row], total: int) -> None:
+        """Show the button in the head if a list with `total` records may need it, and enable it for the selected ones."""
+        button.setEnabled(self.accepts(records))
+        if not isinstance(self.title, str):
+            button.setText(self.title(records))
+        is_shown = self.minimum > 0 or self.is_shown(records)
+        button.setVisible(is_shown and total >= max(self.minimum, int(self.needs_records)))
 
 
 class CommandButtons(QWidget):

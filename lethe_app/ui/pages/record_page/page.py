@@ -404,14 +404,8 @@ class RecordPage(Page, Generic[Row]):
 
     def update_commands(self) -> None:
         """Show the buttons in the head that the list may need, and enable those that apply to the selected records."""
-        records, has_records = self.selected_records, bool(self.rows.row_total)
         for command, button in self._head_buttons_by_title.values():
-            button.setEnabled(command.accepts(records))
-            if not isinstance(command.title, str):
-                button.setText(command.title_for(records))
-            is_shown = command.minimum > 0 or command.is_shown(records)
-            is_possible = has_records or not command.needs_records
-            button.setVisible(is_shown and is_possible and self.rows.row_total >= command.minimum)
+            command.update_button(button, self.selected_records, self.rows.row_total)
 
     def _show_menu(self, position: QPoint) -> None:
         records = self.selected_records

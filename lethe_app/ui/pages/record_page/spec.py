@@ -6,18 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QLocale
-
 from lethe_app.ui.pages.record_page.commands import RecordCommand
 from lethe_app.ui.pages.record_page.filters import RecordFilter
 from lethe_app.ui.widgets.table_model import Column
 
 Row = TypeVar("Row")
-
-
-def format_number(number: int) -> str:
-    """Return a number in the format of the locale."""
-    return QLocale().toString(number)
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,7 @@ class RecordSpec(Generic[Row]):
     """Text in place of the rows while there are no records."""
     filters: Sequence[RecordFilter] = ()
     commands: Sequence[RecordCommand[Row]] = ()
-    format_total: Callable[[int], str] = format_number
+    format_total: Callable[[int], str] = str
     """Returns the number of all records in words."""
     selects_one: bool = False
     """Whether only one record can be selected at a time."""
