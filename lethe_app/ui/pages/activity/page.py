@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
@@ -26,31 +27,27 @@ from lethe_app.ui.pages.activity.planned import build_planned_rows, build_planne
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.pages.record_page.commands import RecordCommand
+from lethe_app.ui.pages.record_page.page import RecordPage
+from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
-from lethe_app.ui.widgets.table import ColumnFit, Table
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+from lethe_app.ui.widgets.table_model import Column
 
-DAY, TIME, PERSONA, TASK, RESULT, TOKENS = range(6)
-WIDTHS = {DAY: 96, TIME: 72, PERSONA: 96, TASK: 150, TOKENS: 72}
-HIDEABLE_COLUMNS = (DAY, TASK, PERSONA, TIME, TOKENS)
-"""Columns that a narrow table hides, the last one first."""
-MIN_RESULT_WIDTH = 160
 MAX_RUNS = 500
 IDLE_CHECK_INTERVAL_MS = 5_000
 """Interval in milliseconds at which the page checks whether the user counts as away; no signal reports that."""
 
 
-class ActivityPage(PersonaListPage):
+class ActivityPage(RecordPage[TaskRun]):
     """Page with the task runs on the left and details of the selected run on the right.
 
     The persona selector above them decides whose background activity is switched on or off and for whom a task is started.
     """
+
+    persona_selector: PersonaSelector
 
     def __init__(
         self,
@@ -62,8 +59,9 @@ class ActivityPage(PersonaListPage):
         library: Library,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("ActivityPage", "Background activity"), persona_selector)
-        self._away, self._activity_log = background_runner, activity_log
+        super().__init__(context, QCoreApplication.translate("ActivityPage", "Background activity"))
+        self.persona_selector = persona_selector
+        self._runner, self._activity_log = background_runner, activity_log
         self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}
         self._usage_today = ""
@@ -71,32 +69,72 @@ class ActivityPage(PersonaListPage):
         self._persona: Persona | None = None
         self._has_chosen_list = False
         """True if the user chose the history or the plan; otherwise the plan is shown while there is no history."""
-        self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
-        self.rows = self._build_rows()
-        self._build()
+        self.hint = build_small_label("")
+        self.problem_list = FaultList(self.theme)
+        self.detail = TaskRunDetail()
+        stop = RecordCommand[TaskRun](
+            self.tr("Stop"),
+            lambda _runs: self._runner.stop(),
+            minimum=0,
+            is_shown=lambda _runs: bool(self._runner.all_running),
+            in_head=True,
+            icon="stop",
+            tooltip=self.tr("Stop the running task and keep its results so far"),
+            needs_records=False,
+        )
+        self.planned_rows = build_planned_rows(lambda: self._is_on)
+        self.planned_table = build_planned_table(self.planned_rows, self.theme)
+        choices = self._build_choices()
+        self.build_list(
+            RecordSpec(
+                name=self.tr("Task history"),
+                columns=self._build_columns(),
+                key=attrgetter("id"),
+                search_text=format_result,
+                empty_text=self.tr(
+                    "No tasks yet. What personas do while you are away is listed here, with its cost and results."
+                ),
+                commands=[stop],
+                selects_one=True,
+                selects_first=True,
+            ),
+            detail=self.detail,
+            top=[choices, self.hint, self.problem_list],
+        )
+        self.stop_button = self.button(self.tr("Stop"))
+        self.body.addWidget(self.planned_table, 1)
         self._connect()
         self.persona_selector.emit_chosen()
-        self._schedule_reload()
 
-    def _build_rows(self) -> FilteredTableModel[TaskRun]:
+    def _build_columns(self) -> list[Column[TaskRun]]:
         def result_colour(run: TaskRun) -> str:
             is_bad = run.outcome in {RunOutcome.FAILED, RunOutcome.LOST}
             return self.theme.palette.danger if is_bad else "" if run.outcome is RunOutcome.MADE else self.theme.palette.muted
 
-        columns = [
-            Column[TaskRun](self.tr("Date"), lambda run: format_relative_date(run.began), attrgetter("began"), WIDTHS[DAY]),
-            Column[TaskRun](self.tr("Time"), lambda run: format_time(run.began), attrgetter("began"), WIDTHS[TIME]),
-            Column[TaskRun](self.tr("Persona"), self._persona_name, width=WIDTHS[PERSONA]),
-            Column[TaskRun](self.tr("Task"), self._task_title, width=WIDTHS[TASK]),
-            Column[TaskRun](self.tr("Result"), format_result, width=0, colour=result_colour),
-            Column[TaskRun](self.tr("Tokens"), _format_tokens, attrgetter("tokens"), WIDTHS[TOKENS], is_right_aligned=True),
+        tr, began = self.tr, attrgetter("began")
+        return [
+            Column(tr("Date"), lambda run: format_relative_date(run.began), began, 96, hides_at=5),
+            Column(tr("Time"), lambda run: format_time(run.began), began, 72, hides_at=2),
+            Column(tr("Persona"), self._persona_name, width=96, hides_at=3),
+            Column(tr("Task"), self._task_title, width=150, hides_at=4),
+            Column(tr("Result"), format_result, width=0, min_width=160, colour=result_colour),
+            Column(
+                tr("Tokens"),
+                lambda run: abbreviate_tokens(run.tokens) if run.tokens else "",
+                attrgetter("tokens"),
+                72,
+                hides_at=1,
+                is_right_aligned=True,
+            ),
         ]
-        return FilteredTableModel(columns, key=attrgetter("id"), search_text=format_result)
 
-    def _build(self) -> None:
+    def _build_choices(self) -> QWidget:
+        """Create the row of the persona, of its switch, and of what is listed."""
         self.agent_mode_check = QCheckBox(self.tr("On for this persona"))
         self.run_now_button = build_button(
-            self.tr("Run task now"), tooltip=self.tr("Run one task now, without waiting until you are away")
+            self.tr("Run task now"),
+            self.show_task_menu,
+            tooltip=self.tr("Run one task now, without waiting until you are away"),
         )
         self.persona_chip = build_chip(
             self.tr("Only this persona"), self.tr("List the tasks of this persona, not those of the others")
@@ -105,25 +143,10 @@ class ActivityPage(PersonaListPage):
             self.tr("Memory upkeep"), self.tr("List archiving, notebooks and moods too, which Lethe runs for every persona")
         )
         self.planned_chip = build_chip(self.tr("Planned"), self.tr("What runs next, when, and what it usually costs"))
-        self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
-        self.stop_button.setToolTip(self.tr("Stop the running task and keep its results so far"))
-        self.hint = build_small_label("")
-        self.problem_list = FaultList(self.theme)
-        empty_text = self.tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
-        self.table: Table[TaskRun] = Table(
-            self.rows, self.theme, self.tr("Task history"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_RESULT_WIDTH)
-        )
-        self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
-        self.detail = TaskRunDetail(self)
-        self.planned_rows = build_planned_rows(lambda: self._is_on)
-        self.planned_table = build_planned_table(self.planned_rows, self.theme)
-        self._build_layout()
-
-    def _build_layout(self) -> None:
-        line = QWidget()
-        flow = FlowLayout(line, spacing=SPACE_3)
         # The check box gets the height of the button beside it, so that their texts share one line.
         self.agent_mode_check.setMinimumHeight(self.run_now_button.sizeHint().height())
+        line = QWidget()
+        flow = FlowLayout(line, spacing=SPACE_3)
         for widget in (
             self.persona_selector,
             self.agent_mode_check,
@@ -133,32 +156,25 @@ class ActivityPage(PersonaListPage):
             self.upkeep_chip,
         ):
             flow.addWidget(widget)
-        above = self._add_head(line, self.hint, self.problem_list)
-        self.history = ListDetailPanes(self.theme, self.table, self.detail)
-        self.history.detail_in_front.connect(above.setHidden)
-        self.body.addWidget(self.history, 1)
-        self.body.addWidget(self.planned_table, 1)
+        return line
 
     def _connect(self) -> None:
         self._idle_check_timer = QTimer(self, interval=IDLE_CHECK_INTERVAL_MS)
         self._idle_check_timer.timeout.connect(self._update_status)
         self._idle_check_timer.start()
+        self.follow(self._library.changed, self._preferences.changed)
         self._unsubscribers += [
-            self._away.changed.add(lambda _none: self._on_activity_changed()),
+            self._runner.changed.add(lambda _none: self._on_activity_changed()),
             self._tool_registry.changed.add(lambda _none: self._on_activity_changed()),
-            self._library.changed.add(self._reload_later),
-            self._preferences.changed.add(self._reload_later),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
         for chip in (self.persona_chip, self.upkeep_chip):
-            chip.toggled.connect(lambda _on: self._filter())
+            chip.toggled.connect(lambda _on: self.apply_filter())
         self.planned_chip.clicked.connect(self._choose_list)
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
-        self.run_now_button.clicked.connect(self.show_task_menu)
-        self.table.current_changed.connect(self._show_run)
         self.detail.undo_requested.connect(self.revert_run)
         self.detail.open_requested.connect(self._context.navigator.open)
-        self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._away.enable_task(task)))
+        self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._runner.enable_task(task)))
         self.theme.changed.connect(self.problem_list.apply_theme)
 
     def first_focus_widget(self) -> QWidget:
@@ -168,50 +184,49 @@ class ActivityPage(PersonaListPage):
         self._idle_check_timer.stop()
         super().close_page()
 
-    # the list
+    # The list
 
     def _show_persona(self) -> None:
         self._persona = None  # until the new one is loaded, nothing can be changed for either
         self.agent_mode_check.setEnabled(False)
-        self._schedule_reload()
+        self.reload()
 
     def _on_activity_changed(self) -> None:
         self._update_status()
         self._reload_timer.start()
 
-    async def _reload(self) -> None:
+    async def load_records(self) -> Sequence[TaskRun]:
         runs = await self._activity_log.list_runs(MAX_RUNS)
-        personas = await self._library.personas()
-        self._names = {persona.unique_name: persona.name for persona in personas}
-        self._persona = next(
-            (candidate for candidate in personas if candidate.unique_name == self.persona_selector.persona_id), None
-        )
-        was_empty = not self.rows.row_total
-        self.rows.set_rows(runs)
+        personas = {persona.unique_name: persona for persona in await self._library.personas()}
+        self._names = {unique_name: persona.name for unique_name, persona in personas.items()}
+        self._persona = personas.get(self.persona_id)
         if self._persona is not None:
-            self.planned_rows.set_rows(await self._away.plan_tasks(self._persona))
-        self._filter()
-        if was_empty and runs:
-            self.table.select_row(runs[0].id)
-        self._show_run(self.table.current_row)
+            self.planned_rows.set_rows(await self._runner.plan_tasks(self._persona))
+        self._disabled = await self._runner.list_disabled()
+        usage = await self._runner.usage_today(self.persona_id)
+        self._usage_today = format_spent(usage.tokens, usage.time, self._preferences.current)
+        return runs
+
+    def after_load(self) -> None:
+        self.apply_filter()  # the persona may have changed, and not the runs
         self.agent_mode_check.setChecked(self._persona is not None and self._persona.agent_mode)
         self.agent_mode_check.setEnabled(self._persona is not None)
-        self._disabled = await self._away.list_disabled()
-        usage = await self._away.usage_today(self.persona_selector.persona_id)
-        self._usage_today = format_spent(usage.tokens, usage.time, self._preferences.current)
         self._update_status()
 
-    def _filter(self) -> None:
-        persona = self.persona_selector.persona_id
+    def build_row_filter(self) -> Callable[[TaskRun], bool]:
+        persona_id = self.persona_id
         is_for_all, with_upkeep = not self.persona_chip.isChecked(), self.upkeep_chip.isChecked()
+        return lambda run: (is_for_all or run.persona_id == persona_id) and (with_upkeep or run.task not in UPKEEP)
 
-        def is_listed(run: TaskRun) -> bool:
-            return (is_for_all or run.persona_id == persona) and (with_upkeep or run.task not in UPKEEP)
-
-        self.rows.set_filter("", is_listed)
+    def apply_filter(self) -> None:
+        super().apply_filter()
         if not self._has_chosen_list:
             self.planned_chip.setChecked(not self.rows.visible_rows)
         self._show_list()
+
+    def format_count(self) -> str:
+        """Return what is running, in place of the number of runs."""
+        return "; ".join(map(format_running_task, self._runner.all_running))
 
     def _choose_list(self) -> None:
         self._has_chosen_list = True
@@ -221,17 +236,17 @@ class ActivityPage(PersonaListPage):
     def _show_list(self) -> None:
         """Show the history or the plan."""
         is_planned = self.planned_chip.isChecked()
-        self.history.setVisible(not is_planned)
+        self.stack.setVisible(not is_planned)
         self.planned_table.setVisible(is_planned)
         for chip in (self.persona_chip, self.upkeep_chip):
             chip.setVisible(not is_planned)
 
     def _update_status(self) -> None:
         """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
-        running_tasks, settings = self._away.all_running, self._preferences.current
-        self.stop_button.setVisible(bool(running_tasks))
-        self.subtitle.set_full_text("; ".join(map(format_running_task, running_tasks)))
-        idle_reason = "" if self._away.running_task is not None else explain_hindrance(self._away.pause_reason, settings)
+        settings = self._preferences.current
+        self.update_commands()
+        self.subtitle.set_full_text(self.format_count())
+        idle_reason = "" if self._runner.running_task is not None else explain_hindrance(self._runner.pause_reason, settings)
         plan = ""
         if self.planned_chip.isChecked() and self._persona is not None:
             if not self._persona.agent_mode:
@@ -239,7 +254,7 @@ class ActivityPage(PersonaListPage):
             if self._is_on or not self._persona.agent_mode:
                 plan = explain_plan(self._persona.name, is_on=self._is_on)
         self.hint.setText("  ".join(filter(None, (plan, idle_reason, self._usage_today))))
-        tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.errors]
+        tasks = [(fault.distribution, fault.reason) for fault in self._runner.registry.errors]
         self.problem_list.show_problems(
             [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.errors)]
         )
@@ -247,19 +262,19 @@ class ActivityPage(PersonaListPage):
     @property
     def _is_on(self) -> bool:
         """Return whether tasks of the selected persona are started, at present or later."""
-        return self._persona is not None and self._persona.agent_mode and self._away.pause_reason != "off"
+        return self._persona is not None and self._persona.agent_mode and self._runner.pause_reason != "off"
 
     def _persona_name(self, run: TaskRun) -> str:
         return self._names.get(run.persona_id, run.persona_id)
 
     def _task_title(self, run: TaskRun) -> str:
-        return self._away.title_of(run.task)
+        return self._runner.title_of(run.task)
 
-    def _show_run(self, run: TaskRun | None) -> None:
-        if run is None:
+    def show_record(self, record: TaskRun | None) -> None:
+        if record is None:
             self.detail.show_run(None, "", "")
         else:
-            self.detail.show_run(run, self._task_title(run), self._persona_name(run))
+            self.detail.show_run(record, self._task_title(record), self._persona_name(record))
 
     # Actions of the user.
 
@@ -273,14 +288,14 @@ class ActivityPage(PersonaListPage):
             await self._library.save_persona(current.model_copy(update={"agent_mode": value}))
 
         title = self.tr("changing background activity")
-        self.commands.run_command(title, lambda: save_agent_mode(is_enabled), lambda: save_agent_mode(not is_enabled))
+        self.run_undoable(title, lambda: save_agent_mode(is_enabled), lambda: save_agent_mode(not is_enabled))
 
     def show_task_menu(self) -> None:
         """Open a menu of all registered tasks, each of which can be started now."""
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for entry in self._away.registry.list_tasks():
+        for entry in self._runner.registry.list_tasks():
             action = menu.addAction(entry.task.title)
             action.setToolTip(entry.task.help)
             action.triggered.connect(lambda _on=False, name=entry.name: self.start_task(name))
@@ -289,7 +304,7 @@ class ActivityPage(PersonaListPage):
     def start_task(self, task: str) -> None:
         """Start a task for the selected persona now; a refusal is reported in the window."""
         try:
-            self._away.request_run(self.persona_selector.persona_id, task)
+            self._runner.request_run(self.persona_id, task)
         except LetheError as error:
             self._context.notifier.report_error(error)
 
@@ -302,7 +317,7 @@ class ActivityPage(PersonaListPage):
         report = next((made for made in run.made if made.kind is ProducedKind.REPORT), None)
         if report is not None and not await self._confirm_deletion(report):
             return
-        await self._away.undo(run.id)
+        await self._runner.undo(run.id)
         self._context.notifier.notify(self.tr("Task undone. Its memories are in the Trash."))
 
     async def _confirm_deletion(self, report: ProducedRecord) -> bool:
