@@ -329,10 +329,6 @@ class ActivityPage(RecordPage[TaskRun]):
         )
 
 
-def _format_tokens(run: TaskRun) -> str:
-    return abbreviate_tokens(run.tokens) if run.tokens else ""
-
-
 def create_page(environment: PageEnvironment, _route: object) -> ActivityPage:
     """Create the page with the services that it calls."""
     services = environment.services

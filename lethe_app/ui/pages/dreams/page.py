@@ -21,8 +21,6 @@ from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
-from lethe_app.ui.pages.dreams.labels import change_title, format_change_kind, format_feedback, format_state, tr
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.dreams.labels import (
     change_title,
     format_change_kind,
@@ -31,6 +29,7 @@ from lethe_app.ui.pages.dreams.labels import (
     source_messages,
     tr,
 )
+from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter

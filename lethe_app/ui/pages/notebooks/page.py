@@ -341,10 +341,6 @@ def line_count(item: NotebookListItem) -> int:
     return len(item.notebook.lines)
 
 
-def _format_lines(item: NotebookListItem) -> str:
-    return str(line_count(item))
-
-
 def create_page(environment: PageEnvironment, _route: object) -> NotebookPage:
     """Create the page with the services that it calls."""
     services = environment.services
