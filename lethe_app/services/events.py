@@ -5,9 +5,9 @@ list.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message
@@ -150,6 +150,33 @@ TurnEvent = (
     | Speech
     | ReplyFinished
 )
+
+Emit = Callable[[TurnEvent], Awaitable[None]]
+"""Function that hands an event to the reader of a turn, and returns when the reader asks for the next one."""
+
+
+async def stream_events(work: Callable[[Emit], Coroutine[Any, Any, None]]) -> AsyncGenerator[TurnEvent]:
+    """Run `work` in a task and yield the events that it emits. Closing the stream cancels the work at the event it is at, or
+    at what it waits for, and returns when it has ended.
+    """
+    events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
+    demand = asyncio.Semaphore(0)
+
+    async def emit(event: TurnEvent) -> None:
+        events.put_nowait(event)
+        await demand.acquire()
+
+    task = asyncio.get_running_loop().create_task(work(emit))
+    task.add_done_callback(lambda _task: events.put_nowait(None))
+    try:
+        while (event := await events.get()) is not None:
+            yield event
+            demand.release()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
 
 
 @dataclass(frozen=True)

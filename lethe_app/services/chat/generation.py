@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, DegradationKind, Message, Role
 from lethe_app.domain.model import LoadedModel, StopReason, Usage
@@ -17,7 +17,16 @@ from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
 from lethe_app.services.chat.receipts import ReceiptService
-from lethe_app.services.events import PrefillStep, PromptBuilt, ReplyFinished, ReplyStarted, ReplyText, ThinkingText, TurnEvent
+from lethe_app.services.events import (
+    Emit,
+    NoteAdded,
+    PrefillStep,
+    PromptBuilt,
+    ReplyFinished,
+    ReplyStarted,
+    ReplyText,
+    ThinkingText,
+)
 from lethe_app.services.prompting.assembler import PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
@@ -132,6 +141,26 @@ is gone.
 """
 
 
+@dataclass
+class TurnRun:
+    """One reply while it is made; what a step finds out is kept for the next one."""
+
+    emit: Emit
+    turn: TurnContext
+    model: LoadedModel
+    writer: ReplyWriter
+    before: Message | None = None
+    """Reply that is regenerated or continued."""
+    continued: Alternative | None = None
+    """Alternative that is continued."""
+    memory: TurnMemory | None = None
+
+    async def add_note(self, note: Message, above: UUID) -> None:
+        """Add a hidden message that was just stored directly above another one."""
+        self.turn = self.turn.with_hidden_message(note, above)
+        await self.emit(NoteAdded(note, above))
+
+
 class ReplyGenerator:
     """Generate replies, one at a time."""
 
@@ -149,68 +178,50 @@ class ReplyGenerator:
         self._stable_prefixes = stable_prefixes
         self._prompt_assembler = prompt_assembler
         self._client = client
-        self._tool_turns = tool_turns
+        self._tool_turns, self.permissions = tool_turns, tool_turns.permissions
         self._receipts = receipts
         self._cache_state = cache_state
 
-    def decline_pending_permissions(self) -> None:
-        """Stop waiting for the user's answer to a permission question about a tool call, because another reply is requested."""
-        self._tool_turns.permissions.decline_pending()
-
-    async def with_prefix(self, turn: TurnContext, model: LoadedModel, before: Message | None = None) -> TurnContext:
-        """Return the turn with the stable prefix of its prompt; `before` is the reply that is regenerated.
+    async def load_prefix(self, run: TurnRun, above: Message | None = None) -> None:
+        """Give the turn the stable prefix of its prompt; `above` is the reply above which the history ends, if any.
 
         If the prefix had to be made, the turn is loaded again, because the prefix decides which messages belong to the
         history.
         """
-        prefix = await self._stable_prefixes.prefix_of(turn, model)
-        if prefix != stored_prefix(turn.states):
-            turn = await self._turn_loader.load(turn.session.guid, model, before, turn.participants.speaker.unique_name)
-        return replace(turn, prefix=prefix)
+        above = above or run.before
+        prefix = await self._stable_prefixes.prefix_of(run.turn, run.model)
+        if prefix != stored_prefix(run.turn.states):
+            await self._reload(run, above)
+        run.turn = replace(run.turn, prefix=prefix)
 
-    async def generate(
-        self,
-        turn: TurnContext,
-        model: LoadedModel,
-        memory: TurnMemory | None,
-        writer: ReplyWriter,
-        continued: Alternative | None = None,
-    ) -> AsyncGenerator[TurnEvent]:
+    async def _reload(self, run: TurnRun, above: Message | None) -> None:
+        speaker = run.turn.participants.speaker.unique_name
+        run.turn = await self._turn_loader.load(run.turn.session.guid, run.model, above, speaker)
+
+    async def generate(self, run: TurnRun) -> None:
         """Generate the reply to a turn that has its prefix, in as many rounds as the model calls tools.
 
-        `continued` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
+        Raise ModelError, PromptTooLong and the errors of storing.
         """
-        tools = await self._tool_turns.start_turn(turn, model, continued, writer)
+        tools = await self._tool_turns.start_turn(run.turn, run.model, run.continued, run.writer)
         if tools is None:
-            async with aclosing(self._generate_round(turn, model, memory, writer, continued)) as events:
-                async for event in events:
-                    yield event
+            await self._generate_round(run, run.memory, run.continued)
             return
         while tools.needs_generation:
-            async with aclosing(tools.execute_pending_calls()) as tool_events:
-                async for tool_event in tool_events:
-                    yield tool_event
+            await tools.execute_pending_calls(run.emit)
             if tools.has_stored:  # calls and results are part of the history now
-                above = writer.message if turn.before is not None or writer.is_stored else None
-                reloaded = await self._turn_loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
-                turn = await self.with_prefix(reloaded, model, above)
-            recalled, partial_reply = tools.add_inventory(memory), tools.partial_reply
-            async with aclosing(self._generate_round(turn, model, recalled, writer, partial_reply, tools)) as events:
-                async for event in events:
-                    yield event
+                above = run.writer.message if run.turn.before is not None or run.writer.is_stored else None
+                await self._reload(run, above)
+                await self.load_prefix(run, above)
+            await self._generate_round(run, tools.add_inventory(run.memory), tools.partial_reply, tools)
 
     async def _generate_round(
-        self,
-        turn: TurnContext,
-        model: LoadedModel,
-        memory: TurnMemory | None,
-        writer: ReplyWriter,
-        partial_reply: Alternative | None,
-        tools: ToolTurn | None = None,
-    ) -> AsyncGenerator[TurnEvent]:
+        self, run: TurnRun, memory: TurnMemory | None, partial_reply: Alternative | None, tools: ToolTurn | None = None
+    ) -> None:
         """Generate one round, which continues `partial_reply`. If the model only repeats the memories of its prompt, generate
         once more without them.
         """
+        turn, model, writer = run.turn, run.model, run.writer
         recalled, lead = memory or TurnMemory(), partial_reply or Alternative(model=model.file.name)
         reply_start = lead if lead.content.strip() else None
         tool_prompt = ToolPrompt()
@@ -219,15 +230,13 @@ class ReplyGenerator:
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
             prompt = await self._prompt_assembler.build(turn, model, background, reply_start, tool_prompt)
-            yield PromptBuilt(prompt.receipt)
+            await run.emit(PromptBuilt(prompt.receipt))
             if background is recalled and not (tools is not None and tools.rounds):
-                yield ReplyStarted(writer.message)
+                await run.emit(ReplyStarted(writer.message))
             note_omissions(writer, prompt, background)
             call_detector = tools.create_call_detector() if tools is not None else None
             reply = ReplyParser(prompt, turn.participants.speaker.name, lead, call_detector)
-            async with aclosing(self._stream_reply(turn, model, prompt, reply, writer)) as events:
-                async for event in events:
-                    yield event
+            await self._stream_reply(run, prompt, reply)
             if tools is not None and tools.has_pending_calls:
                 tools.set_partial_reply(reply.alternative(complete=False))
                 return
@@ -237,13 +246,12 @@ class ReplyGenerator:
                 if reply.is_empty:
                     message = f"{model.file.name} returned an empty reply."
                     raise ModelError(message, "Regenerate the reply, or write another message.")
-                yield ReplyFinished(writer.message, reply.usage or Usage(reason=StopReason.STOPPED))
+                await run.emit(ReplyFinished(writer.message, reply.usage or Usage(reason=StopReason.STOPPED)))
                 return
 
-    async def _stream_reply(
-        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writer: ReplyWriter
-    ) -> AsyncGenerator[TurnEvent]:
+    async def _stream_reply(self, run: TurnRun, prompt: Prompt, reply: ReplyParser) -> None:
         """Generate up to the end of the reply, or to a complete tool call, and store it as it arrives."""
+        turn = run.turn
         reports = self._client.generate(
             prompt.text,
             turn.files.sampler,
@@ -257,28 +265,26 @@ class ReplyGenerator:
             async with aclosing(reports) as stream:
                 async for report in stream:
                     for event in reply.read_report(report):
-                        yield event
+                        await run.emit(event)
                     if isinstance(report, Chunk) and not reply.is_empty:
-                        await writer.checkpoint(reply.alternative(complete=False))
+                        await run.writer.checkpoint(reply.alternative(complete=False))
                     if reply.can_stop:
                         break
             for event in reply.finish():
-                yield event
+                await run.emit(event)
         finally:
-            # Closing the event stream cancels this generator; `run_to_completion` stores the partial reply first.
-            await run_to_completion(self._commit(turn, model, prompt, reply, writer))
+            # Closing the stream of events cancels this; `run_to_completion` stores the partial reply first.
+            await run_to_completion(self._commit(run, prompt, reply))
 
-    async def _commit(
-        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writer: ReplyWriter
-    ) -> None:
+    async def _commit(self, run: TurnRun, prompt: Prompt, reply: ReplyParser) -> None:
         """Store what was generated, however generation ended, with the receipt of its prompt."""
         reply.finish(stopped=True)  # a reply that ran to its end has emitted what it held back already
         if reply.is_empty:
             return
         text = reply.alternative(complete=True).content
-        receipt = await self._receipts.receipt_of(turn, model, prompt, text, reply.usage)
+        receipt = await self._receipts.receipt_of(run.turn, run.model, prompt, text, reply.usage)
         is_cut = reply.usage is not None and reply.usage.reason is StopReason.LENGTH
-        await writer.store_generated(reply.alternative(complete=reply.is_complete, is_cut=is_cut), receipt)
+        await run.writer.store_generated(reply.alternative(complete=reply.is_complete, is_cut=is_cut), receipt)
 
 
 def note_omissions(writer: ReplyWriter, prompt: Prompt, memory: TurnMemory) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
@@ -15,7 +14,7 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
-from lethe_app.services.events import NoteAdded, ReplyStarted, ToolPermissionRequested, ToolUsed
+from lethe_app.services.events import Emit, NoteAdded, ReplyStarted, ToolPermissionRequested, ToolUsed
 from lethe_app.services.prompting.tool_messages import create_tool_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.invocation import (
@@ -98,22 +97,18 @@ class ToolTurn:
         """Return whether another generation is needed; always true before the first."""
         return self._is_first_round or self.has_pending_calls
 
-    async def execute_pending_calls(self) -> AsyncGenerator[ToolPermissionRequested | ReplyStarted | NoteAdded | ToolUsed]:
+    async def execute_pending_calls(self, emit: Emit) -> None:
         """Execute the pending calls before the next generation."""
         is_first, self._is_first_round = self._is_first_round, False
         if is_first:
-            async with aclosing(self._call_before_reply()) as events_before:
-                async for event in events_before:
-                    yield event
+            await self._call_before_reply(emit)
             return
         calls = self._detector.calls[:MAX_CALLS_PER_ROUND] if self._detector is not None else []
         self._detector = None
         self.rounds += 1
-        async with aclosing(self._execute_calls(calls)) as events:
-            async for call_event in events:
-                yield call_event
+        await self._execute_calls(calls, emit)
 
-    async def _call_before_reply(self) -> AsyncGenerator[ToolPermissionRequested | ReplyStarted | NoteAdded | ToolUsed]:
+    async def _call_before_reply(self, emit: Emit) -> None:
         """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
         already.
         """
@@ -122,26 +117,24 @@ class ToolTurn:
         call = await self.services.choose_call()
         if call is None:
             return
-        yield ReplyStarted(self.writer.message)
-        async with aclosing(self._execute_calls([call])) as events:
-            async for event in events:
-                yield event
+        await emit(ReplyStarted(self.writer.message))
+        await self._execute_calls([call], emit)
 
-    async def _execute_calls(self, calls: Sequence[ToolCall]) -> AsyncGenerator[ToolPermissionRequested | NoteAdded | ToolUsed]:
+    async def _execute_calls(self, calls: Sequence[ToolCall], emit: Emit) -> None:
         results: list[ToolResult] = []
         is_stored = False
         try:
             for call in calls:
                 permission = PermissionAnswer.ALLOW
                 if (question := await self._build_question(call)) is not None:
-                    yield question
+                    await emit(question)
                     permission = await self._wait_for_answer(question)
                 results.append(await self._obtain_result(call, permission))
             is_stored = True
             for event in await self._store_results(results):
-                yield event
+                await emit(event)
             for result in results:
-                yield ToolUsed(result, self.writer.message.id)
+                await emit(ToolUsed(result, self.writer.message.id))
         finally:
             if not is_stored and results:  # stopped in between: the completed calls are stored all the same
                 await asyncio.shield(self._store_results(results))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,7 +17,7 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.services.events import NoteAdded, WebSearchStarted
+from lethe_app.services.events import Emit, WebSearchStarted
 from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
@@ -82,41 +82,39 @@ class WebLookupService:
         self._preferences, self._session_store = preferences, session_store
         self._web_reader, self._task_model, self._is_model_qualified = web_reader, task_model, is_model_qualified
 
-    def is_enabled(self, participants: Participants) -> bool:
-        """Return whether look-ups are allowed and the model does not have the web tools itself."""
+    async def look_up_for_turn(
+        self, session: ChatSession, participants: Participants, message: Message, emit: Emit
+    ) -> Message | None:
+        """Search for what the user's message asks for, and insert the result before it as a hidden message, which is returned.
+
+        None is returned if nothing is asked for, look-ups are not allowed, or the model has the web tools itself.
+        """
         settings, persona = self._preferences.current, participants.persona
         tools = persona.tools if persona.override_default_toolset else settings.default_tools
         has_web_tools = settings.tools_enabled and WEB_TOOLS in tools
-        return settings.web_allowed and settings.web_in_chat and not has_web_tools
-
-    async def look_up_for_turn(
-        self, session: ChatSession, participants: Participants, message: Message
-    ) -> AsyncGenerator[WebSearchStarted | NoteAdded]:
-        """Search for what the user's message asks for, and insert the result before it as a hidden message."""
-        if not self.is_enabled(participants) or detect_web_intent(message.content) is WebIntent.NONE:
-            return
+        if not (settings.web_allowed and settings.web_in_chat) or has_web_tools:
+            return None
         topic = await self._choose_topic(session, participants, message)
         if not topic:
-            return
-        yield WebSearchStarted(topic)
+            return None
+        await emit(WebSearchStarted(topic))
         try:
-            reason = f"{participants.user.name} asked {participants.persona.name} about it."
+            reason = f"{participants.user.name} asked {persona.name} about it."
             pages = await self._web_reader.search_and_read([topic], reason, self._task_model.count)
-            yield WebSearchStarted(topic, len(pages))
+            await emit(WebSearchStarted(topic, len(pages)))
             merged = await self._merge_pages(participants, message, topic, pages)
         except LetheError:  # of the gate, the engine or the model; the log of requests shows which
             merged = MergedPages()
-        hidden_message = build_hidden_message(
-            session,
-            await self._build_hidden_text(participants, message, topic, merged),
-            now(),
-            build_note(WebLookup(topic, merged.sources)),
-        )
-        yield NoteAdded(await self._session_store.insert_above(hidden_message, message.id), message.id)
+        text = await self._build_hidden_text(participants, message, topic, merged)
+        hidden_message = build_hidden_message(session, text, now(), build_note(WebLookup(topic, merged.sources)))
+        return await self._session_store.insert_above(hidden_message, message.id)
 
     async def _choose_topic(self, session: ChatSession, participants: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""
-        is_explicit = detect_web_intent(message.content) is WebIntent.EXPLICIT
+        intent = detect_web_intent(message.content)
+        if intent is WebIntent.NONE:
+            return ""
+        is_explicit = intent is WebIntent.EXPLICIT
         if not self._is_model_qualified():
             return extract_query(message.content) if is_explicit else ""
         utterances = to_utterances(await self._session_store.newest_messages(session.guid, MAX_LINES, message.id))
