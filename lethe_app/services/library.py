@@ -39,6 +39,14 @@ class Library:
         self._instruct_presets = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
         self._samplers = FileCollection(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
         self._system_presets = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
+        self.is_own = self._personas.is_own
+        """Return whether the user has a file of this persona, which can be deleted."""
+        self.avatar = self._personas.picture_path
+        """Return the path of the persona's picture; None if it has none."""
+        self.read_sampler = self._samplers.get
+        """Return a preset as `sampler` does; to be called in the storage thread."""
+        self.read_system_preset = self._system_presets.get
+        """Return a preset as `system_preset` does; to be called in the storage thread."""
 
     async def personas(self) -> list[Persona]:
         """Return the personas, by name."""
@@ -119,17 +127,9 @@ class Library:
         """Return the shipped version of a persona, regardless of the user's changes; None for one of the user's own."""
         return await self.run_in_storage_thread(lambda: self._personas.get_shipped(unique_name))
 
-    def is_own(self, unique_name: str) -> bool:
-        """Return whether the user has a file of this persona, which can be deleted."""
-        return self._personas.is_own(unique_name)
-
     async def save_picture(self, name: str, content: bytes) -> str:
         """Store a PNG for the persona of that name without replacing any other picture; return the value for its `avatar`."""
         return await self.run_in_storage_thread(lambda: self._personas.save_picture(name, content, ".png"))
-
-    def avatar(self, persona: Persona) -> Path | None:
-        """Return the path of the persona's picture; None if it has none."""
-        return self._personas.picture_path(persona)
 
     def assets(self, persona: Persona) -> Path | None:
         """Return the path of the archive with the persona's further pictures; None if it has none."""
@@ -168,10 +168,6 @@ class Library:
         """Return the sampler preset of that file name. Raise FileError."""
         return await self.run_in_storage_thread(lambda: self.read_sampler(name))
 
-    def read_sampler(self, name: str) -> SamplerPreset:
-        """Return a preset as `sampler` does; to be called in the storage thread."""
-        return self._samplers.get(name)
-
     async def samplers(self) -> dict[str, SamplerPreset]:
         """Return all sampler presets by file name."""
         return (await self._load(self._samplers)).values
@@ -179,10 +175,6 @@ class Library:
     async def system_preset(self, name: str) -> SystemPreset:
         """Return the system preset of that file name. Raise FileError."""
         return await self.run_in_storage_thread(lambda: self.read_system_preset(name))
-
-    def read_system_preset(self, name: str) -> SystemPreset:
-        """Return a preset as `system_preset` does; to be called in the storage thread."""
-        return self._system_presets.get(name)
 
     async def system_presets(self) -> dict[str, SystemPreset]:
         """Return all system presets by file name."""

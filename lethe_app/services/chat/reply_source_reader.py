@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallCounts, RecalledMemory, RecallLead, RecallWay
+from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory, RecallLead, RecallWay
 from lethe_app.errors import StorageError
 from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.memory.recall import RecallService
@@ -158,10 +158,8 @@ class ReplySourceReader:
         self._turn_memories = turn_memories
         self._recall = recall
         self._stable_prefixes = stable_prefixes
-
-    async def recalled_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, RecallCounts]:
+        self.recalled_counts = self._turn_memories.recall_counts
         """Return the numbers of what was recalled by message, for those of the user's messages that recalled any."""
-        return await self._turn_memories.recall_counts(message_ids)
 
     async def sources_of(self, message_id: UUID) -> ReplySources | None:
         """Return the sources of a reply, or of the reply to a message of the user; None if the message no longer exists."""

@@ -69,6 +69,8 @@ class KnowledgeBase:
 
     def __init__(self, backend: KnowledgeBackend) -> None:
         self._backend = backend
+        self.count_waiting = self._backend.count_waiting
+        """Return how many passages are found by their words only until they are embedded."""
 
     async def search(self, query: DocumentQuery, count: int = DEFAULT_COUNT) -> list[DocumentHit]:
         """Return the passages that answer a query, the best first; none if the query is blank or there are no documents.
@@ -78,10 +80,6 @@ class KnowledgeBase:
         if not query.text.strip() or not await self._backend.is_loaded(query.owners):
             return []
         return await self._backend.search(query, min(max(count, MIN_COUNT), MAX_COUNT))
-
-    async def count_waiting(self, owners: Sequence[str]) -> int:
-        """Return how many passages are found by their words only until they are embedded."""
-        return await self._backend.count_waiting(owners)
 
 
 class IndexBackend:

@@ -98,10 +98,8 @@ class DocumentService:
         """Emits the owner whose documents have changed."""
         self._store, self._indexing = store, indexing
         self._prompts_outdated, self._cache_state = prompts_outdated, cache_state
-
-    async def documents_of(self, owners: Sequence[str]) -> list[Document]:
+        self.documents_of = self._store.documents_of
         """Return the documents of personas and worlds, by title."""
-        return await self._store.documents_of(owners)
 
     async def passages_of(self, guid: UUID, first: UUID | None = None) -> list[DocumentChunk]:
         """Return the passages with which a document begins, or the passage `first` with the next ones; none if the document

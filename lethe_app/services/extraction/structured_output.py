@@ -263,6 +263,8 @@ class TaskModelAdapter:
         work in progress.
         """
         self._structured_output, self._preempt = structured_output, preempt
+        self.count = self._structured_output.count
+        """Return the number of tokens of each text."""
 
     async def ask(self, task_prompt: str, answer: type[T], **values: str) -> T:
         """Return the model's answer to a task prompt. Raise ModelError."""
@@ -272,7 +274,3 @@ class TaskModelAdapter:
     async def free_tokens(self, task_prompt: str, answer: type[LlmAnswer], **values: str) -> int:
         """Return the number of tokens for the placeholders that `values` does not fill."""
         return await self._structured_output.free_tokens(task_prompt, answer, **values)
-
-    async def count(self, texts: list[str]) -> list[int]:
-        """Return the number of tokens of each text."""
-        return await self._structured_output.count(texts)

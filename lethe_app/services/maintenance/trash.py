@@ -54,18 +54,16 @@ class RecordTrash:
     ) -> None:
         self._listing, self._session_store = TrashListing(database), session_store
         self._sessions, self._session_editing, self._memory, self._facts = sessions, session_editing, memory, facts
-
-    async def list_items(self) -> list[Trashed]:
+        self.list_items = self._listing.list_items
         """Return the deleted records."""
-        return await self._listing.list_items()
-
-    async def load_preview(self, item: Trashed) -> str:
+        self.load_preview = self._listing.load_preview
         """Return the beginning of the text of a record."""
-        return await self._listing.load_preview(item)
-
-    async def session_counts(self) -> dict[str, int]:
+        self.session_counts = self._listing.session_counts
         """Return the number of sessions by persona, those in the trash excluded."""
-        return await self._listing.session_counts()
+        self.persona_ids = self._listing.persona_ids
+        """Return the ids of all personas of whom anything is stored, also of those whose files are gone."""
+        self.scrub = self._listing.scrub
+        """Remove what was deleted permanently from the files of the database."""
 
     async def restore(self, item: Trashed) -> None:
         """Restore a record. Raise StorageError if it is not stored any more."""
@@ -98,17 +96,9 @@ class RecordTrash:
         """Delete everything permanently that is stored for a persona."""
         await self._listing.erase_persona(persona_id, app_state_keys(persona_id))
 
-    async def persona_ids(self) -> set[str]:
-        """Return the ids of all personas of whom anything is stored, also of those whose files are gone."""
-        return await self._listing.persona_ids()
-
     async def erase_web_log(self) -> None:
         """Delete the log of web requests, which contains what was searched for."""
         await self._listing.erase_app_state(gate.SCOPE)
-
-    async def scrub(self) -> None:
-        """Remove what was deleted permanently from the files of the database."""
-        await self._listing.scrub()
 
     async def purge(self, limit: datetime) -> None:
         """Delete records permanently that were deleted before `limit`."""

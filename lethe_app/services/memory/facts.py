@@ -85,10 +85,8 @@ class FactService:
         self._changes: Counter[str] = Counter()
         """Number of changes by the user, per persona."""
         self._former_wordings: dict[str, dict[str, UUID]] = {}
-
-    async def facts_of(self, persona_id: str) -> list[ExtractedFact]:
+        self.facts_of = self._fact_store.facts_of
         """Return the persona's facts, superseded ones included, newest first."""
-        return await self._fact_store.facts_of(persona_id)
 
     def former_wordings_of(self, persona_id: str) -> Mapping[str, UUID]:
         """Return the facts that the user reworded since the start of the program, by the digests of their former texts."""

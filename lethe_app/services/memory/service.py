@@ -48,14 +48,12 @@ class MemoryService:
         self._calibration = calibration
         self._library = library
         self._renewed = renewed
+        self.memories_with_metadata = self._memory_store.memories_with_metadata
+        """Return the memories of all personas that have this value in their metadata, oldest first, with the persona's id."""
 
     async def memories(self, persona_id: str) -> Sequence[MemoryUnit]:
         """Return the persona's memories that are neither sessions nor in the trash, newest first."""
         return list(await self._memory_cache.memories_of(persona_id))
-
-    async def memories_with_metadata(self, name: str, value: str) -> list[tuple[str, MemoryUnit]]:
-        """Return the memories of all personas that have this value in their metadata, oldest first, with the persona's id."""
-        return await self._memory_store.memories_with_metadata(name, value)
 
     async def memorize(
         self,

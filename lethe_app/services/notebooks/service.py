@@ -64,12 +64,10 @@ class NotebookService:
         """Lines removed since the start because their fact was forgotten, by persona, in case that is undone."""
         self._erased_names: set[tuple[str, str]] = set()
         """Personas and names of the notebooks that were deleted since the start with their last line."""
+        self.folder = self._files.folder
+        """Return the folder of a persona's notebooks."""
 
     # Reading
-
-    def folder(self, persona_id: str) -> Path:
-        """Return the folder of a persona's notebooks."""
-        return self._files.folder(persona_id)
 
     async def notebooks_of(self, persona_id: str) -> list[NotebookListItem]:
         """Return the notebooks that can be read, the most recently written first."""

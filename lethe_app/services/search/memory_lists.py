@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from uuid import UUID
 
-from lethe_app.domain.list_items import MeaningSearchGap, MemoryFiling, MemoryLine
+from lethe_app.domain.list_items import MeaningSearchGap, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import StorageError
@@ -40,6 +40,8 @@ class MemoryLists:
         self._listing = MemoryListRows(database)
         self._memory_store, self._memory_cache, self._session_store = memory_store, memory_cache, session_store
         self._memory_index, self._indexing = memory_index, indexing
+        self.list_filings = self._memory_store.filings_of
+        """Return category and tags of each memory that has any."""
 
     async def list_memories(self, persona_id: str) -> AsyncIterator[list[MemoryLine]]:
         """Yield all memories of a persona, sessions included, in pieces, last stored first."""
@@ -77,10 +79,6 @@ class MemoryLists:
         restored = await self._memory_cache.restore(persona_id, guids)
         await self._indexing.index_changes()
         return restored
-
-    async def list_filings(self, persona_id: str) -> list[MemoryFiling]:
-        """Return category and tags of each memory that has any."""
-        return await self._memory_store.filings_of(persona_id)
 
     async def measure_distances(self, persona_id: str, text: str) -> dict[str, float]:
         """Return the cosine distances of the memories and sessions nearest to a text, by guid, nearest first.

@@ -23,6 +23,7 @@ from lethe_app.services.extraction.llm_facts import LlmFactExtraction, Supported
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.memory.facts import FactService, Judge
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -249,9 +250,20 @@ class SessionArchiver:
         session_facts: SessionFacts,
         extraction: ConversationExtraction,
         qualification: Qualification,
+        cache_state: CacheState,
     ) -> None:
-        self._session_store, self._facts, self._session_facts = session_store, facts, session_facts
+        """The revision of `cache_state` changes when anything is deleted or edited."""
+        self._session_store, self._session_facts = session_store, session_facts
         self._extraction, self._qualification = extraction, qualification
+        self._cache_state = cache_state
+        self._lines: dict[tuple[UUID, int], list[Utterance]] = {}
+        """Utterances of the session that was read last, of which several parts are made one after the other, by session and
+        revision.
+        """
+        self.renew = facts.renew
+        """Have the persona's facts indexed and prompts made again, because a session was deleted, restored or summarised
+        differently.
+        """
 
     def may_write(self, part: SessionPart) -> bool:
         """Return whether the loaded model is qualified for the part."""
@@ -266,15 +278,16 @@ class SessionArchiver:
         return self._qualification.verdict.model if self._qualification.verdict is not None else ""
 
     async def load_utterances(self, session_id: UUID) -> list[Utterance]:
-        """Return all utterances of the session, without hidden messages."""
-        count = len(await self._session_store.outline(session_id))
-        return to_utterances(await self._session_store.page(session_id, 0, count))
+        """Return all utterances of the session, without hidden messages. They are read again after a deletion or an edit."""
+        key = (session_id, self._cache_state.revision)
+        if key not in self._lines:
+            count = len(await self._session_store.outline(session_id))
+            self._lines = {key: to_utterances(await self._session_store.page(session_id, 0, count))}
+        return self._lines[key]
 
-    async def renew(self, persona_id: str) -> None:
-        """Have the persona's facts indexed and prompts made again, because a session was deleted, restored or summarised
-        differently.
-        """
-        await self._facts.renew(persona_id)
+    def forget_lines(self) -> None:
+        """Read the next session anew, because messages may have been added, or no more parts are made."""
+        self._lines = {}
 
     async def make_by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
         """Return the values of these parts as computed by rules from the messages. Facts are learnt at once and have no

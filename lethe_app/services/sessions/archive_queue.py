@@ -95,6 +95,8 @@ class ArchiveQueue:
         self._one_at_a_time = asyncio.Lock()
         self.background = BackgroundLoop(self._run_pending, CHECK_INTERVAL)
         """Parts under way stay pending when it is paused or closed, and are resumed at the next start."""
+        self.parts = self._archive_jobs.parts_of
+        """Return the parts of a session and their makers; empty if it was never archived."""
 
     async def archive_session(self, session_id: UUID, *, at_once: bool = True, even_if_short: bool = False) -> bool:
         """Mark a session as archived and queue its parts. Return False if it is too short; with `even_if_short`, one word of
@@ -117,10 +119,6 @@ class ArchiveQueue:
             record.session == session_id and (record.made_by is MadeBy.RULES or self._archiver.may_write(record.part))
             for record in await self._archive_jobs.pending_parts()
         )
-
-    async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
-        """Return the parts of a session and their makers; empty if it was never archived."""
-        return await self._archive_jobs.parts_of(session_id)
 
     async def write(self, session_id: UUID, part: SessionPart, value: object) -> ChatSession:
         """Store the user's value of a part, which is never overwritten automatically. Facts are edited in `FactService`."""
@@ -157,6 +155,7 @@ class ArchiveQueue:
         even_if_short: bool = False,
     ) -> bool:
         is_incognito = (await self._session_store.session(session_id)).is_incognito
+        self._archiver.forget_lines()
         lines = await self._archiver.load_utterances(session_id)
         is_enough = is_worth_archiving(lines) or (even_if_short and any(line.role is Role.USER for line in lines))
         if is_incognito or not is_enough:
@@ -203,6 +202,7 @@ class ArchiveQueue:
             while await self._make_first(await self._list_for_model()):
                 pass
         finally:
+            self._archiver.forget_lines()
             self._set_progress(ArchiveProgress(is_limited=self._is_limited))
 
     async def _make_first(self, waiting: Mapping[UUID, Sequence[PartRecord]]) -> bool:

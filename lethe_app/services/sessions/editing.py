@@ -68,6 +68,8 @@ class SessionEditing:
         self._session_store, self._participants, self._sessions = session_store, participants, sessions
         self._archive_queue, self._archiver = archive_queue, archiver
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
+        self.part_of = self._part_undo.part_of
+        """Return the present value of a part, for undo with `restore_part`."""
 
     def add_reply_stopper(self, stop_reply: Callable[[UUID], Awaitable[None]]) -> None:
         """Let `stop_reply` end the generation of a reply in a session that is about to change."""
@@ -97,10 +99,6 @@ class SessionEditing:
         return True
 
     # Summary, title and the other parts
-
-    async def part_of(self, guid: UUID, part: SessionPart) -> PartValue:
-        """Return the present value of a part, for undo with `restore_part`."""
-        return await self._part_undo.part_of(guid, part)
 
     async def restore_part(self, value: PartValue) -> None:
         """Restore the value of a part and its maker."""

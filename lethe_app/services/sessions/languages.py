@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from uuid import UUID
 
 from lethe_app.brain.languages.detection import detect_by_words, detect_language
 from lethe_app.brain.languages.identifier import release_model
 from lethe_app.brain.languages.requests import find_requested_language
 from lethe_app.brain.text.identifiers import redact_identifiers
-from lethe_app.domain.chat import Alternative, Message, Role, SessionEvent
+from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.errors import LetheError
 from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.database import Database
@@ -34,10 +32,8 @@ class MessageLanguages:
         self._events = SessionEvents(database)
         self._detections: set[asyncio.Task[None]] = set()
         self._release: asyncio.TimerHandle | None = None
-
-    async def events_of(self, session_id: UUID) -> Sequence[SessionEvent]:
+        self.events_of = self._events.events_of
         """Return the switches of mode and language in a session. Raise StorageError."""
-        return await self._events.events_of(session_id)
 
     def note_stored(self, message: Message) -> None:
         """Detect the language of the displayed text of a stored message in the background, if its words do not tell it."""

@@ -13,10 +13,8 @@ from lethe_app.domain.chat import (
     ChatSession,
     Message,
     MessageMode,
-    MessageOutline,
     Role,
     SessionPart,
-    SessionSummary,
 )
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
@@ -58,10 +56,14 @@ class SessionService:
         self._fill_macros = fill_macros
         self._archive_tasks: dict[str, asyncio.Task[None]] = {}
         """Task by persona that archives the sessions before the newest one."""
-
-    async def list(self, persona_id: str, *, with_incognito: bool = False) -> list[SessionSummary]:
+        self.list = self._session_store.sessions
         """Return the persona's sessions, newest activity first."""
-        return await self._session_store.sessions(persona_id, with_incognito=with_incognito)
+        self.open = self._session_store.session
+        self.outline = self._session_store.outline
+        """Return the outline of all messages on the displayed branch, oldest first."""
+        self.page = self._session_store.page
+        """Return full messages by their index in the outline."""
+        self.message = self._session_store.message
 
     async def resume(self, persona_id: str) -> ChatSession:
         """Return the newest session, or a new one if there is none."""
@@ -95,9 +97,6 @@ class SessionService:
         reopened = await self._session_timeout.reopen(session)
         self.changed.notify(session.persona_id)
         return reopened
-
-    async def open(self, guid: UUID) -> ChatSession:
-        return await self._session_store.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
         """Begin a new session, and wait until rules have archived those before it.
@@ -297,17 +296,6 @@ class SessionService:
         session = await self._session_store.session(guid)
         await self._archive_queue.renew(session.persona_id)
         self.changed.notify(session.persona_id)
-
-    async def outline(self, guid: UUID) -> Sequence[MessageOutline]:
-        """Return the outline of all messages on the displayed branch, oldest first."""
-        return await self._session_store.outline(guid)
-
-    async def page(self, guid: UUID, start: int, count: int) -> Sequence[Message]:
-        """Return full messages by their index in the outline."""
-        return await self._session_store.page(guid, start, count)
-
-    async def message(self, message_id: UUID) -> Message:
-        return await self._session_store.message(message_id)
 
     async def _previous_greeting(self, persona_id: str) -> str:
         """Return the first message of the persona's newest session; empty if there is none."""

@@ -70,6 +70,10 @@ class Dictation:
         self._needs_libraries = needs_libraries
         self._converter: PcmConverter | None = None
         self.close = client.close
+        self.finish = self._client.finish_listening
+        """Stop listening; what was heard is still recognised."""
+        self.cancel = self._client.cancel_listening
+        """Stop listening and discard what was not recognised yet; no event follows."""
 
     @property
     def is_listening(self) -> bool:
@@ -111,14 +115,6 @@ class Dictation:
         pcm = self._converter.convert(data) if self._converter is not None else b""
         self._client.send_audio(pcm)
         return level_of(pcm)
-
-    def finish(self) -> None:
-        """Stop listening; what was heard is still recognised."""
-        self._client.finish_listening()
-
-    def cancel(self) -> None:
-        """Stop listening and discard what was not recognised yet; no event follows."""
-        self._client.cancel_listening()
 
     def _find_models(self) -> list[WhisperFile]:
         paths = sorted(self._folder.glob(MODEL_PATTERN))
