@@ -39,6 +39,7 @@ from lethe_app.services.notebooks.undo import NotebookUndo
 from lethe_app.services.notebooks.writer import ConclusionWriter, NotebookWriter, ReadingProgress
 from lethe_app.services.personas.inner_life import GoalService, InnerLife, Week
 from lethe_app.services.personas.reminders import Reminders
+from lethe_app.services.prompting.assembler import InstructionFile
 from lethe_app.services.scheduling.loop import Idleness
 from lethe_app.services.speech.dictation import Dictation
 from lethe_app.services.tools.builtin_memory import MemoryTools
@@ -46,7 +47,7 @@ from lethe_app.services.tools.builtin_small import build_dice_set, build_time_se
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import WorkingMemoryTools
 from lethe_app.services.tools.registry import ToolRegistry, find_tool_sets
-from lethe_app.services.tools.turn_factory import ToolInstructions, ToolPermissions, ToolTurnFactory
+from lethe_app.services.tools.turn_factory import ToolPermissions, ToolTurnFactory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
@@ -308,9 +309,9 @@ class BackgroundServices(CoreServices):
         permissions = ToolPermissions(
             self.session_state, self.preferences, lambda: self.is_requirement_met(TaskRequirement.FACTS)
         )
-        note = ToolInstructions(self.preferences, (self.paths.own_prompts, self.paths.prompts))
+        note = InstructionFile("tools_note.md", (self.paths.own_prompts, self.paths.prompts))
         stores = (self.working_memory, self.session_store, self.formats)
-        return ToolTurnFactory(self.tool_registry, permissions, *stores, note, self.immediate_task_model)
+        return ToolTurnFactory(self.tool_registry, permissions, *stores, note, self.immediate_task_model, self.preferences)
 
     @cached_property
     def prefill(self) -> PrefillService:

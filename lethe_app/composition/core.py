@@ -245,8 +245,7 @@ class CoreServices:
     def archiver(self) -> SessionArchiver:
         extraction, fact_extraction = ConversationExtraction(self.structured_output), LlmFactExtraction(self.structured_output)
         session_facts = SessionFacts(self.archive_jobs, self.facts, fact_extraction, self.preferences)
-        makers = (session_facts, extraction, self.qualification)
-        return SessionArchiver(self.session_store, self.facts, *makers, self.cache_state)
+        return SessionArchiver(self.session_store, self.facts, session_facts, extraction, self.qualification, self.cache_state)
 
     @cached_property
     def archive_queue(self) -> ArchiveQueue:

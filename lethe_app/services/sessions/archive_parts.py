@@ -280,10 +280,12 @@ class SessionArchiver:
     async def load_utterances(self, session_id: UUID) -> list[Utterance]:
         """Return all utterances of the session, without hidden messages. They are read again after a deletion or an edit."""
         key = (session_id, self._cache_state.revision)
-        if key not in self._lines:
+        lines = self._lines.get(key)
+        if lines is None:
             count = len(await self._session_store.outline(session_id))
-            self._lines = {key: to_utterances(await self._session_store.page(session_id, 0, count))}
-        return self._lines[key]
+            lines = to_utterances(await self._session_store.page(session_id, 0, count))
+            self._lines = {key: lines}
+        return lines
 
     def forget_lines(self) -> None:
         """Read the next session anew, because messages may have been added, or no more parts are made."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message
@@ -27,21 +26,6 @@ from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn import ToolTurn
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
-
-FILE_NAME = "tools_note.md"
-
-
-class ToolInstructions:
-    """Instructions for tool calls."""
-
-    def __init__(self, preferences: Preferences, folders: Sequence[Path]) -> None:
-        """Set up the instructions; `folders` are those of `InstructionFile`."""
-        self._preferences, self._file = preferences, InstructionFile(FILE_NAME, folders)
-
-    def load_text(self) -> str:
-        """Return the instructions with unexpanded macros; empty if the user switched them off. Raise FileError."""
-        return self._file.read_text() if self._preferences.current.tools_explained else ""
-
 
 ALLOWED_KEY = "tools allowed"
 """Key of the session state: tools that the user always allows in this session."""
@@ -111,13 +95,15 @@ class ToolTurnFactory:
         working_memory: WorkingMemory,
         session_store: SessionStore,
         formats: ModelFormats,
-        instructions: ToolInstructions,
+        instructions: InstructionFile,
         task_model: AnswerModel,
+        preferences: Preferences,
     ) -> None:
         """Create the factory. `task_model` must be usable within the turn."""
         self.permissions = permissions
         self._registry, self._working_memory, self._session_store = registry, working_memory, session_store
         self._formats, self._instructions, self._task_model = formats, instructions, task_model
+        self._preferences = preferences
 
     async def start_turn(
         self,
@@ -153,7 +139,8 @@ class ToolTurnFactory:
         if not declared:
             return ToolPrompt()
         renderer = (await self._formats.renderer(model)).renderer
-        return ToolPrompt(self._instructions.load_text() if has_native_tools(with_tools(renderer, declared)) else "", declared)
+        is_explained = self._preferences.current.tools_explained and has_native_tools(with_tools(renderer, declared))
+        return ToolPrompt(self._instructions.read_text() if is_explained else "", declared)
 
     async def _build_services(
         self,

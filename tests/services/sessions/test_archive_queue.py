@@ -497,7 +497,7 @@ def queue_of(services: AppServices, check: Callable[[], Awaitable[object]]) -> A
     core, archive_jobs = services, ArchiveJobs(services.database)
     extraction = ConversationExtraction(core.structured_output)
     session_facts = SessionFacts(archive_jobs, core.facts, LlmFactExtraction(core.structured_output), core.preferences)
-    archiver = SessionArchiver(core.session_store, core.facts, session_facts, extraction, core.qualification)
+    archiver = SessionArchiver(core.session_store, core.facts, session_facts, extraction, core.qualification, core.cache_state)
     run_recorded = core.archive_budget.run_recorded
     queue_services = (core.indexing, core.priority, core.sessions_changed)
     return ArchiveQueue(core.session_store, archive_jobs, archiver, *queue_services, check, run_recorded)
