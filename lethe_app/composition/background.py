@@ -245,8 +245,7 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def reminders(self) -> Reminders:
-        stores = (ReminderRows(self.database), self.app_state, self.preferences)
-        return Reminders(self.memory, self.memory_cache, *stores)
+        return Reminders(self.memory, self.memory_cache, ReminderRows(self.database), self.app_state, self.preferences)
 
     @cached_property
     def week(self) -> Week:
