@@ -23,7 +23,7 @@ from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.key_moments import KeyMoments
 from lethe_app.services.background.mood_inference import MoodInference, MoodReader
 from lethe_app.services.background.runner import BackgroundRunner, PluginFailures
-from lethe_app.services.background.task_api import ChangeUndo, ResultUndo, TaskServices
+from lethe_app.services.background.task_api import ChangeUndo, ResultUndo, StoredServices, TaskServices
 from lethe_app.services.chat.generation import ReplyGenerator
 from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.chat.prompt_inspector import PromptInspector
@@ -135,19 +135,15 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def task_services(self) -> TaskServices:
+        records = (self.memory, self.facts, self.session_store, self.library, self.app_state, self.preferences)
         return TaskServices(
-            memory=self.memory,
-            memory_lookup=self.memory_lookup,
-            facts=self.facts,
-            session_store=self.session_store,
-            proactive=self.proactive,
-            library=self.library,
-            structured_output=self.structured_output,
-            changes=self.changes,
-            app_state=self.app_state,
-            preferences=self.preferences,
-            untrusted_memories=self.untrusted_memories,
-            working_memory=self.working_memory,
+            StoredServices(*records),
+            self.memory_lookup,
+            self.proactive,
+            self.structured_output,
+            self.changes,
+            self.untrusted_memories,
+            self.working_memory,
         )
 
     @cached_property
@@ -327,7 +323,7 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def chat(self) -> ChatService:
-        step = RecallStep(self.session_store, self.recall, self.chat_lookup.look_up_for_turn, self.reminders.set_requested)
+        step = RecallStep(self.session_store, self.recall, self.chat_lookup.look_up_for_turn, self.reminders)
         generation_services = (self.client, self.tool_turns, self.receipts, self.cache_state)
         generator = ReplyGenerator(self.turn_loader, self.stable_prefixes, self.prompt_assembler, *generation_services)
         return ChatService(

@@ -56,7 +56,7 @@ class MemoryEnrichment:
     ) -> None:
         self._services, self._participants, self._qualification = services, participants, qualification
         self._subjects, self._activity_log, self._priority = subjects, activity_log, priority
-        self._unsubscribe = services.memory.changed.add(lambda _persona_id: self.background.wake())
+        self._unsubscribe = services.stored.memory.changed.add(lambda _persona_id: self.background.wake())
         self.background = BackgroundLoop(self.enrich_all, CHECK_INTERVAL)
 
     async def close(self) -> None:
@@ -66,9 +66,9 @@ class MemoryEnrichment:
 
     async def enrich_all(self) -> None:
         """Enrich all marked memories, persona by persona."""
-        if not self._services.preferences.current.memory_enabled:
+        if not self._services.stored.preferences.current.memory_enabled:
             return
-        marked = await self._services.memory.memories_with_metadata(ENRICHMENT_KEY, PENDING)
+        marked = await self._services.stored.memory.memories_with_metadata(ENRICHMENT_KEY, PENDING)
         by_persona: dict[str, list[MemoryUnit]] = {}
         for persona_id, memory in marked:
             if is_pending(memory):
@@ -112,12 +112,12 @@ class MemoryEnrichment:
         """Remove the mark and return the memory as it is now; None if it was deleted or edited meanwhile. This is not part of
         what undo reverts, or the memory would be enriched again.
         """
-        stored = {one.guid: one for one in await self._services.memory.memories(persona_id)}
+        stored = {one.guid: one for one in await self._services.stored.memory.memories(persona_id)}
         current = stored.get(memory.guid)
         if current is None or not is_pending(current) or current.content != memory.content:
             return None
         plain = without_mark(current)
-        await self._services.memory.edit(plain, plain.made_by)
+        await self._services.stored.memory.edit(plain, plain.made_by)
         return plain
 
     async def _ask(self, api: TaskApi, memory: MemoryUnit, names: tuple[str, str]) -> Sequence[MemoryEntry]:

@@ -129,9 +129,9 @@ class BackgroundRunner:
         self.background = BackgroundLoop(self.run_next_task, CHECK_INTERVAL)
         self._unsubscribe = [
             idleness.user_active.add(lambda _none: self._on_user_active()),
-            services.preferences.changed.add(lambda _settings: self._reset_due_times()),
-            services.library.changed.add(lambda _none: self._reset_due_times()),
-            services.library.deleted.add(self._on_persona_deleted),
+            services.stored.preferences.changed.add(lambda _settings: self._reset_due_times()),
+            services.stored.library.changed.add(lambda _none: self._reset_due_times()),
+            services.stored.library.deleted.add(self._on_persona_deleted),
             activity_log.changed.add(self.changed.notify),
         ]
 
@@ -353,5 +353,5 @@ class BackgroundRunner:
 
     async def _all_personas(self) -> Sequence[Persona]:
         if self._personas is None:
-            self._personas = await self._services.library.personas()
+            self._personas = await self._services.stored.library.personas()
         return self._personas

@@ -55,19 +55,26 @@ EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA = "edit", "forget", "rewrite"
 
 
 @dataclass(frozen=True)
+class StoredServices:
+    """Services for what is stored of personas and sessions."""
+
+    memory: MemoryService
+    facts: FactService
+    session_store: SessionStore
+    library: Library
+    app_state: AppState
+    preferences: Preferences
+
+
+@dataclass(frozen=True)
 class TaskServices:
     """Services that task contexts use; the same for every task."""
 
-    memory: MemoryService
+    stored: StoredServices
     memory_lookup: MemoryLookup
-    facts: FactService
-    session_store: SessionStore
     proactive: ProactiveMemory
-    library: Library
     structured_output: StructuredOutput
     changes: ChangeLog
-    app_state: AppState
-    preferences: Preferences
     untrusted_memories: UntrustedMemories
     working_memory: WorkingMemory
 
@@ -96,35 +103,34 @@ class StoredTaskView:
 
     @property
     def settings(self) -> Settings:
-        return self._services.preferences.current
+        return self._services.stored.preferences.current
 
     @property
     def last_run(self) -> TaskRun | None:
         return self._last_run
 
     async def list_memories(self) -> Sequence[MemoryUnit]:
-        return await self._services.memory.memories(self._persona_id)
+        return await self._services.stored.memory.memories(self._persona_id)
 
     async def list_facts(self) -> list[ExtractedFact]:
-        known_facts = await self._services.facts.facts_of(self._persona_id)
+        known_facts = await self._services.stored.facts.facts_of(self._persona_id)
         return [fact for fact in known_facts if not fact.superseded and not fact.in_story]
 
     async def list_sessions(self, *, archived: bool | None = None, limit: int = 20) -> list[SessionSummary]:
-        summaries = await self._services.session_store.sessions(self._persona_id)
+        summaries = await self._services.stored.session_store.sessions(self._persona_id)
         return [session for session in summaries if archived is None or session.archived == archived][:limit]
 
     async def load_session(self, guid: UUID) -> ChatSession:
-        return await self._services.session_store.session(guid)
+        return await self._services.stored.session_store.session(guid)
 
     async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
+        session_store = self._services.stored.session_store
         if newest:
-            return to_utterances(await self._services.session_store.newest_messages(guid, newest))
-        return to_utterances(
-            await self._services.session_store.page(guid, 0, len(await self._services.session_store.outline(guid)))
-        )
+            return to_utterances(await session_store.newest_messages(guid, newest))
+        return to_utterances(await session_store.page(guid, 0, len(await session_store.outline(guid))))
 
     async def load_state(self) -> dict[str, object]:
-        stored = await self._services.app_state.get(STATE_SCOPE + self._task, self._persona_id)
+        stored = await self._services.stored.app_state.get(STATE_SCOPE + self._task, self._persona_id)
         return stored if isinstance(stored, dict) else {}
 
 
@@ -195,21 +201,21 @@ class TaskApi(StoredTaskView):
             await self._recorder.replace_result(planned, build_memory_result(record))
 
         attributed = memory.model_copy(update={"made_by": memory.made_by or self._task})
-        return (await self._services.memory.memorize(self._persona_id, attributed, before_store=on_stored)).record
+        return (await self._services.stored.memory.memorize(self._persona_id, attributed, before_store=on_stored)).record
 
     async def edit_memory(self, memory: MemoryUnit) -> None:
         self._check_running()
         old = await self._load_changeable(memory.guid)
         await self._save_change(EDIT_MEMORY, old, memory)
         await self._recorder.add_result(build_memory_result(memory))
-        await self._services.memory.edit(memory, old.made_by)
+        await self._services.stored.memory.edit(memory, old.made_by)
 
     async def forget_memory(self, guid: UUID) -> None:
         self._check_running()
         old = await self._load_changeable(guid)
         change = await self._save_change(FORGET_MEMORY, old, None)
         await self._recorder.add_result(ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=title_of(old)))
-        await self._services.memory.forget_memory(guid)
+        await self._services.stored.memory.forget_memory(guid)
 
     async def leave_note(self, info: str, uid: str = "") -> None:
         self._check_running()
@@ -228,7 +234,7 @@ class TaskApi(StoredTaskView):
         self._check_running()
         if forbidden := fields.keys() - WRITABLE_FIELDS:
             raise ChangeRefused(f"A task may not change {', '.join(sorted(forbidden))} of a persona.")
-        old = await self._services.library.persona(self._persona_id)  # as it is now: the user may have written meanwhile
+        old = await self._services.stored.library.persona(self._persona_id)  # as it is now: the user may have written meanwhile
         new = Persona.model_validate({**old.model_dump(), **fields})
         old_values, new_values = (persona.model_dump(mode="json", include=set(fields)) for persona in (old, new))
         change = self._build_change(
@@ -236,11 +242,11 @@ class TaskApi(StoredTaskView):
         )
         await self._services.changes.save_changes(change)
         await self._recorder.add_result(ProducedRecord(kind=ProducedKind.PERSONA, id=self._persona_id, title=self.persona.name))
-        await self._services.library.save_persona(new)
+        await self._services.stored.library.save_persona(new)
 
     async def save_state(self, state: Mapping[str, object]) -> None:
         self._check_running()
-        await self._services.app_state.set(STATE_SCOPE + self._task, self._persona_id, dict(state) or None)
+        await self._services.stored.app_state.set(STATE_SCOPE + self._task, self._persona_id, dict(state) or None)
 
     async def record_result(self, made: ProducedRecord) -> None:
         self._check_running()
@@ -331,17 +337,17 @@ class ChangeUndo:
     async def _revert_persona(self, change: RecordedChange) -> None:
         before, after = json.loads(change.before), json.loads(change.after)
         with suppress(FileError):  # the persona was deleted
-            persona = await self._services.library.persona(change.persona_id)
+            persona = await self._services.stored.library.persona(change.persona_id)
             if persona.model_dump(mode="json", include=set(after)) == after:
-                await self._services.library.save_persona(Persona.model_validate({**persona.model_dump(), **before}))
+                await self._services.stored.library.save_persona(Persona.model_validate({**persona.model_dump(), **before}))
 
     async def _restore_memories(self, change: RecordedChange) -> None:
         for guid in ChangedRecords.before(change).guids:
             with suppress(StorageError):  # it was restored already, or purged
-                await self._services.memory.restore(guid)
+                await self._services.stored.memory.restore(guid)
 
     async def _forget_memory(self, persona_id: str, guid: UUID) -> None:
-        memories = {memory.guid: memory for memory in await self._services.memory.memories(persona_id)}
+        memories = {memory.guid: memory for memory in await self._services.stored.memory.memories(persona_id)}
         if guid in memories and memories[guid].made_by:  # else the user has deleted it, or made it their own
             with suppress(StorageError):
-                await self._services.memory.forget_memory(guid)
+                await self._services.stored.memory.forget_memory(guid)

@@ -12,7 +12,7 @@ from lethe_app.domain.prompt import Prompt, PromptPart
 from lethe_app.domain.recall import BlockReason, TurnMemory
 from lethe_app.errors import ModelError
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, PrefillProgress
+from lethe_app.llm.protocol import Done, PrefillProgress
 from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
@@ -63,11 +63,6 @@ class ReplyParser:
         return self._call_detector is not None and self._call_detector.can_stop
 
     @property
-    def is_complete(self) -> bool:
-        """True if the model ended the reply, at its limit of tokens or before."""
-        return self.usage is not None and self.usage.reason is not StopReason.STOPPED
-
-    @property
     def is_empty(self) -> bool:
         """True if neither speech nor thinking was added to the continued alternative."""
         return self._answer == self._before.content and self._thinking == self._before.thinking
@@ -76,15 +71,6 @@ class ReplyParser:
     def is_only_echo(self) -> bool:
         """True if the model wrote nothing but a copy of the memory block."""
         return bool(self._echo.dropped) and self._answer.strip() == self._before.content.strip()
-
-    def read_report(self, report: PrefillProgress | Chunk | Done) -> list[PrefillStep | ReplyText | ThinkingText]:
-        """Return the events for listeners that a report of the engine means."""
-        if isinstance(report, PrefillProgress):
-            return [PrefillStep(report.done, report.total)]
-        if isinstance(report, Done):
-            self.usage = report.usage
-            return []
-        return [*self.feed(report.text)]
 
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
@@ -264,10 +250,15 @@ class ReplyGenerator:
         try:
             async with aclosing(reports) as stream:
                 async for report in stream:
-                    for event in reply.read_report(report):
-                        await run.emit(event)
-                    if isinstance(report, Chunk) and not reply.is_empty:
-                        await run.writer.checkpoint(reply.alternative(complete=False))
+                    if isinstance(report, PrefillProgress):
+                        await run.emit(PrefillStep(report.done, report.total))
+                    elif isinstance(report, Done):
+                        reply.usage = report.usage
+                    else:
+                        for event in reply.feed(report.text):
+                            await run.emit(event)
+                        if not reply.is_empty:
+                            await run.writer.checkpoint(reply.alternative(complete=False))
                     if reply.can_stop:
                         break
             for event in reply.finish():
@@ -283,8 +274,9 @@ class ReplyGenerator:
             return
         text = reply.alternative(complete=True).content
         receipt = await self._receipts.receipt_of(run.turn, run.model, prompt, text, reply.usage)
-        is_cut = reply.usage is not None and reply.usage.reason is StopReason.LENGTH
-        await run.writer.store_generated(reply.alternative(complete=reply.is_complete, is_cut=is_cut), receipt)
+        reason = reply.usage.reason if reply.usage is not None else StopReason.STOPPED
+        stored = reply.alternative(complete=reason is not StopReason.STOPPED, is_cut=reason is StopReason.LENGTH)
+        await run.writer.store_generated(stored, receipt)
 
 
 def note_omissions(writer: ReplyWriter, prompt: Prompt, memory: TurnMemory) -> None:

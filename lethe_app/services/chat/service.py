@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Protocol
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, DegradationKind, Message, MessageMode, Role
@@ -26,6 +25,7 @@ from lethe_app.services.events import (
 from lethe_app.services.memory.recall import RecallService, without_deleted
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import Participants
+from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
 from lethe_app.services.scheduling.loop import BackgroundPriority
 from lethe_app.services.sessions.reply_writer import ReplyKind
@@ -37,23 +37,15 @@ WebLookUp = Callable[[ChatSession, Participants, Message, Emit], Awaitable[Messa
 """Function that searches the web if the message asks for it; it returns the stored result, or None."""
 
 
-class SetReminders(Protocol):
-    """Function that sets the reminders a message asks for, for the persona with a unique name."""
-
-    async def __call__(self, persona_id: str, message: Message, *, is_edited: bool) -> None: ...
-
-
 class RecallStep:
     """Recall once for each message of the user: a regenerated reply gets the same memories as the first one.
 
     An edited message counts as new: it is recalled again, and the search results for its old text are removed.
     """
 
-    def __init__(
-        self, session_store: SessionStore, recall: RecallService, look_up: WebLookUp, set_reminders: SetReminders
-    ) -> None:
+    def __init__(self, session_store: SessionStore, recall: RecallService, look_up: WebLookUp, reminders: Reminders) -> None:
         self._session_store = session_store
-        self._set_reminders = set_reminders
+        self._reminders = reminders
         self._recall = recall
         self._look_up = look_up
 
@@ -71,7 +63,7 @@ class RecallStep:
             run.turn = run.turn.without_messages(stale)
             await run.emit(NotesDeleted(stale))
         if not run.turn.session.is_incognito:
-            await self._set_reminders(run.turn.session.persona_id, question, is_edited=rows.is_edited)
+            await self._reminders.set_requested(run.turn.session.persona_id, question, is_edited=rows.is_edited)
         outcome = await self._recall.recall(run.turn, run.model)
         if outcome.note is not None:
             await run.add_note(outcome.note, question.id)
