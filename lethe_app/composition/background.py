@@ -215,13 +215,15 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def research(self) -> ResearchService:
-        storage_services = (self.participants, self.memory, self.app_state, self.activity_log)
         return ResearchService(
             self.web_gate,
             self.web_reader,
             TaskModelAdapter(self.structured_output),
             self.has_qualified_model,
-            *storage_services,
+            self.participants,
+            self.memory,
+            self.app_state,
+            self.activity_log,
         )
 
     def context_size(self) -> int:
@@ -253,8 +255,8 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def notebook_filer(self) -> NotebookFiler:
-        model_services = (self.structured_output, self.qualification)
-        return NotebookFiler(self.notebooks, self.notebook_selector, self.subjects, *model_services, self.preferences)
+        model_services = (self.structured_output, self.qualification, self.preferences)
+        return NotebookFiler(self.notebooks, self.notebook_selector, self.subjects, *model_services)
 
     @cached_property
     def conclusion_writer(self) -> ConclusionWriter:
