@@ -1,1 +1,1 @@
-"""English date grammar: the words of dates and numbers, and the calendar days they mean; every reader of dates builds on it."""
+"""One date grammar: the times that a text names, days to come, and calendar ranges; its words are tables of a language."""

@@ -1,1 +1,1 @@
-"""Readers of dates in messages: requests for past days, future dates, and dates of sentences that are stored."""
+"""Dates of sentences that are stored: relative ones are replaced by absolute ones."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache, partial
 
-from lethe_app.brain.dates.double_dates import format_day, format_month, reconcile_times
+from lethe_app.dates.double_dates import format_day, format_month, reconcile_times
 from lethe_app.dates.ranges import last_weekday, month_from, next_weekday, weekday_in_week
 from lethe_app.dates.words import MONTHS, SEASONS, parse_count, weekday_number
 from lethe_app.language_tables import LazySet, compose, load_table, load_words, table_pattern

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from lethe_app.brain.dates.double_dates import ordinals_to_digits
 from lethe_app.brain.languages.detection import function_words
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.dates.double_dates import ordinals_to_digits
 from lethe_app.dates.words import COUNT_DIGITS, MONTHS, SEASONS, WEEKDAYS
 from lethe_app.language_tables import compile_table
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from uuid import UUID
 
-from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.facts.comparison import is_same_attribute
+from lethe_app.dates.arithmetic import days_since
 from lethe_app.dates.expressions import TimeExpression, find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 

@@ -9,8 +9,8 @@ from importlib.metadata import EntryPoint
 from typing import TypeVar
 from uuid import UUID
 
-from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.mood.model import BUILTIN_MOODLETS, STEPS, MoodChange, Moodlet, MoodMessage, clip_value
+from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.mood import Feeling, Mood, MoodCause
 from lethe_app.plugins import find_entry_points, load_plugins
 

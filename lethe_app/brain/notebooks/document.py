@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from lethe_app.brain.dates.arithmetic import calendar_days_between
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
+from lethe_app.dates.arithmetic import calendar_days_between
 
 MAX_INDEX_ENTRIES = 20
 """Maximum number of entries in the index of recent notebooks."""

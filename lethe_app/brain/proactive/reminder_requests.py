@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 
-from lethe_app.brain.dates.future import FutureDate, parse_future_date
 from lethe_app.brain.recall.explicit_requests import MAX_CHARACTERS, strip_opening_words
+from lethe_app.dates.future import FutureDate, parse_future_date
 from lethe_app.language_tables import table_pattern
 
 _pattern = partial(table_pattern, "reminder_requests")

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from math import inf, isnan
 from uuid import UUID
 
-from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.proactive.intent import find_news_request
 from lethe_app.brain.recall.decay import count_recall, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace, ProactiveRules
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
 

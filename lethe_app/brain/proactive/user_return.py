@@ -12,10 +12,10 @@ from uuid import UUID, uuid4
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dates.arithmetic import calendar_days_between, elapsed
 from lethe_app.brain.recall.decay import count_recall
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
+from lethe_app.dates.arithmetic import calendar_days_between, elapsed
 from lethe_app.domain.clock import WEEKDAYS, now, spell_day, spell_time
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Persona, Weekday

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from lethe_app.brain.dates.arithmetic import days_since, elapsed
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactiveRules
+from lethe_app.dates.arithmetic import days_since, elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
 _NEVER_PRUNED = frozenset({MemoryType.CHAT_SESSION, MemoryType.WORLD_INFO})

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.dates.arithmetic import days_since
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING
 

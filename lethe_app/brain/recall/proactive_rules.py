@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dates.arithmetic import elapsed
+from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 
 WAITING_INSERTIONS = frozenset({MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED})

@@ -11,9 +11,9 @@ from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.task import TaskResult
-from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.llm_schemas.archive import MoodChangeAnswer
 from lethe_app.brain.mood.model import STEPS, Moodlet
+from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import MoodReading

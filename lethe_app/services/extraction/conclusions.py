@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.fact_guard.claims import Claim
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, ConclusionsAnswer
@@ -16,6 +15,7 @@ from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.brain.text.utterance import Utterance
+from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
-from lethe_app.brain.dates.arithmetic import elapsed
+from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from lethe_app.brain.dates.arithmetic import local_date
 from lethe_app.brain.recall.time_requests import TimelineEnd, TimeRequest, find_time_request
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import to_utterances
+from lethe_app.dates.arithmetic import local_date
 from lethe_app.dates.expressions import TimeExpression
 from lethe_app.dates.ranges import Range
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary

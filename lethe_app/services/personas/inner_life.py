@@ -8,9 +8,9 @@ from datetime import datetime
 from math import ceil
 
 from lethe_app.agents.goals import GoalRequest
-from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.recall.decay import days_to_live, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
+from lethe_app.dates.arithmetic import days_since
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
-from lethe_app.brain.dates.future import FutureDate, parse_future_date
 from lethe_app.brain.proactive.reminder_requests import find_reminder_requests
+from lethe_app.dates.future import FutureDate, parse_future_date
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit

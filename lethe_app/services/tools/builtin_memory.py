@@ -11,9 +11,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from lethe_app.brain.dates.future import is_recurring
 from lethe_app.brain.dreams.enrichment import ENRICHMENT_KEY, PENDING
 from lethe_app.brain.recall.session_notes import set_note
+from lethe_app.dates.future import is_recurring
 from lethe_app.dates.words import MONTH
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit

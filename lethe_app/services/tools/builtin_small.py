@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from pydantic import BaseModel, Field
 
-from lethe_app.brain.dates.future import parse_future_date
+from lethe_app.dates.future import parse_future_date
 from lethe_app.domain.clock import now
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError

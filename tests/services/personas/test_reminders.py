@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lethe_app.brain.dates.future import parse_future_date
 from lethe_app.composition.app_services import AppServices
+from lethe_app.dates.future import parse_future_date
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit

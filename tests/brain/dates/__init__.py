@@ -1,1 +1,0 @@
-"""Tests of `lethe_app.brain.dates`."""
