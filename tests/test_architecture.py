@@ -63,7 +63,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "dreams",
         "fact_guard recall",
         "lore reading",
-        "dates languages people",
+        "languages people",
         "text",
         "vocabulary",
     ),
@@ -121,7 +121,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "composition": (528, 96, 3),
     "(root)": (608, 86, 35),
     "config": (312, 7, 18),
-    "dates": (502, 65, 2),
+    "dates": (655, 86, 2),
 }
 """Package → statements, functions and classes it may have. A number may be lowered by any commit, and raised only by one of its
 own that says which feature the increase pays for. Lines are not counted, so that longer lines win nothing.

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from lethe_app.brain.dates.resolve import resolve_dates
 from lethe_app.dates.expressions import find_past_times
 from lethe_app.dates.future import parse_future_date
+from lethe_app.dates.resolve import resolve_dates
 from lethe_app.dates.words import day_number, month_number, parse_count, weekday_number
 from lethe_app.retrieval.time_expressions import parse_time
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
-from lethe_app.brain.dates import resolve
 from lethe_app.brain.fact_guard.claims import LocatedClaim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.grounding import content_words, count_shared_words, is_same_word, normalize_number
 from lethe_app.brain.fact_guard.quotations import MessageClause, split_clauses
@@ -17,6 +16,7 @@ from lethe_app.brain.languages.detection import guess_language
 from lethe_app.brain.people.relations import ClauseSubject, find_clause_subject, find_relations, is_relation_mentioned
 from lethe_app.brain.reading.confirmation import is_confirmed
 from lethe_app.brain.vocabulary.stems import irregular_forms, stem
+from lethe_app.dates import resolve
 from lethe_app.dates.words import MONTHS, WEEKDAYS
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import alternatives, compile_table, load_table

@@ -8,9 +8,9 @@ from uuid import NAMESPACE_OID, uuid5
 
 from pydantic import BaseModel, ConfigDict
 
-from lethe_app.brain.dates import resolve
 from lethe_app.brain.fact_guard.grounding import coverage, find_invented_words
 from lethe_app.brain.text.utterance import Utterance
+from lethe_app.dates import resolve
 from lethe_app.domain.chat import Role
 
 MIN_PRECISION = 0.8

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from uuid import UUID
 
-from lethe_app.brain.dates import resolve
 from lethe_app.brain.reading import changes, own_words
 from lethe_app.brain.reading.answers import complete_answer, confirm_observation, is_habit
 from lethe_app.brain.reading.attributes import find_attribute_key, find_kind
@@ -26,6 +25,7 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
+from lethe_app.dates import resolve
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
-from lethe_app.brain.dates import resolve
 from lethe_app.brain.reading import sentence_classifier
 from lethe_app.brain.reading.attributes import find_kind
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
@@ -37,6 +36,7 @@ from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.phrases import FREQUENCY, RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import is_past
+from lethe_app.dates import resolve
 from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import WORD, strip_addressing

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from lethe_app.brain.dates.resolve import resolve_dates
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.reading.statements import SpeakerStatement
@@ -17,6 +16,7 @@ from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
+from lethe_app.dates.resolve import resolve_dates
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lethe_app.brain.dates import resolve
 from lethe_app.brain.reading.third_person import finish_sentence, rewrite_in_third_person
 from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, STORY_PREFIX, remove_opener, shorten
@@ -14,6 +13,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, NON_TOPIC_WORDS, RELATIVE_WORDS, VERBS_THIRD
 from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_past, third_person_form
+from lethe_app.dates import resolve
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 _FIRST_PERSON = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")

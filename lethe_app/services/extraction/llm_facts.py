@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 
-from lethe_app.brain.dates import resolve
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import Quotation
@@ -24,6 +23,7 @@ from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
+from lethe_app.dates import resolve
 from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
