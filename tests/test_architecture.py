@@ -107,7 +107,7 @@ LONG_WORD_LISTS = 48
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (31149, 3686, 421),
     "services": (15611, 1779, 303),
-    "brain": (10183, 1034, 172),
+    "brain": (9831, 988, 171),
     "storage": (4531, 638, 62),
     "llm": (3797, 418, 84),
     "interchange": (2780, 272, 19),
