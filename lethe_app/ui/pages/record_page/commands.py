@@ -120,7 +120,3 @@ class CommandButtons(QWidget):
             keeps_place = command.keeps_place and is_same and not button.isHidden()
             button.setVisible(keeps_place or (bool(self._records) and command.is_shown(self._records)))
             button.setEnabled(command.accepts(self._records))
-
-    def button(self, title: str) -> QPushButton:
-        """Return the button with a title."""
-        return next(button for _command, button in self._buttons if button.text() == title)

@@ -218,12 +218,11 @@ class FilterRow(QWidget):
         for one in self._filters:
             one.reveal(record)
 
-    def start_counting(self) -> None:
-        """Forget the records counted before."""
-        self._counts = [Counter() for _filter in self._filters]
-
-    def count_records(self, records: Sequence[object]) -> None:
-        """Count some of the records, for `show_counts`."""
+    def count_records(self, records: Sequence[object] | None) -> None:
+        """Count some of the records, for `show_counts`; None forgets those counted before."""
+        if records is None:
+            self._counts = [Counter() for _filter in self._filters]
+            return
         for one, counts in zip(self._filters, self._counts, strict=True):
             counts.update(one.count_records(records))
 

@@ -108,7 +108,9 @@ class RecordPage(Page, Generic[Row]):
         self.search, self.filters = SearchField(self.theme, spec.search_hint, self), FilterRow(spec.filters, self)
         self.search.setVisible(bool(spec.search_hint))
         self.filters.setVisible(bool(spec.filters))
-        self.loader = RecordLoader(self.rows, self._context.tasks, self.load_batches, self._count_batch, self._on_loaded)
+        self.loader = RecordLoader(
+            self.rows, self._context.tasks, self.load_batches, self.filters.count_records, self._on_loaded
+        )
         for command in spec.commands:
             if command.in_head:
                 self._add_head_button(command)
@@ -282,9 +284,6 @@ class RecordPage(Page, Generic[Row]):
         self.loader.start_over()
         self.apply_filter()
 
-    def _count_batch(self, batch: Sequence[Row] | None) -> None:
-        self.filters.start_counting() if batch is None else self.filters.count_records(batch)
-
     def _on_loaded(self, is_changed: bool) -> None:
         has_records = bool(self.rows.row_total)
         self.stack.setCurrentIndex(0 if has_records else self.stack.count() - 1)
@@ -392,10 +391,9 @@ class RecordPage(Page, Generic[Row]):
             self._context.tasks.start_task(work)
 
     async def _ask_and_run(self, command: RecordCommand[Row], records: Sequence[Row]) -> None:
-        if command.confirm is not None and await run_dialog(command.confirm(records)):
-            work = command.run(records)
-            if work is not None:
-                await work
+        is_confirmed = command.confirm is None or await run_dialog(command.confirm(records))
+        if is_confirmed and (work := command.run(records)) is not None:
+            await work
 
     def _run_key(self, key: Key, records: Sequence[Row]) -> None:
         command = next((one for one in self.spec.commands if key in one.keys and one.accepts(records)), None)
