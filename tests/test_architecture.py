@@ -105,7 +105,7 @@ LONG_PATTERNS = 47
 LONG_WORD_LISTS = 48
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (31149, 3686, 421),
+    "ui": (31143, 3683, 421),
     "services": (15611, 1779, 303),
     "brain": (9831, 988, 171),
     "storage": (4531, 638, 62),
