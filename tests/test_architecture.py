@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -82,6 +83,12 @@ RETIRED = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
 """Words of an earlier vocabulary that no module or class carries; the terms of the field stand in their place."""
+RETIRED_NAMES = frozenset(
+    "awake deepest held luckless meet outgoing proceed staying timeline told twin wiring".split()  # noqa: SIM905
+)
+"""The same for names that are stored or compared: of actions, fields, states and values of enumerations. Some retired names of
+classes are terms of the field for these, such as the minutes of a timeout.
+"""
 MAX_MODULES = 20
 """Modules of one folder."""
 MAX_CONSTRUCTOR_PARAMETERS = 8
@@ -322,6 +329,44 @@ def test_names_use_the_terms_of_the_field():
     names = [(path_of(module), module.stem) for module in MODULES]
     names += [(path_of(module), node.name) for module, node in classes()]
     assert [f"{path}: {name}" for path, name in names if words_of(name) & RETIRED] == []
+
+
+def string_values(node: ast.AST) -> Iterator[str]:
+    """The strings of an assignment, alone or in a tuple."""
+    values = node.elts if isinstance(node, ast.Tuple) else [node]
+    return (value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str))
+
+
+def stored_names() -> Iterator[tuple[str, str]]:
+    """Names that are stored, compared or seen by an extension: the module and the name of each action, route, value of an
+    enumeration, field of a record, and key of a state.
+    """
+    for module, node in classes():
+        is_enum = any("Enum" in ast.unparse(base) for base in node.bases)
+        is_record = any("BaseModel" in ast.unparse(base) for base in node.bases)
+        for line in node.body:
+            if is_enum and isinstance(line, ast.Assign):
+                yield from ((path_of(module), value) for value in string_values(line.value))
+            elif is_record and isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+                yield path_of(module), line.target.id
+    for module in MODULES:
+        for line in syntax_tree(module).body:
+            if isinstance(line, ast.Assign) and path_of(module).startswith(("services/", "storage/")):
+                names = [ast.unparse(target) for target in line.targets]
+                if all(re.fullmatch(r"\(?[A-Z_, ]+\)?", name) for name in names):
+                    yield from ((path_of(module), value) for value in string_values(line.value))
+        if path_of(module).startswith("ui/core/"):
+            specs = (node for node in ast.walk(syntax_tree(module)) if isinstance(node, ast.Call))
+            calls = (node for node in specs if ast.unparse(node.func) in {"ActionSpec", "PageSpec"})
+            yield from ((path_of(module), value) for call in calls for value in string_values(call.args[0]))
+
+
+def test_stored_names_use_the_terms_of_the_field():
+    terms = json.loads((ROOT.parent / "resources" / "search_terms.json").read_text(encoding="utf-8"))
+    names = [*stored_names(), *(("search_terms.json", name) for name in terms["actions"])]
+    assert len(names) > 500
+    wrong = [f"{path}: {name}" for path, name in names if set(re.split(r"[^a-z]+", name)) & RETIRED_NAMES]
+    assert wrong == []
 
 
 def test_foreign_libraries_enter_by_their_modules():

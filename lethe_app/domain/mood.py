@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, AwareDatetime, BaseModel, ConfigDict, Field
 
 
 class MoodCause(StrEnum):
@@ -59,7 +59,7 @@ class Mood(BaseModel):
     """The message that changed the mood last. Each message changes it once, however often its reply is regenerated."""
     said: str = ""
     """The mood text that was in the prompt for that message."""
-    told: dict[str, str] = Field(default_factory=dict)
+    announced: dict[str, str] = Field(default_factory=dict, validation_alias=AliasChoices("announced", "told"))
     """The adjectives already announced to the model in that session, by id of the moodlet."""
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID, uuid5
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.chat import Role
@@ -115,6 +115,7 @@ class WorldEntry(MemoryUnit):
     """World Info fields of another program that have no counterpart here, kept for export."""
 
 
+
 class World(BaseModel):
     """World (lorebook): a named collection of entries."""
 
@@ -133,17 +134,23 @@ class World(BaseModel):
         form_maximum=200,
         minimum_label="new message only",
     )
-    least_awake: int = form_field(
+    min_activations: int = form_field(
         0,
         "Min activations",
         "Number of active entries below which older messages are scanned too, one by one.",
         ge=0,
         form_maximum=100,
         minimum_label="none",
+        validation_alias=AliasChoices("min_activations", "least_awake"),
     )
     """It does not apply to entries with a scan depth of their own."""
-    deepest_scan: int = form_field(
-        50, "Max scan depth", "Maximum number of messages scanned to reach the min activations.", ge=0, le=200
+    max_depth: int = form_field(
+        50,
+        "Max scan depth",
+        "Maximum number of messages scanned to reach the min activations.",
+        ge=0,
+        le=200,
+        validation_alias=AliasChoices("max_depth", "deepest_scan"),
     )
     """Maximum number of messages scanned to reach that minimum."""
     group_scoring: bool = form_field(

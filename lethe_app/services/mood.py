@@ -102,7 +102,7 @@ class MoodService:
 
     def adjectives(self, mood: Mood) -> dict[str, str]:
         """Return the adjective of each dimension; empty for a neutral value."""
-        return self._dynamics.adjectives(mood, mood.told)
+        return self._dynamics.adjectives(mood, mood.announced)
 
     async def describe_mood(self, persona: Persona, session_id: UUID) -> str:
         """Return the mood as the sentence that a prompt of the session has or will have next.
@@ -113,7 +113,7 @@ class MoodService:
             return ""
         stored = await self._load_stored(persona.unique_name)
         if stored is not None and stored.session == session_id:
-            return describe_mood(persona.name, stored.told)
+            return describe_mood(persona.name, stored.announced)
         return describe_mood(persona.name, self.adjectives(await self.load_mood(persona.unique_name)))
 
     async def list_dimensions(self, persona_id: str) -> list[MoodDimension]:
@@ -165,15 +165,17 @@ class MoodService:
         stored = parse_mood(state.get((MOODS, session.persona_id)))
         before = self._dynamics.add_missing_feelings(stored or self._dynamics.create_mood(message.time))
         if before.message == message.id:
-            return MoodEffect(before, describe_mood(participants.persona.name, self._dynamics.adjectives(before, before.told)))
+            return MoodEffect(
+                before, describe_mood(participants.persona.name, self._dynamics.adjectives(before, before.announced))
+            )
         updated = before.model_copy(update={"at": message.time})
         if not self.is_static:
             updated = self._dynamics.after_message(before, self._build_mood_message(message, history))
         mood = mark_changed_by(updated, session.guid, message.id)
-        words = self._dynamics.adjectives(mood, before.told)
-        changes = describe_mood_changes(participants.persona.name, mood.told, words)
+        words = self._dynamics.adjectives(mood, before.announced)
+        changes = describe_mood_changes(participants.persona.name, mood.announced, words)
         return MoodEffect(
-            mood.model_copy(update={"told": words, "said": changes}), describe_mood(participants.persona.name, words)
+            mood.model_copy(update={"announced": words, "said": changes}), describe_mood(participants.persona.name, words)
         )
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:

@@ -37,7 +37,7 @@ class SessionWorlds:
             for entry in world.entries
         )
         # Worlds with a minimum number of activations scan further back until it is reached.
-        extended_depths = (world.deepest_scan for world in self.worlds.values() if world.least_awake)
+        extended_depths = (world.max_depth for world in self.worlds.values() if world.min_activations)
         return max((*depths, *extended_depths), default=0)
 
 

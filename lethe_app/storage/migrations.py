@@ -49,6 +49,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v11_documents.sql"),
     partial(run_script, "v12_message_data.sql"),
     partial(run_script, "v13_memory.sql"),
+    partial(run_script, "v14_state_keys.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.key_value import SessionState, TokenCounts
+from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 from lethe_app.storage.migrations import MIGRATIONS, migrate, schema_version
@@ -332,3 +333,22 @@ async def test_the_permission_of_a_memory_becomes_metadata_and_working_memory_ge
         "merged": {},
     }
     assert [(entry.namespace, entry.value) for entry in entries] == [(f"session/{SESSION}", "A page.")]
+
+
+async def test_states_are_found_by_their_names_of_today(old: Path):
+    states = {"pool": "keyword_entries", "staying": "active_spans", "told": "announced", "scratch": "session_notes"}
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[: MIGRATIONS.index(MEMORY_METADATA)])
+        rows = [(str(SESSION), name, json.dumps({"of": name})) for name in (*states, "lore")]
+        connection.executemany("INSERT INTO session_state VALUES (?, ?, ?)", rows)
+        connection.execute("INSERT INTO house_state VALUES ('outgoing', 'list', '[1]')")
+        connection.execute("INSERT INTO house_state VALUES ('reminders', 'told on the desktop', '[2]')")
+
+    database = await Database.open(old)
+    found = await SessionState(database).values_of(SESSION)
+    app_state = AppState(database)
+
+    assert {name: found[today] for name, today in states.items()} == {name: {"of": name} for name in states}
+    assert found["lore"] == {"of": "lore"}
+    assert (await app_state.get("network_log", "list"), await app_state.get("reminders", "notified")) == ([1], [2])
+    await database.close()

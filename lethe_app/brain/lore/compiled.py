@@ -47,8 +47,8 @@ class CompiledEntry:
 
     @property
     def max_scan_depth(self) -> int:
-        """Return the maximum number of messages scanned while its world has fewer active entries than `least_awake`."""
-        deeper = self.world.deepest_scan if self.world.least_awake and self.entry.scan_depth is None else 0
+        """Return the maximum number of messages scanned while its world has fewer active entries than `min_activations`."""
+        deeper = self.world.max_depth if self.world.min_activations and self.entry.scan_depth is None else 0
         return max(self.scan_depth, deeper)
 
     @property

@@ -71,9 +71,11 @@ class _EvaluationRun:
 
     def _extend_scan_depth(self, world: World) -> None:
         """Increase the scan depth of a world by one message at a time until enough of its entries are active."""
-        deepest = min(world.deepest_scan, self._scanned.max_distance)
+        deepest = min(world.max_depth, self._scanned.max_distance)
         depth = world.scan_depth
-        while depth < deepest and sum(activated.world is world for activated in self._activated.values()) < world.least_awake:
+        while (
+            depth < deepest and sum(activated.world is world for activated in self._activated.values()) < world.min_activations
+        ):
             depth += 1
             self._run_rounds(self._entries_for_keys(self._scanned.extend_depth(world, depth)))
 

@@ -134,8 +134,8 @@ class MoodDynamics:
 
 def mark_changed_by(mood: Mood, session: UUID, message: UUID) -> Mood:
     """Return the mood marked as changed by a message; adjectives announced in another session are forgotten."""
-    announced = mood.told if mood.session == session else {}
-    return mood.model_copy(update={"session": session, "message": message, "told": announced})
+    announced = mood.announced if mood.session == session else {}
+    return mood.model_copy(update={"session": session, "message": message, "announced": announced})
 
 
 def _change_feeling(feeling: Feeling, value: float, cause: str, moment: datetime) -> Feeling:

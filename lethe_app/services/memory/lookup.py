@@ -10,7 +10,7 @@ from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.memory.recall import SCRATCH, RecallService, parse_notes
+from lethe_app.services.memory.recall import SESSION_NOTES, RecallService, parse_notes
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.search import MemoryQuery
 from lethe_app.services.memory.time_search import TimeSearch
@@ -85,9 +85,9 @@ class MemoryLookup:
 
     async def load_notes(self, session_id: UUID) -> dict[str, str]:
         """Return the notes on the current session, by key."""
-        return parse_notes(await self._session_state.get(session_id, SCRATCH))
+        return parse_notes(await self._session_state.get(session_id, SESSION_NOTES))
 
     async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
         """Replace the notes on a session by the user's; later messages add to them."""
         valid_notes = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
-        await self._session_state.set(session_id, SCRATCH, valid_notes or None)
+        await self._session_state.set(session_id, SESSION_NOTES, valid_notes or None)

@@ -111,7 +111,7 @@ def deduplicate(recollections: Iterable[RecalledMemory], *, without: Collection[
 
 log = logging.getLogger(__name__)
 
-SCRATCH = "scratch"
+SESSION_NOTES = "session_notes"
 """Key of the session state: notes on the current session."""
 
 
@@ -211,9 +211,9 @@ class RecallService:
         states: dict[str, object] = {}
         notes_block = ""
         if self._preferences.current.scratch:
-            stored_notes = parse_notes(context.states.get(SCRATCH))
+            stored_notes = parse_notes(context.states.get(SESSION_NOTES))
             notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
-            notes_block, states = build_notes_block(notes), {SCRATCH: notes} if notes != stored_notes else {}
+            notes_block, states = build_notes_block(notes), {SESSION_NOTES: notes} if notes != stored_notes else {}
         if hidden_message is not None:
             recalled = [memory.memory for memory in initiative.recalled]
             states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, hidden_message.id)

@@ -38,7 +38,7 @@ WINDOW = 24
 """Messages before the newest one that are scanned for keys; more if a world has a greater scan depth."""
 MAX_QUESTION_CHARACTERS = 4000
 """Characters of a message that are embedded and searched with; an embedding model reads fewer still."""
-ANNOUNCED = "told"
+ANNOUNCED = "announced"
 """Key of the session state: memories that were announced in the session, and the hidden message of each."""
 _ANNOUNCED = TypeAdapter(dict[UUID, UUID])
 

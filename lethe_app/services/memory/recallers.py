@@ -31,7 +31,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS, UntrustedMemories, truncate_to_sentences
 
-LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "pool", "staying"
+LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "keyword_entries", "active_spans"
 """Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
 turns.
 """

@@ -30,7 +30,7 @@ CHECK_INTERVAL = 30.0
 MAX_NAME_CHARACTERS = 60
 MAX_REPORTED = 500
 """Number of ids of reported reminders that are kept; the oldest are dropped first."""
-SCOPE, REPORTED_KEY = "reminders", "told on the desktop"
+SCOPE, REPORTED_KEY = "reminders", "notified"
 
 
 class Reminders:

@@ -25,7 +25,7 @@ from lethe_app.web.pages import PageFetcher
 from lethe_app.web.search import SearchEngine, clean_query
 from lethe_app.web.search_engines import Brave, SearXNG
 
-SCOPE, LIST_KEY, DAYS_KEY = "outgoing", "list", "days"
+SCOPE, LIST_KEY, DAYS_KEY = "network_log", "list", "days"
 MAX_LOGGED_REQUESTS, MAX_LOGGED_DAYS = 300, 60
 """Number of requests and of days that are logged."""
 MORE_HITS = 2

@@ -31,7 +31,7 @@ from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
 from lethe_app.storage.memory.memories import SELECT_MEMORY
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record, parse_row
 
-WORLDS, SCRATCH, ORIGINAL = "worlds", "scratch", "original"
+WORLDS, SESSION_NOTES, ORIGINAL = "worlds", "session_notes", "original"
 """Keys of the session state that are valid in another home."""
 NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
 SESSIONS = (
@@ -121,7 +121,7 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     record = BundledSession(
         session=session,
         worlds=_as_strings(_state(connection, guid, WORLDS)),
-        scratch=_as_string_dict(_state(connection, guid, SCRATCH)),
+        scratch=_as_string_dict(_state(connection, guid, SESSION_NOTES)),
         original=_as_object(_state(connection, guid, ORIGINAL)),
         parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
-from lethe_app.storage.bundles.export import ORIGINAL, SCRATCH, WORLDS
+from lethe_app.storage.bundles.export import ORIGINAL, SESSION_NOTES, WORLDS
 from lethe_app.storage.chats.session_events import EVENT_COLUMNS
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.database import Database
@@ -160,7 +160,7 @@ def _store_conversation(
     for part in conversation.record.parts:
         insert(connection, "session_parts", {**column_values(part, type(part).model_fields), "session_id": guid})
     worlds = [persona.worlds[name] for name in conversation.record.worlds if name in persona.worlds]
-    state = {WORLDS: worlds, SCRATCH: conversation.record.scratch, ORIGINAL: conversation.record.original}
+    state = {WORLDS: worlds, SESSION_NOTES: conversation.record.scratch, ORIGINAL: conversation.record.original}
     for key, value in state.items():
         if value:
             text = storable_text(json.dumps(value, ensure_ascii=False))

@@ -18,7 +18,7 @@ MERGED_FIELDS = """
 SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,
     s.archived FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?
 """
-NOTES, WORLDS = "scratch", "worlds"
+NOTES, WORLDS = "session_notes", "worlds"
 """Keys of the session state that are merged."""
 PARTS = ("title", "summary", "keywords", "goals", "relevance", "roleplay")
 """Parts of a session that the user may have written."""

@@ -263,3 +263,10 @@ def test_a_moodlet_that_comes_later_starts_where_it_should_and_one_that_is_gone_
 
     assert value(there, "odd") == 0.3
     assert value(gone, "odd") == 0.3
+
+
+def test_a_mood_of_an_earlier_version_knows_what_was_announced():
+    mood = Mood.model_validate({"at": "2026-03-17T21:12:00Z", "told": {"cheer": "cheerful"}})
+
+    assert mood.announced == {"cheer": "cheerful"}
+    assert Mood.model_validate(mood.model_dump(mode="json")) == mood

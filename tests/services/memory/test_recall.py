@@ -313,10 +313,14 @@ async def test_writing_an_old_reply_anew_changes_nothing_of_the_present(services
     old = await spoke(services, session, "To the lighthouse!", before_now(minutes=9))
     reply = await spoke(services, session, "Aye.", before_now(minutes=8), Role.ASSISTANT)
     await say(services, session, "To the harbour!")
-    states = [await state_of(services, session, key) for key in ("pace", "pool", "staying", "lore", "scratch")]
+    states = [
+        await state_of(services, session, key) for key in ("pace", "keyword_entries", "active_spans", "lore", "session_notes")
+    ]
     anew = await collect_turn(services.chat.regenerate(session.guid, reply.id))
     assert anew.note is None
-    assert [await state_of(services, session, key) for key in ("pace", "pool", "staying", "lore", "scratch")] == states
+    assert [
+        await state_of(services, session, key) for key in ("pace", "keyword_entries", "active_spans", "lore", "session_notes")
+    ] == states
     assert (held := await load_memory(services, natural)) is not None
     assert held.insertion is NATURAL
     assert await load_memory(services, memory) is not None
@@ -402,7 +406,7 @@ async def test_macros_and_control_tokens_in_a_note_are_treated_alike(services: A
 
 async def test_hostile_keywords_and_broken_states_do_not_prevent_a_reply(services: AppServices, session: ChatSession):
     await add_memory(services, keywords_main=["/(a+)+$/", "/(/", "/[[[/i"])
-    for key in ("pace", "pool", "staying", "lore", "scratch", "worlds"):
+    for key in ("pace", "keyword_entries", "active_spans", "lore", "session_notes", "worlds"):
         await set_state(services, session, key, [{"no": "sense"}, 7])
     outcome = await say(services, session, "a" * 5000 + "!")
     assert outcome.reply.content == "“Aye.”"
@@ -488,8 +492,8 @@ async def test_all_that_a_turn_leaves_behind_is_one_transaction(services: AppSer
         "what was told": f"'{waiting.guid}'",
         "what was brought up": f"trigger_count = trigger_count + 1 WHERE guid = '{woken.guid}'",
         "the pace": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'pace'",
-        "the line of each": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'told'",
-        "the notes": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'scratch'",
+        "the line of each": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'announced'",
+        "the notes": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'session_notes'",
     }
     found = {name: [number for number, text in enumerate(transactions) if trace in text] for name, trace in traces.items()}
     assert found == dict.fromkeys(traces, found["the record"])

@@ -117,7 +117,7 @@ async def lived(services: AppServices) -> ChatSession:
     done = PartRecord(conversation.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
     await ArchiveJobs(database).save_value(done)
     await SessionState(database).set(conversation.guid, "worlds", [world.unique_name])
-    await SessionState(database).set(conversation.guid, "scratch", {"home": "Porto"})
+    await SessionState(database).set(conversation.guid, "session_notes", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
     known = [Conclusion("Ada Holm built it.", moment.date())]
     await services.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")

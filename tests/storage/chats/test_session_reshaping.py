@@ -160,14 +160,14 @@ async def test_a_merge_keeps_the_notes_and_worlds_of_all_with_the_newest_value(
     later = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
     newest = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=2)))
     state = SessionState(database)
-    await state.set(session.guid, "scratch", {"job": "baker", "cat": "Plum"})
-    await state.set(later.guid, "scratch", {"job": "nurse"})
+    await state.set(session.guid, "session_notes", {"job": "baker", "cat": "Plum"})
+    await state.set(later.guid, "session_notes", {"job": "nurse"})
     await state.set(later.guid, "worlds", ["sea", "quarry"])
     await state.set(newest.guid, "worlds", ["sea"])
 
     await reshaping.merge([newest.guid, later.guid, session.guid])
 
-    assert await state.get(session.guid, "scratch") == {"job": "nurse", "cat": "Plum"}
+    assert await state.get(session.guid, "session_notes") == {"job": "nurse", "cat": "Plum"}
     assert await state.get(session.guid, "worlds") == ["sea", "quarry"]
 
 
@@ -191,7 +191,7 @@ async def test_undo_restores_rows_parts_and_state(
     await ArchiveJobs(database).save_value(
         PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine."
     )
-    await SessionState(database).set(other.guid, "scratch", {"ship": "Petrel"})
+    await SessionState(database).set(other.guid, "session_notes", {"ship": "Petrel"})
     was = [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")]
 
     before = await reshaping.merge([session.guid, other.guid])
@@ -200,7 +200,7 @@ async def test_undo_restores_rows_parts_and_state(
     assert [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")] == was
     assert await texts_of(chats, other.guid) == ["two"]
     assert (await ArchiveJobs(database).parts_of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
-    assert await SessionState(database).get(other.guid, "scratch") == {"ship": "Petrel"}
+    assert await SessionState(database).get(other.guid, "session_notes") == {"ship": "Petrel"}
 
 
 async def test_messages_added_since_stay_when_a_split_is_undone(

@@ -64,7 +64,7 @@ async def fail_at_statement(database: Database, at: int, work: Callable[[], Awai
 async def effects(database: Database, chats: SessionStore, session: ChatSession, say: Say) -> TurnEffects:
     """Effects of every kind that a turn can have."""
     await MemoryStore(database).save_memories("mara", WAITING, FADED, BROUGHT_UP)
-    await SessionState(database).set(session.guid, "pool", {"awake": 1})
+    await SessionState(database).set(session.guid, "keyword_entries", {"awake": 1})
     message = await chats.add_message(say("Shall we walk to the lighthouse?"))
     return TurnEffects(
         persona_id="mara",
@@ -76,7 +76,7 @@ async def effects(database: Database, chats: SessionStore, session: ChatSession,
         changed=[WAITING.model_copy(update={"insertion": MemoryInsertion.TRIGGER})],
         deleted=[FADED.guid],
         recalled=[BROUGHT_UP.guid, session.guid],
-        states={"pace": {"messages": 0}, "pool": None},
+        states={"pace": {"messages": 0}, "keyword_entries": None},
         app_state={("return notes", "mara"): ["later"]},
     )
 
@@ -95,7 +95,7 @@ async def test_all_effects_of_a_turn_are_stored(
     assert held[BROUGHT_UP.guid].trigger_count == 1
     assert (await chats.session(session.guid)).trigger_count == 1
     state = SessionState(database)
-    assert (await state.get(session.guid, "pace"), await state.get(session.guid, "pool")) == ({"messages": 0}, None)
+    assert (await state.get(session.guid, "pace"), await state.get(session.guid, "keyword_entries")) == ({"messages": 0}, None)
     assert await AppState(database).get("return notes", "mara") == ["later"]
 
 

@@ -573,13 +573,13 @@ async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Pa
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
         form = page.detail.world_form.form
-        number(form.field_widget("least_awake"), "2")
-        number(form.field_widget("deepest_scan"), "30")
+        number(form.field_widget("min_activations"), "2")
+        number(form.field_widget("max_depth"), "30")
         QTest.keyClick(form.field_widget("group_scoring"), Qt.Key.Key_Space)
         await scene.services.worlds.flush()
 
         kept = saved(scene, "isles")
-        assert (kept.least_awake, kept.deepest_scan, kept.group_scoring) == (2, 30, True)
+        assert (kept.min_activations, kept.max_depth, kept.group_scoring) == (2, 30, True)
 
 
 async def test_ticks_say_whose_a_world_is(tmp_path: Path):

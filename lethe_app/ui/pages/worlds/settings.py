@@ -23,7 +23,7 @@ from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 TEXT_FIELDS = frozenset({"name", "description"})
-ADVANCED_FIELDS = ("scan_depth", "least_awake", "deepest_scan", "group_scoring", "recursive", "token_budget")
+ADVANCED_FIELDS = ("scan_depth", "min_activations", "max_depth", "group_scoring", "recursive", "token_budget")
 """Fields that are shown on request only."""
 
 
