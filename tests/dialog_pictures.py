@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QDialog
@@ -22,7 +23,7 @@ from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
-from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.rows import FeedbackRow, ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 Make = Callable[[Scene], Awaitable[QDialog]]
 NIGHT_AND_DAY = (("dark", "night"), ("light", "day"))
 REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
+DISLIKED = FeedbackRow(REPLY, "she answers what I said last week", datetime(2026, 3, 14, 21, 12, tzinfo=UTC), None, UUID(int=1))
 TWO = [
     ExtractedFact(fact="Tomas's sister Ines sailed a boat called the Heron."),
     ExtractedFact(fact="Ines had a boat, the Heron, and Tomas learnt his knots on it."),
@@ -99,7 +101,7 @@ async def titling(scene: Scene) -> QDialog:
 
 
 async def reason(scene: Scene) -> QDialog:
-    return ReasonDialog(scene.window, REPLY, "she answers what I said a week ago")
+    return ReasonDialog(scene.window, DISLIKED)
 
 
 async def world_remember(scene: Scene) -> QDialog:

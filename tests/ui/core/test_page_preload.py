@@ -58,7 +58,7 @@ async def test_preloading_waits_until_it_may_continue(qapp: QApplication):
         while asked[0] > before:  # it asks again and again until it has ended
             before = asked[0]
             await asyncio.sleep(0.2)
-    assert "lethe_app.ui.pages.registry" in sys.modules
+    assert "lethe_app.ui.pages.environment" in sys.modules
 
 
 @pytest.mark.usefixtures("styled_app")

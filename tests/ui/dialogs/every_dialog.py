@@ -42,7 +42,7 @@ from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
-from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.rows import FeedbackRow, ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
@@ -63,6 +63,7 @@ MIRA = Persona(
 )
 HOLDS = BundleCounts(worlds=2, memories=31, facts=104, notebooks=3, conversations=17, messages=2417)
 REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
+DISLIKED = FeedbackRow(REPLY, "far too long", datetime(2026, 3, 14, 21, 12, tzinfo=UTC), None, UUID(int=1))
 
 
 def degraded_reply() -> Message:
@@ -145,7 +146,7 @@ DIALOGS: dict[str, Make] = {
     "waiting": lambda window, _theme: TransferProgressDialog(window, "Exporting Mira…"),
     "journal entry": lambda window, _theme: EntryDialog(window, "Mira"),
     "notebook": lambda window, _theme: NotebookTitleDialog(window, "New notebook", "Create", "Harrow Light"),
-    "reason": lambda window, _theme: ReasonDialog(window, REPLY, "far too long"),
+    "reason": lambda window, _theme: ReasonDialog(window, DISLIKED),
     "who takes part": lambda window, _theme: GroupDialog(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
     "nobody to ask": lambda window, _theme: GroupDialog(window, [], [MIRA], [], face_of),
     "notifications": lambda window, _theme: NotificationsDialog(
