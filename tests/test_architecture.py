@@ -99,7 +99,6 @@ LARGE_SERVICE_BAGS = {
     "MindPageServices",
     "ModelPageServices",
     "PersonaEditorServices",
-    "TaskServices",
 }
 """Dataclasses of services with more fields than that; none may be added."""
 MAX_PATTERN_LENGTH = 200

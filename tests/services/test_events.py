@@ -74,8 +74,12 @@ async def test_an_error_of_the_work_reaches_the_reader_after_its_events():
         raise LetheError("The model is gone.")
 
     seen = []
-    with pytest.raises(LetheError, match="gone"):
+
+    async def read() -> None:
         async with aclosing(stream_events(work)) as stream:
             async for event in stream:
                 seen.append(event)
+
+    with pytest.raises(LetheError, match="gone"):
+        await read()
     assert seen == EVENTS[:1]
