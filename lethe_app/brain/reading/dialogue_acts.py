@@ -253,23 +253,16 @@ def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
         previous_action = part.text if part in action_parts else ""
         if part in action_parts:
             in_role = in_role or bool(_COURTLY_ADDRESS().search(text))
-            yield from (_classify_narration(text, part.text, reading) for text in split_sentences(part.text))
+            yield from (_mark_in_character(text, reading, narrates=True) for text in split_sentences(part.text))
             continue
         is_quoted = action_word_count > 0 and bool(_QUOTES.search(part.text)) and not _is_attributed_quotation(part.text)
         is_anothers = bool(_OTHERS_SPEECH_TAG().search(part.text))
-        pieces = roleplay.split_by_quotes(part.text) if is_quoted else [(_remove_quotations(part.text), False)]
-        for piece, is_speech in pieces:
-            for sentence in split_sentences(piece):
-                if ((is_addressed or in_role) and not roleplay.is_out_of_character(sentence)) or (is_anothers and is_speech):
-                    yield _mark_in_character(sentence, reading)
-                else:
-                    yield _classify_sentence(sentence, reading, is_mostly_action=is_mostly_action, is_quoted=is_speech)
-
-
-def _classify_narration(sentence: str, narration: str, reading: _Reading) -> DialoguePiece:
-    if statement := roleplay.extract_own_statement(sentence, narration, frozenset(reading.scene_words)):
-        return DialoguePiece(statement, _classify_own_sentence(statement))
-    return _mark_in_character(sentence, reading, narrates=True)
+        spoken = _QUOTES.sub("", part.text) if is_quoted else _remove_quotations(part.text)
+        for sentence in split_sentences(spoken):
+            if ((is_addressed or in_role) and not roleplay.is_out_of_character(sentence)) or (is_anothers and is_quoted):
+                yield _mark_in_character(sentence, reading)
+            else:
+                yield _classify_sentence(sentence, reading, is_mostly_action=is_mostly_action, is_quoted=is_quoted)
 
 
 def _classify_sentence(sentence: str, reading: _Reading, *, is_mostly_action: bool, is_quoted: bool) -> DialoguePiece:

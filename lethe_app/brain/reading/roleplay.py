@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 
 from lethe_app.brain.vocabulary.common_words import RELATIVE_WORDS, TIME_WORDS
@@ -191,47 +190,3 @@ def is_about_speaker(sentence: str) -> bool:
         and (bool(_FIRST_PERSON.search(sentence)) or not _EVERYDAY_WORDS.isdisjoint(words))
         and not is_roleplay_sentence(sentence)
     )
-
-
-SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
-_MARKS = re.compile(r"[\"“”]")
-_SPEECH_TAG = partial(table_pattern, "roleplay", "speech_tag")
-
-
-def extract_own_statement(sentence: str, narration: str, scene_words: frozenset[str]) -> str:
-    """Return the statement about the user's own life that follows the last quotation of a narration, or an empty string.
-
-    It counts only if it begins in lower case, as typed in chats, is no speech tag and mentions none of the `scene_words`.
-    """
-    speech_end = max((match.end() for match in SPEECH.finditer(narration)), default=-1)
-    statement = sentence.strip(" .,…–-")
-    is_typed = (
-        speech_end >= 0
-        and statement[:1].islower()
-        and sentence in narration[speech_end:]
-        and not _SPEECH_TAG().search(statement)
-    )
-    return statement if is_typed and is_everyday_statement(statement, scene_words) else ""
-
-
-def split_by_quotes(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the quoted and the unquoted pieces of a text, each with whether it belongs to the speech.
-
-    An unquoted piece belongs to it if it is a speech tag (“…,” I whisper) but not if the user talks about themselves (“…!”
-    ...and I'm allergic to nuts).
-    """
-    if not SPEECH.search(text):
-        yield _MARKS.sub("", text), True
-        return
-    cursor = 0
-    for match in SPEECH.finditer(text):
-        yield from _classify_unquoted(text[cursor : match.start()])
-        yield match["said"], True
-        cursor = match.end()
-    yield from _classify_unquoted(text[cursor:])
-
-
-def _classify_unquoted(text: str) -> Iterator[tuple[str, bool]]:
-    if WORD.search(text):
-        piece = _MARKS.sub("", text).strip(" .,…–-")
-        yield piece, bool(_SPEECH_TAG().search(piece)) or not is_about_speaker(piece)
