@@ -113,7 +113,7 @@ LONG_WORD_LISTS = 48
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (31143, 3683, 421),
     "services": (15611, 1779, 303),
-    "brain": (9831, 988, 171),
+    "brain": (9801, 984, 171),
     "storage": (4531, 638, 62),
     "llm": (3797, 418, 84),
     "interchange": (2780, 272, 19),
