@@ -4,71 +4,39 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.reading.dialogue_acts import read_pieces
-from lethe_app.brain.reading.third_person import possessive
+from lethe_app.brain.reading.extractor import extract_statements
+from lethe_app.brain.reading.statements import SpeakerStatement
 from lethe_app.brain.summary import endorsed_lines, plans
-from lethe_app.brain.summary.candidates import SummaryCandidate, build_candidates
 from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names
 from lethe_app.brain.summary.keywords import SummaryTopic, find_topics, select_keywords
-from lethe_app.brain.summary.reported_facts import build_reported_facts
-from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signals, salience
-from lethe_app.brain.summary.selection import choose_reports
-from lethe_app.brain.summary.sentence_weights import SummaryMaterial, find_outdated_plans, is_uninformative, lasting_weight
-from lethe_app.brain.summary.title_events import TitleEvent, find_event
+from lethe_app.brain.summary.ranking import Report, build_reports, choose_reports, find_answered_question
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signals, lasting_factor, sum_signs
 from lethe_app.brain.summary.titles import compose_title
-from lethe_app.brain.text.markup import remove_markup
-from lethe_app.brain.text.narration import split_narration
-from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten, strip_enclosing_quotes
+from lethe_app.brain.text.markup import display_name
+from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
-from lethe_app.domain.facts import FactKind
-from lethe_app.domain.list_items import end_at_word
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 
 MAX_SUMMARY_LENGTH = 1200
 """Maximum characters of a summary, about 300 tokens."""
-MAX_SEARCHED = 50
-"""Messages in which a sentence with a topic is searched for."""
-MAX_OPENING_WORDS = 6
-"""Maximum number of words of a title taken from the beginning of the session."""
-MAX_OPENING_LENGTH = 48
-"""Maximum characters of a title taken from the beginning of the session."""
-MIN_OPENING_WORDS = 3
-"""Number of words from which a sentence or clause at the beginning of the session is a title by itself."""
-SENTENCE_MARKS, CLAUSE_MARKS = ".!?…。！？", ",;:–—"
-"""Marks after the last word of a sentence, and of a clause."""
 OLDEST_REPORT_WEIGHT = 0.7
 """Weight of the oldest report of a rolling summary against 1 of the newest."""
-MOMENTARY_WEIGHT = 0.6
-"""Weight for the title of a sentence that is not worth remembering, against 1 of one that is."""
 MIN_MOMENT_SALIENCE, MIN_EVENT_SALIENCE = 1.8, 1.2
 """Minimum salience of a key moment, and of one that reports an event of a life."""
+ANSWER_VALUE = 0.5
+"""Least value of a short answer, besides that of its question."""
 MAX_MOMENT_LENGTH = 400
 """Maximum characters of a key moment."""
-MIN_LENGTH_LIMIT = 250
-"""Characters that a summary may always have, in addition to its share of the text."""
-LENGTH_SHARE = 0.5
-"""Share of the characters of the endorsed sentences that a summary may have in addition to `MIN_LENGTH_LIMIT`."""
-FACTS_LENGTH_SHARE = 0.7
-"""The same share for the facts of a summary."""
-MIN_FACTS_FOR_SUBJECTS = 6
-"""Number of facts from which a title may name their general subjects."""
-_SUBJECT_BY_KIND = {
-    FactKind.PEOPLE: "family",
-    FactKind.WORK: "work",
-    FactKind.HOME: "home",
-    FactKind.HEALTH: "health",
-    FactKind.TASTE: "tastes",
-    FactKind.PLAN: "plans",
-    FactKind.IDENTITY: "life",
-}
+MIN_LENGTH_LIMIT, LENGTH_SHARE = 250, 0.7
+"""Characters that a summary may always have, and the share of the endorsed sentences that it may have in addition."""
 _REPORT_LEAD_IN = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「)')
 
 
@@ -87,11 +55,11 @@ class SessionDigest:
 def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LENGTH) -> SessionDigest:
     """Return title, summary, keywords, goals and relevance of a session; an empty digest for no lines."""
     material = _prepare_material(lines)
-    session_topics = find_topics(material.endorsed, material.vocabulary)
+    topics = find_topics(material.endorsed, material.vocabulary)
     return SessionDigest(
-        title=_compose_title(lines, material, session_topics),
+        title=_title(lines, material, topics),
         summary=_summarize(material, max_length),
-        keywords=select_keywords(session_topics),
+        keywords=select_keywords(topics),
         goals=plans.select_goals(material.endorsed, [signal.plan for signal in material.endorsed_signals]),
         relevance=_rate_relevance(material.endorsed, material.endorsed_signals, len(lines)),
         is_roleplay=material.is_played,
@@ -123,33 +91,38 @@ class KeyMoment:
 def find_key_moments(lines: Sequence[Utterance]) -> list[KeyMoment]:
     """Return what mattered in these lines, the most salient first: events of a life, and what else was told at length.
 
-    Each is retold as in a summary, in the language in which it was said.
+    Each is reported as in a summary, in the language in which it was said.
     """
     material = _prepare_material(lines)
-    facts, others = build_candidates(material, MAX_MOMENT_LENGTH)
+    events = {
+        sentence.line for sentence, signal in zip(material.sentences, material.signals, strict=True) if signal.has_life_event
+    }
     moments: dict[str, KeyMoment] = {}
-    for report in sorted([*facts, *others], key=lambda report: -report.salience):
-        sources = sorted({material.sentences[index].line for index in report.sources} | {report.quote.line})
-        signals = [material.signals[index] for index in report.sources]
-        has_event = any(signal.has_life_event for signal in signals)
-        if report.is_unclear or report.salience < (MIN_EVENT_SALIENCE if has_event else MIN_MOMENT_SALIENCE):
+    for report in sorted(_reports(material, MAX_MOMENT_LENGTH), key=lambda report: (-report.salience, -report.cost)):
+        if report.salience < (MIN_MOMENT_SALIENCE if events.isdisjoint(report.lines) else MIN_EVENT_SALIENCE):
             continue
-        ids, text = tuple(lines[line].id for line in sources), report.quote.full_text
+        ids, text = tuple(lines[line].id for line in report.lines), report.quote.full_text
         if not any(set(ids) <= set(moment.sources) for moment in moments.values()):  # told already, in other words
-            moments.setdefault(text, KeyMoment(text, report.salience, ids, lines[sources[0]].time))
+            moments.setdefault(text, KeyMoment(text, report.salience, ids, lines[report.lines[0]].time))
     return list(moments.values())
 
 
 def build_title(lines: Sequence[Utterance]) -> str:
-    """Return a title of two to seven words; if no topic stands out, the beginning of the user's first message."""
+    """Return a title of at most 48 characters: what the user told most of, or the beginning of their first message."""
     material = _prepare_material(lines)
-    return _compose_title(lines, material, find_topics(material.endorsed, material.vocabulary))
+    return _title(lines, material, find_topics(material.endorsed, material.vocabulary))
 
 
 @dataclass(frozen=True)
-class _DigestMaterial(SummaryMaterial):
-    """Session material, restricted to what counts as stated."""
+class _DigestMaterial:
+    """Session prepared for its title and summary."""
 
+    sentences: list[Sentence]
+    signals: list[SentenceSignals]
+    salience: list[float]
+    facts: list[tuple[SpeakerStatement, tuple[int, ...]]]
+    """Facts about the user, with the indexes of the messages that state them."""
+    vocabulary: ConversationVocabulary
     is_played: bool
     """True if most of the user's words are in character."""
 
@@ -172,19 +145,36 @@ def _prepare_material(lines: Sequence[Utterance], known: Sequence[Sentence] = ()
     endorsed = select_endorsed_sentences(lines, pieces)
     vocabulary = ConversationVocabulary.build([*known, *endorsed], speaker_names(lines))
     signals = [find_signals(sentence, vocabulary.speakers) for sentence in endorsed]
+    signs = [sum_signs(sentence, signal, vocabulary) for sentence, signal in zip(endorsed, signals, strict=True)]
+    values = [
+        sign * sentence.weight * (lasting_factor(sentence) if vocabulary.is_english else 1.0)
+        for sentence, sign in zip(endorsed, signs, strict=True)
+    ]
+    for index, value in enumerate(values):
+        if value and signs[index - 1] and find_answered_question(endorsed, index):
+            values[index] = max(value, ANSWER_VALUE + 2 * signs[index - 1])
     is_played = endorsed_lines.is_roleplay(lines, pieces)
-    # Facts and events are found by English rules only.
-    if not vocabulary.is_english:
-        return _DigestMaterial(endorsed, signals, [None] * len(endorsed), [], vocabulary, is_played)
-    left_out = find_outdated_plans(endorsed, signals, vocabulary)
-    events = [None if index in left_out else _event_of(sentence) for index, sentence in enumerate(endorsed)]
-    return _DigestMaterial(endorsed, signals, events, build_reported_facts(lines, pieces), vocabulary, is_played)
+    return _DigestMaterial(endorsed, signals, values, _find_facts(lines), vocabulary, is_played)
 
 
-def _event_of(sentence: Sentence) -> TitleEvent | None:
-    """Return the event a sentence of the user reports; None if it reports none, is a joke or is in character."""
-    is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
-    return find_event(sentence.text) if is_plain and not is_uninformative(sentence.text) else None
+def _find_facts(lines: Sequence[Utterance]) -> list[tuple[SpeakerStatement, tuple[int, ...]]]:
+    """Return the facts about the user that hold at the end of the lines, with the indexes of the messages that state them."""
+    index_by_id = {line.id: index for index, line in enumerate(lines)}
+    users = {display_name(line) for line in lines if line.role is Role.USER}
+    facts = [fact for fact in extract_statements(lines) if fact.subject in users and not fact.in_story]
+    ended = {text for fact in facts for text in fact.ended_statements}
+    latest = {(fact.subject, fact.key): fact.text for fact in facts if fact.key}
+    return [
+        (fact, tuple(sorted(index_by_id[message] for message in fact.message_ids)))
+        for fact in facts
+        if fact.text not in ended and latest.get((fact.subject, fact.key), fact.text) == fact.text
+    ]
+
+
+def _title(lines: Sequence[Utterance], material: _DigestMaterial, topics: Sequence[SummaryTopic]) -> str:
+    return compose_title(
+        lines, material.sentences, material.salience, topics, material.vocabulary, is_played=material.is_played
+    )
 
 
 def is_roleplay(lines: Sequence[Utterance]) -> bool:
@@ -192,18 +182,20 @@ def is_roleplay(lines: Sequence[Utterance]) -> bool:
     return endorsed_lines.is_roleplay(lines, read_pieces(lines))
 
 
+def _reports(material: _DigestMaterial, max_length: int) -> list[Report]:
+    return build_reports(material.sentences, material.salience, material.facts, material.vocabulary, max_length)
+
+
 def _summarize(material: _DigestMaterial, max_length: int) -> str:
     if max_length <= 0:
         return ""
     text_length = sum(len(sentence.text) for sentence in material.endorsed)
-    length_limit, facts_length_limit = (
-        min(max_length, MIN_LENGTH_LIMIT + int(share * text_length)) for share in (LENGTH_SHARE, FACTS_LENGTH_SHARE)
+    reports = _reports(material, max_length)
+    chosen = choose_reports(
+        reports, material.vocabulary.weights, min(max_length, MIN_LENGTH_LIMIT + int(LENGTH_SHARE * text_length))
     )
-    facts, others = build_candidates(material, max_length)
-    chosen = choose_reports(facts, others, dict(material.vocabulary.weights), length_limit, facts_length_limit)
-    if not chosen and (facts or others):
-        best = max([*facts, *others], key=lambda report: report.salience)
-        return shorten(best.quote.full_text, max_length)
+    if not chosen and reports:
+        return shorten(max(reports, key=lambda report: report.salience).quote.full_text, max_length)
     return format_quotes(report.quote for report in chosen)
 
 
@@ -223,8 +215,8 @@ def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length
     if len(joined) <= max_length:
         return joined
     all_lines = list(dict.fromkeys([*known, *new]))
-    all_candidates = [_as_candidate(line, index, len(all_lines), material.vocabulary) for index, line in enumerate(all_lines)]
-    chosen = choose_reports([], all_candidates, dict(material.vocabulary.weights), max_length, max_length)
+    reports = [_as_report(line, index, len(all_lines), material.vocabulary) for index, line in enumerate(all_lines)]
+    chosen = choose_reports(reports, material.vocabulary.weights, max_length)
     return "\n".join(report.quote.full_text for report in chosen) or shorten(all_lines[-1], max_length)
 
 
@@ -248,92 +240,6 @@ def _rate_relevance(sentences: Sequence[Sentence], signals: Sequence[SentenceSig
     return min(5, 1 + round(5 * length * (1 + density + gravity) / 3))
 
 
-def _compose_title(lines: Sequence[Utterance], material: _DigestMaterial, session_topics: Sequence[SummaryTopic]) -> str:
-    by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
-    opening = next(filter(None, map(_opening_words, by_role)), "")
-    if not material.facts and all(sentence.asks or is_uninformative(sentence.text) for sentence in material.endorsed):
-        return opening  # a title made of what was only asked would say that something was told
-    min_weight = MOMENTARY_WEIGHT if material.vocabulary.is_english else 1.0
-    weights = [
-        0.0
-        if sentence.in_story and not material.is_played
-        else salience(sentence, signal, material.vocabulary) * sentence.weight * lasting_weight(sentence, min_weight)
-        for sentence, signal in zip(material.endorsed, material.endorsed_signals, strict=True)
-    ]
-    events = [
-        one for sentence, one in zip(material.sentences, material.events, strict=True) if sentence.weight >= ENDORSED_WEIGHT
-    ]
-    found = compose_title(
-        session_topics,
-        material.endorsed,
-        weights,
-        events,
-        is_english=material.vocabulary.is_english,
-        subjects=_main_subjects(material),
-    )
-    if found and " " not in found:
-        return _find_sentence_with(found, lines) or found
-    return found or opening
-
-
-def _find_sentence_with(topic: str, lines: Sequence[Utterance]) -> str:
-    """Return the user's first short statement that contains a topic of one word; empty if there is none.
-
-    It says more than the topic alone: “Remind me to call my mum on Friday” instead of “Mum”.
-    """
-    user_lines = [line for line in lines if line.role is Role.USER][:MAX_SEARCHED]
-    pattern = re.compile(rf"\b{re.escape(topic)}\b", re.IGNORECASE)
-    for sentence in (sentence for line in user_lines for sentence in SENTENCE_END.split(_spoken_text(line))):
-        if not pattern.search(sentence) or sentence.rstrip().endswith("?"):
-            continue
-        if len(sentence.split()) >= MIN_OPENING_WORDS and len(sentence) <= MAX_OPENING_LENGTH:
-            return _format_opening(sentence.split())
-    return ""
-
-
-def _main_subjects(material: _DigestMaterial) -> str:
-    """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than
-    `MIN_FACTS_FOR_SUBJECTS`.
-    """
-    kinds = Counter(_SUBJECT_BY_KIND[fact.kind] for fact in material.facts if fact.kind in _SUBJECT_BY_KIND)
-    if sum(kinds.values()) < MIN_FACTS_FOR_SUBJECTS:
-        return ""
-    return f"{possessive(material.facts[0].speaker)} {' and '.join(subject for subject, _count in kinds.most_common(2))}"
-
-
-def _opening_words(line: Utterance) -> str:
-    """Return the first words of a message, without actions: its first sentence or clause if that is short, else as many words
-    as fit, with an ellipsis.
-    """
-    text = _spoken_text(line)
-    words = text.split()
-    first_sentence = SENTENCE_END.split(text.strip(), maxsplit=1)[0].split()
-    if len(first_sentence) >= MIN_OPENING_WORDS and len(" ".join(first_sentence)) <= MAX_OPENING_LENGTH:
-        return _format_opening(first_sentence)
-    kept = words[:MAX_OPENING_WORDS]
-    while len(kept) > 1 and len(" ".join(kept)) >= MAX_OPENING_LENGTH:
-        kept.pop()
-    if len(kept) < len(words):
-        sentence_end = max((number for number, word in enumerate(kept, 1) if word[-1] in SENTENCE_MARKS), default=0)
-        clause_end = max((number for number, word in enumerate(kept, 1) if word[-1] in CLAUSE_MARKS), default=0)
-        if sentence_end >= MIN_OPENING_WORDS:
-            kept = kept[:sentence_end]
-        else:
-            kept = end_at_word(" ".join(kept[:clause_end] if clause_end >= MIN_OPENING_WORDS else kept)).split()
-    return _format_opening(kept)
-
-
-def _spoken_text(line: Utterance) -> str:
-    """Return a message without markup and actions; with the actions if it has nothing else."""
-    text = remove_markup(line.text)
-    return " ".join(part.text for part in split_narration(text) if not part.narrates) or text.replace("*", "")
-
-
-def _format_opening(words: Sequence[str]) -> str:
-    title = strip_enclosing_quotes(" ".join(words)).rstrip(" ,;:.!?。！？")
-    return shorten(title[:1].upper() + title[1:], MAX_OPENING_LENGTH)
-
-
 def _split_report_lines(piece: str, max_length: int) -> list[str]:
     """Split a line of an earlier summary: one of this module's reports stays whole, any other text is split into sentences."""
     found = [piece] if _REPORT_LEAD_IN.match(piece) else SENTENCE_END.split(piece)
@@ -344,13 +250,12 @@ def _as_sentence(line: str) -> Sentence:
     return Sentence(-1, "", Role.USER, line, normalized_words(line), narrates=False)
 
 
-def _as_candidate(line: str, index: int, count: int, vocabulary: ConversationVocabulary) -> SummaryCandidate:
+def _as_report(line: str, index: int, count: int, vocabulary: ConversationVocabulary) -> Report:
     """Return a report of an earlier summary as a candidate for the next one."""
     lead_in = _REPORT_LEAD_IN.match(line)
     sentence = _as_sentence(line[lead_in.end() :] if lead_in else line)
-    line_salience = salience(sentence, find_signals(sentence, vocabulary.speakers), vocabulary)
-    weight = (OLDEST_REPORT_WEIGHT + (1 - OLDEST_REPORT_WEIGHT) * index / count) * max(line_salience, 0.1)
-    speaker = lead_in["name"] if lead_in else ""
-    return SummaryCandidate(
-        Quote(index, "", line), speaker, index / count, frozenset(vocabulary.informative_words(sentence.words)), weight
+    value = max(sum_signs(sentence, find_signals(sentence, vocabulary.speakers), vocabulary), 0.1)
+    weight = (OLDEST_REPORT_WEIGHT + (1 - OLDEST_REPORT_WEIGHT) * index / count) * value
+    return Report(
+        Quote(index, "", line), index / count, frozenset(vocabulary.informative_words(sentence.words)), weight, lines=(index,)
     )

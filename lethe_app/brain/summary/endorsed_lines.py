@@ -5,11 +5,11 @@ Without it, up to twelve of thirteen summary lines were inventions of the person
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
+from lethe_app.brain.summary.summary_tables import beginning, pattern
 from lethe_app.brain.text.markup import display_name
 from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
@@ -27,33 +27,6 @@ MIN_ROLEPLAY_WORDS = 5
 """Minimum number of words in character; a smile between asterisks does not make a scene."""
 MIN_REPEATED_SHARE = 0.34
 """Share of a sentence's new words that the user must repeat to take it up, if only one word is repeated."""
-_AGREED = re.compile(
-    r"^\W*(?:(?:oh|wow|haha+|ok|okay|aww?)\b[,!. ]*)*(?:(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|sounds|gladly|"
-    r"i'd (?:love|like)|deal|count me in|let'?s|great idea|good idea|please do|why not|perfect|i'm in|ja|oui|sí|si|sim)\b"
-    r"|(?<=ok|ay)\W*$)",
-    re.IGNORECASE,
-)
-_CONFIRMED = re.compile(
-    r"^\W*(?:(?:oh|wow|haha+|aww?)\b[,!. ]*)*(?:(?:yes|yeah|yep|right|exactly|true)\b.{0,3}(?:i (?:do )?remember|that was|"
-    r"we did|it was|you (?:did|do|are|were)|exactly|true|right)|i remember that)",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(
-    r"^\W*(?:(?:no|nope|nah|never|huh|stop|lol no)\b(?! (?:way|worries|problem|idea))|what\W*$)|\b(?:never|didn't|did not|"
-    r"didnt|wasn't|wasnt|weren't|don't (?:remember|recall|know)|dont (?:remember|know)|can't remember|haven't|havent|not true|"
-    r"made (?:that|it) up|not what|what do you mean|we've never|you're confus\w+|weird)\b",
-    re.IGNORECASE,
-)
-_PROPOSED = re.compile(
-    r"\b(?:let'?s|shall we|should we|we should|we could|we can|how about|what about|why don't we|would you like|"
-    r"do you want|want to|"
-    r"wanna|i could|i can|i'll|i will)\b",
-    re.IGNORECASE,
-)
-_CLAIMED = re.compile(
-    r"\bremember (?:when|how|that|the|our)\b|\b(?:we|we've|us|our|ours|you|your|yours|you're|you've|you'd)\b", re.IGNORECASE
-)
-"""Claims of a persona about the user or about a common past."""
 
 
 def select_endorsed_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
@@ -117,12 +90,12 @@ def _endorsed_by_answer(
     """
     reply = " ".join(piece.text for piece in answer if piece.meaning is not SentenceMeaning.DROPPED)
     agreed = _find_agreed_sentence(persona_sentences, reply)
-    repeated = set() if _DENIED.search(reply) else _content_stems(normalized_words(reply)) - known_words
+    repeated = set() if pattern("denied").search(reply) else _content_stems(normalized_words(reply)) - known_words
     for index, sentence in enumerate(persona_sentences):
         new_words = _content_stems(sentence.words) - known_words
         shared = len(new_words & repeated)
         repeats = shared >= 2 or (shared > 0 and shared >= MIN_REPEATED_SHARE * len(new_words))
-        if index == agreed or (repeats and not _CLAIMED.search(sentence.text)):
+        if index == agreed or (repeats and not pattern("claimed").search(sentence.text)):
             yield replace(sentence, weight=ENDORSED_WEIGHT)
         elif is_played and sentence.in_story:
             yield replace(sentence, weight=SCENE_WEIGHT)
@@ -136,46 +109,33 @@ def _begins_with_statement(pieces: Sequence[DialoguePiece]) -> bool:
 
 
 def _find_agreed_sentence(persona_sentences: Sequence[Sentence], reply: str) -> int | None:
-    """Return the index of the proposal or the claim that the reply assents to; None if there is none."""
-    backwards = range(len(persona_sentences) - 1, -1, -1)
-    if _CONFIRMED.match(reply):
-        return next(
-            (index for index in backwards if not persona_sentences[index].asks and not persona_sentences[index].narrates), None
-        )
-    if _AGREED.match(reply):
-        return next(
-            (
-                index
-                for index in backwards
-                if not persona_sentences[index].narrates and _PROPOSED.search(persona_sentences[index].text)
-            ),
-            None,
-        )
-    return None
+    """Return the index of the last proposal or claim that the reply assents to; None if there is none."""
+    if beginning("confirmed").match(reply):
+        fitting = [index for index, sentence in enumerate(persona_sentences) if not (sentence.asks or sentence.narrates)]
+    elif beginning("agreed").match(reply):
+        spoken = [index for index, sentence in enumerate(persona_sentences) if not sentence.narrates]
+        fitting = [index for index in spoken if pattern("proposed").search(persona_sentences[index].text)]
+    else:
+        return None
+    return fitting[-1] if fitting else None
 
 
 def _build_sentences(line_index: int, line: Utterance, pieces: Sequence[DialoguePiece]) -> list[Sentence]:
-    found: list[Sentence] = []
-    for piece in pieces:
-        if piece.meaning is not SentenceMeaning.DROPPED and (sentence_words := normalized_words(piece.text)):
-            asks = piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
-            in_story = piece.meaning is SentenceMeaning.IN_CHARACTER
-            day = line.time.date()
-            found.append(
-                Sentence(
-                    line_index,
-                    display_name(line),
-                    line.role,
-                    piece.text,
-                    sentence_words,
-                    piece.narrates,
-                    asks,
-                    in_story,
-                    1.0,
-                    day,
-                )
-            )
-    return found
+    return [
+        Sentence(
+            line_index,
+            display_name(line),
+            line.role,
+            piece.text,
+            words,
+            piece.narrates,
+            asks=piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟")),
+            in_story=piece.meaning is SentenceMeaning.IN_CHARACTER,
+            day=line.time.date(),
+        )
+        for piece in pieces
+        if piece.meaning is not SentenceMeaning.DROPPED and (words := normalized_words(piece.text))
+    ]
 
 
 def _content_stems(tokens: Sequence[str]) -> set[str]:

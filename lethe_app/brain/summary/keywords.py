@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from lethe_app.brain.summary.salience import ConversationVocabulary
+from lethe_app.brain.summary.summary_tables import entries
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERB_CUES
@@ -25,14 +27,7 @@ _TOKEN = re.compile(r"[A-Z][a-z]+ (?:of|of the|and the) [A-Z][a-z]+|[^\W_]+(?:['
 _POSSESSIVE = re.compile("['’]s$")
 _OPENING_MARKS = frozenset('“"(:')
 _JOINER = re.compile("['’.&: -]")
-_PRONOUNS = {"i", "don", "we", "you", "they", "it", "he", "she", "that", "there", "what", "let", "who"}
-_GRAMMATICAL_CHARACTERS = re.compile(
-    "[\u3040-\u309f]+|[的了是我你他她它们這这那個个在有和就不也都很吗嗎呢吧啊要会會去想说說到把跟给給对對没沒什么麼怎样樣能可以因為为所但"
-    "還还再过過得地着來来上下里吃喝看做]+"
-)
-"""Separators in Japanese and Chinese text, which has no spaces: grammatical kana and the commonest characters."""
 _ARTICLES = frozenset({"the", "a", "an", "my", "our", "your", "his", "her", "their"})
-_MODIFIER_ENDING = re.compile("..ing$|^support$")
 _INFLECTION = re.compile("(?:ing|ers?|ed|es|e|s|y)$")
 HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _NOT_A_HEAD = ("ly", "ed", "n't")
@@ -126,7 +121,7 @@ def _collect_topics(sentence: Sentence, tokenizer: _Tokenizer, topics_by_key: di
         first = start
         if token.word.is_stop_word:
             is_noun = before in _ARTICLES or (start and not tokens[start - 1].word.is_stop_word)
-            if not is_noun or not _MODIFIER_ENDING.search(token.word.folded):
+            if not is_noun or not token.word.folded.endswith("ing"):
                 continue
             first = start + 1  # as in “the reading group”: by itself it is a verb
         for end in range(first, min(start + 3, last + 1)):
@@ -212,13 +207,10 @@ class _Tokenizer:
         return token
 
     def _is_stop_word(self, folded: str) -> bool:
-        stop_words, speakers = self._vocabulary.stop_words, self._vocabulary.speakers
-        if folded in stop_words or folded in speakers:
+        first, *others = map(self._vocabulary.is_stop_word, pieces := _JOINER.split(folded))
+        if others and first and (" " in folded or "'" in folded or "’" in folded):
             return True
-        pieces = _JOINER.split(folded)
-        if pieces[0] in _PRONOUNS or (" " in folded and (pieces[0] in stop_words or pieces[0] in speakers)):
-            return True
-        return all(piece in stop_words or piece in speakers or len(piece) < 2 for piece in pieces)
+        return all(is_stop or len(piece) < 2 for piece, is_stop in zip(pieces, (first, *others), strict=True))
 
 
 def _collect_unspaced_topics(sentence: Sentence, topics_by_key: dict[str, SummaryTopic]) -> None:
@@ -226,13 +218,19 @@ def _collect_unspaced_topics(sentence: Sentence, topics_by_key: dict[str, Summar
     runs are words in most cases.
     """
     for run in re.findall(f"{SPACELESS.pattern}+", sentence.text):
-        for piece in _GRAMMATICAL_CHARACTERS.split(run):
+        for piece in _grammatical_characters().split(run):
             for part in re.findall("[\u30a0-\u30ff]+|[^\u30a0-\u30ff]+", piece):
                 if 2 <= len(part) <= 8 and HAN_OR_KANA.match(part):
                     topic = topics_by_key.setdefault(part, SummaryTopic(part, first=sentence.line, nominal=1))
                     topic.lines.add(sentence.line)
                     topic.speakers.add(sentence.name)
                     topic.spellings[part] += 1
+
+
+@cache
+def _grammatical_characters() -> re.Pattern[str]:
+    """Return the separators in Japanese and Chinese text: grammatical kana and the commonest characters."""
+    return re.compile(f"[\u3040-\u309f]+|[{''.join(entries('grammatical'))}]+")
 
 
 def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
