@@ -14,7 +14,7 @@ from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.statements import SpeakerStatement
 from lethe_app.brain.summary import endorsed_lines, plans
 from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names
-from lethe_app.brain.summary.keywords import SummaryTopic, find_topics, select_keywords
+from lethe_app.brain.summary.keywords import find_topics, select_keywords
 from lethe_app.brain.summary.ranking import Report, build_reports, choose_reports, find_answered_question
 from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signals, lasting_factor, sum_signs
 from lethe_app.brain.summary.titles import compose_title
@@ -29,7 +29,7 @@ MAX_SUMMARY_LENGTH = 1200
 """Maximum characters of a summary, about 300 tokens."""
 OLDEST_REPORT_WEIGHT = 0.7
 """Weight of the oldest report of a rolling summary against 1 of the newest."""
-MIN_MOMENT_SALIENCE, MIN_EVENT_SALIENCE = 1.8, 1.2
+MIN_MOMENT_SALIENCE, MIN_EVENT_SALIENCE = 2.6, 1.8
 """Minimum salience of a key moment, and of one that reports an event of a life."""
 ANSWER_VALUE = 0.5
 """Least value of a short answer, besides that of its question."""
@@ -57,7 +57,9 @@ def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LE
     material = _prepare_material(lines)
     topics = find_topics(material.endorsed, material.vocabulary)
     return SessionDigest(
-        title=_title(lines, material, topics),
+        title=compose_title(
+            lines, material.sentences, material.salience, topics, material.vocabulary, is_played=material.is_played
+        ),
         summary=_summarize(material, max_length),
         keywords=select_keywords(topics),
         goals=plans.select_goals(material.endorsed, [signal.plan for signal in material.endorsed_signals]),
@@ -105,12 +107,6 @@ def find_key_moments(lines: Sequence[Utterance]) -> list[KeyMoment]:
         if not any(set(ids) <= set(moment.sources) for moment in moments.values()):  # told already, in other words
             moments.setdefault(text, KeyMoment(text, report.salience, ids, lines[report.lines[0]].time))
     return list(moments.values())
-
-
-def build_title(lines: Sequence[Utterance]) -> str:
-    """Return a title of at most 48 characters: what the user told most of, or the beginning of their first message."""
-    material = _prepare_material(lines)
-    return _title(lines, material, find_topics(material.endorsed, material.vocabulary))
 
 
 @dataclass(frozen=True)
@@ -169,17 +165,6 @@ def _find_facts(lines: Sequence[Utterance]) -> list[tuple[SpeakerStatement, tupl
         for fact in facts
         if fact.text not in ended and latest.get((fact.subject, fact.key), fact.text) == fact.text
     ]
-
-
-def _title(lines: Sequence[Utterance], material: _DigestMaterial, topics: Sequence[SummaryTopic]) -> str:
-    return compose_title(
-        lines, material.sentences, material.salience, topics, material.vocabulary, is_played=material.is_played
-    )
-
-
-def is_roleplay(lines: Sequence[Utterance]) -> bool:
-    """Return whether most of the user's words are in character. The persona's lines are not considered."""
-    return endorsed_lines.is_roleplay(lines, read_pieces(lines))
 
 
 def _reports(material: _DigestMaterial, max_length: int) -> list[Report]:

@@ -15,9 +15,7 @@ from lethe_app.brain.summary.digest import (
     SessionDigest,
     build_digest,
     build_summary,
-    build_title,
     extend_rolling_summary,
-    is_roleplay,
 )
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.retrieval.passage_builder import summary_passages as cut_into_passages
@@ -33,6 +31,10 @@ WORDS = st.sampled_from(
 )
 HOSTILE = st.one_of(ANY_TEXT, st.lists(st.one_of(MARKUP, WORDS, ANY_TEXT), max_size=12).map(" ".join))
 NAMES = st.sampled_from(["Tomas", "Mira"])
+
+
+def title_of(lines: list[Utterance]) -> str:
+    return build_digest(lines).title
 
 
 def in_order(rows: list[tuple[str, str]]) -> list[Utterance]:
@@ -70,7 +72,7 @@ def long_talk(lines: int) -> list[Utterance]:
 def test_nothing_said_is_an_empty_digest():
     assert build_digest([]) == SessionDigest()
     assert build_summary([]) == ""
-    assert build_title([]) == ""
+    assert title_of([]) == ""
     assert extend_rolling_summary([], "", 100) == ""
 
 
@@ -373,12 +375,13 @@ def test_a_session_is_roleplay_when_the_user_plays_most_of_it():
         "Mira: *She turns away and gazes at the sea for a long while.* “Then lemon it is, traveller.”",
     )
 
-    assert is_roleplay(KEEPER)
-    assert not is_roleplay(acting)
-    assert not is_roleplay(PORTO)
-    assert not is_roleplay(INVENTING)
-    assert not is_roleplay([*PORTO, *KEEPER])
-    assert not is_roleplay(conversation("Tomas: this is **so very bold** and *really very important* to me", "Mira: yes"))
+    assert build_digest(KEEPER).is_roleplay
+    assert not build_digest(acting).is_roleplay
+    assert not build_digest(PORTO).is_roleplay
+    assert not build_digest(INVENTING).is_roleplay
+    assert not build_digest([*PORTO, *KEEPER]).is_roleplay
+    emphatic = conversation("Tomas: this is **so very bold** and *really very important* to me", "Mira: yes")
+    assert not build_digest(emphatic).is_roleplay
 
 
 def test_a_novel_without_asterisks_is_play():
@@ -387,7 +390,7 @@ def test_a_novel_without_asterisks_is_play():
         'Mira: "Only the wind," she whispered, and her cloak melted into the dark.',
     )
 
-    assert is_roleplay(lines)
+    assert build_digest(lines).is_roleplay
 
 
 def test_small_talk_weighs_least_and_a_life_told_most():
@@ -452,7 +455,6 @@ def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Utterance],
     assert len(made.goals) <= 5
     assert 1 <= made.relevance <= 5
     assert made == build_digest(lines, max_length=longest)
-    assert made.title == build_title(lines)
 
 
 @given(TALKS, HOSTILE, st.integers(0, 300))

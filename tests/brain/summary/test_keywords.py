@@ -5,13 +5,18 @@ from __future__ import annotations
 import pytest
 
 from lethe_app.brain.llm_schemas.archive import clean_title
-from lethe_app.brain.summary.digest import build_digest, build_title
+from lethe_app.brain.summary.digest import build_digest
 from lethe_app.brain.summary.titles import MAX_TITLE_LENGTH
+from lethe_app.brain.text.utterance import Utterance
 from tests.brain.conversations import KEEPER, PORTO, conversation
 
 
+def title_of(lines: list[Utterance]) -> str:
+    return build_digest(lines).title
+
+
 def test_a_title_names_the_news_a_person_tells():
-    assert build_title(PORTO) == "Moving to Porto in May"
+    assert title_of(PORTO) == "Moving to Porto in May"
 
 
 def test_a_title_is_what_the_user_said_of_the_main_topic():
@@ -22,7 +27,7 @@ def test_a_title_is_what_the_user_said_of_the_main_topic():
         "Mira: Then buy a smaller violin.",
     )
 
-    assert build_title(lines) == "My violin lesson starts at nine"
+    assert title_of(lines) == "My violin lesson starts at nine"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +40,7 @@ def test_a_title_is_what_the_user_said_of_the_main_topic():
     ],
 )
 def test_a_short_statement_is_the_title_instead_of_its_only_topic(text: str, expected: str):
-    assert build_title(conversation(f"Tomas: {text}", "Mira: All right.")) == expected
+    assert title_of(conversation(f"Tomas: {text}", "Mira: All right.")) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,24 +56,24 @@ def test_a_short_statement_is_the_title_instead_of_its_only_topic(text: str, exp
     ],
 )
 def test_a_title_is_what_mattered_in_the_words_of_the_user(text: str, expected: str):
-    assert build_title(conversation(f"Tomas: {text}")) == expected
+    assert title_of(conversation(f"Tomas: {text}")) == expected
 
 
 def test_what_somebody_is_not_gives_no_title():
     assert (
         "nurse"
-        not in build_title(conversation("Tomas: I'm not a nurse, I work with the surgeon Dr. Lang on a new robot.")).lower()
+        not in title_of(conversation("Tomas: I'm not a nurse, I work with the surgeon Dr. Lang on a new robot.")).lower()
     )
 
 
 def test_where_nothing_stands_out_the_title_is_how_the_user_began():
     lines = conversation("Mira: Yes?", "Tomas: so what do you think about it all then?")
-    assert build_title(lines) == "So what do you think about it all then"
+    assert title_of(lines) == "So what do you think about it all then"
 
 
 @pytest.mark.parametrize("lines", [PORTO, KEEPER])
 def test_a_title_is_short_and_has_no_asterisks(lines):
-    made = build_title(lines)
+    made = title_of(lines)
 
     assert len(made.split()) >= 2
     assert len(made) <= MAX_TITLE_LENGTH
@@ -76,7 +81,7 @@ def test_a_title_is_short_and_has_no_asterisks(lines):
 
 
 def test_a_title_that_is_cut_ends_before_a_preposition_or_a_conjunction():
-    made = build_title(conversation("Tomas: I moved the whole library of my uncle in Trieste to the cellar of a school."))
+    made = title_of(conversation("Tomas: I moved the whole library of my uncle in Trieste to the cellar of a school."))
 
     assert made == "I moved the whole library of my uncle"
 
@@ -86,7 +91,7 @@ def test_a_title_is_never_what_only_the_persona_said():
         "Tomas: What is new?", "Mira: My sister Ines got married in Graz.", "Tomas: Nice! I planted two apple trees today."
     )
 
-    assert build_title(lines) == "I planted two apple trees today"
+    assert title_of(lines) == "I planted two apple trees today"
 
 
 def test_keywords_keep_their_casing_and_are_neither_speakers_nor_filler():
@@ -146,7 +151,7 @@ def test_other_languages_have_keywords_and_a_title(lines, expected):
 
 
 def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
-    assert build_title(conversation("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"
+    assert title_of(conversation("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +165,7 @@ def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
     ],
 )
 def test_the_beginning_of_a_message_keeps_quotation_marks_in_pairs(text: str, expected: str):
-    assert build_title(conversation(f"Tomas: {text}")) == expected
+    assert title_of(conversation(f"Tomas: {text}")) == expected
 
 
 @pytest.mark.parametrize(
@@ -186,4 +191,4 @@ def test_a_title_of_a_model_loses_only_the_quotation_marks_around_all_of_it(answ
     ],
 )
 def test_the_beginning_of_a_message_ends_with_a_sentence_a_clause_or_a_whole_word(text: str, expected: str):
-    assert build_title(conversation(f"Tomas: {text}")) == expected
+    assert title_of(conversation(f"Tomas: {text}")) == expected
