@@ -93,20 +93,23 @@ class KeyMoment:
 def find_key_moments(lines: Sequence[Utterance]) -> list[KeyMoment]:
     """Return what mattered in these lines, the most salient first: events of a life, and what else was told at length.
 
-    Each is reported as in a summary, in the language in which it was said.
+    Each message has one at most, reported as in a summary, in the language in which it was said.
     """
     material = _prepare_material(lines)
     events = {
         sentence.line for sentence, signal in zip(material.sentences, material.signals, strict=True) if signal.has_life_event
     }
-    moments: dict[str, KeyMoment] = {}
-    for report in sorted(_reports(material, MAX_MOMENT_LENGTH), key=lambda report: (-report.salience, -report.cost)):
-        if report.salience < (MIN_MOMENT_SALIENCE if events.isdisjoint(report.lines) else MIN_EVENT_SALIENCE):
-            continue
-        ids, text = tuple(lines[line].id for line in report.lines), report.quote.full_text
-        if not any(set(ids) <= set(moment.sources) for moment in moments.values()):  # told already, in other words
-            moments.setdefault(text, KeyMoment(text, report.salience, ids, lines[report.lines[0]].time))
-    return list(moments.values())
+    told: dict[int, list[Report]] = {}
+    for report in _reports(material, MAX_MOMENT_LENGTH):
+        if report.salience >= (MIN_MOMENT_SALIENCE if events.isdisjoint(report.lines) else MIN_EVENT_SALIENCE):
+            told.setdefault(report.lines[-1], []).append(report)
+    moments: list[KeyMoment] = []
+    for reports in told.values():
+        report = max(reports, key=lambda report: report.cost)  # a name alone is less than what happened
+        value = max(report.salience for report in reports)
+        ids = tuple(lines[line].id for line in report.lines)
+        moments.append(KeyMoment(report.quote.full_text, value, ids, lines[report.lines[0]].time))
+    return sorted(moments, key=lambda moment: -moment.salience)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ async def test_what_mattered_in_a_day_is_remembered_with_its_messages(services: 
     await services.key_moments.look_through_days()
 
     job, fear, birth = await moments(services)
-    assert birth.content.startswith("Tomas's sister Ines had a baby")
+    assert "sister Ines had a baby" in birth.content
     assert "got the job at the shipyard in Bremen" in job.content
     assert "scared of moving away from their mother" in fear.content
     assert (birth.category, birth.added, birth.source_messages) == (MemoryType.EVENT, said_on, [messages[2].id])
