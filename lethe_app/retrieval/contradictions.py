@@ -1,15 +1,18 @@
 """Lexical differences between two sentences that embeddings hardly notice: numbers, names, negation, exclusive values,
 change.
+
+Only English is understood (`contradictions.toml`); in other languages only digits and names count.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from lethe_app.dates.words import MONTHS, ORDINALS, SPELLED_NUMBERS, TENS, WEEKDAYS
+from lethe_app.language_tables import compile_table, load_table
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
 
 SPELLED = {
@@ -22,141 +25,71 @@ SPELLED = {
 and “at some time”.
 """
 NUMBER = re.compile(rf"\d+(?:[.,:]\d+)*(?:th)?|\b(?:{'|'.join(SPELLED)})\b")
-
-NEGATION = re.compile(
-    r"n['’]t\b|\b(?:no|not|cannot|never|nobody|none|nothing|nowhere|neither|nor|without|hardly|refuses?|lacks?|forbid(?:s|den)?)\b"
-)
-CHANGE = re.compile(
-    r"\b(?:now|nowadays|no longer|any ?more|instead|after all|at last|finally|used to|turned out|former(?:ly)?|previously"
-    r"|(?:is|are|feels?|sleeps?|works?|eats?|healthy|well|home) again|again[.!]?$|(?:is|are|came|gone) back"
-    r"|(?:has|have|had|was|were|been|got) (?:\w+ly |been )?(?:moved|given up|stopped|switched|swapped|replaced|changed|become"
-    r"|postponed|extended|cancelled|divorced|settled|repaired|fixed|sold|found|recovered|healed|regained|finished|completed"
-    r"|opened|allowed|forgiven|made up|decided|dethroned|learned to|come to|called off|given birth|bought|left|ended|started"
-    r"|begun)|became|quit|broke up|stopped|gave up|died|came (?:off|home))\b"
-)
-"""Wording of a sentence that says that something has taken the place of something else."""
-
-LIKINGS = ("loves love likes enjoys enjoy adores", "hates hate dislikes dislike detests")
-DAYTIMES = ("morning mornings", "noon", "afternoon afternoons", "evening evenings", "night nights", "midnight")
-COLOURS = "red orange yellow green blue purple pink brown black white grey silver golden blond"
-OPPOSITES = (
-    "northern southern eastern western", "north south east west", "left right", "male female", "opens closes", "open closed",
-    "single engaged married divorced widowed", "alive dead", "ill healthy", "lost found", "won lost", "friends enemies",
-    "older younger", "before after", "always never", "daily weekly monthly yearly", "day week month year",
-    "spring summer autumn winter", "vegetarian vegan",
-)  # fmt: skip
-VALUES = (WEEKDAYS, MONTHS, LIKINGS, DAYTIMES, COLOURS.split(), *(line.split() for line in OPPOSITES))
-"""Groups of mutually exclusive words. An entry of several words lists forms of one value."""
-
-RELATIVES = (
-    "mother mum mom", "father dad", "sister", "brother", "daughter", "son", "grandmother gran", "grandfather grandpa", "aunt",
-    "uncle", "cousin", "niece", "nephew", "wife", "husband", "girlfriend", "boyfriend", "boss", "colleague", "neighbour",
-    "landlord", "teacher",
-)  # fmt: skip
-ANIMALS = ("cat cats", "dog dogs", "parrot", "rabbit rabbits", "hamster", "horse horses", "bird birds", "tortoise", "snake")
-SUBJECTS = (RELATIVES, ANIMALS)
-"""The same kind of groups for words that say whom or what a sentence is about."""
-RELATED = frozenset(word for line in RELATIVES for word in line.split())
-
-CLAUSE_MARKER = re.compile(r"\bby (?=(?:the )?[A-Z])|\b(?:where|who|whose|whom|which|that)\b")
-"""Marker of a passive or a relative clause, after which the names may come in another order."""
-COMPARING = re.compile(r"\b(?:than|prefers?|rather|instead of)\b")
-"""Comparison, whose two sides cannot be swapped without changing the meaning."""
-SENTENCE_STARTERS = frozenset(
-    {"every", "everybody", "everyone", "whenever", "today", "yesterday", "last", "next", "nobody", "being"}
-)
-"""Words that begin a sentence with a capital but are no names; words in -ing are treated alike."""
-PLACE_PREPOSITIONS = frozenset({"in", "at", "on", "from", "near", "under"})
-"""Prepositions after which a name is a place and not an actor."""
 MIN_LENGTH_RATIO = 0.5
 """Share of the other sentence's words below which a sentence counts as leaving something out."""
 MIN_SHARED_WORDS = 0.35
-"""Minimum share of common words for a sentence to replace another one."""
+"""Minimum share of common words (Dice coefficient) for a sentence to replace another one."""
 MAX_OWN_WORDS = 3
 """Maximum number of words that only one sentence has. With more, it states something else as well, although long sentences
 have a small distance all the same.
 """
+_TABLE = "contradictions"
 
 
 @dataclass(frozen=True)
 class SentenceContrast:
-    """Lexical differences between two sentences. All fields but `is_second_changed` are symmetric."""
+    """What the words of two sentences say about each other."""
 
-    numbers: bool
-    """The sequences of numbers differ."""
-    other_numbers: bool
-    """The sequences of numbers differ, and both sentences contain numbers."""
-    names: bool
-    """One sentence names somebody or something that the other does not."""
-    roles: bool
-    """The same names occur in another order, and the grammar does not explain it."""
-    negation: bool
-    """One sentence is negated and the other is not."""
-    values: bool
-    """Each has its own word of a group of mutually exclusive words: weekdays, colours, likings."""
-    subjects: bool
-    """Each is about another relative or animal, or only one is about a relative."""
-    detail: bool
-    """One sentence is much longer than the other."""
-    has_one_substitution: bool
-    """They differ in exactly one word in the same place. Such a word is more often something else than a synonym."""
-    has_extra_words: bool
-    """One has more than `MAX_OWN_WORDS` words that the other lacks."""
-    is_second_changed: bool
-    """The second sentence, and not the first, says that something has changed."""
-    is_one_changed: bool
-    """Exactly one of them says that something has changed."""
-    has_same_subject: bool
-    """The first name in both is the same; in a sentence without a name, its first content word is compared."""
-    word_overlap: float
-    """Share of content words that they have in common (Dice coefficient), 0 to 1."""
-
-    @property
-    def is_agreeing(self) -> bool:
-        """Return whether no difference speaks against both saying the same."""
-        differ = self.numbers or self.names or self.roles or self.negation or self.values or self.subjects
-        return not (differ or self.has_one_substitution or self.detail or self.has_extra_words or self.is_one_changed)
-
-    @property
-    def is_replacing(self) -> bool:
-        """Return whether the second sentence is about the same matter as the first and makes it untrue."""
-        same_matter = (
-            self.has_same_subject
-            and self.word_overlap >= MIN_SHARED_WORDS
-            and not (self.roles or self.subjects or self.has_extra_words)
-        )
-        return same_matter and (self.is_second_changed or self.other_numbers or self.values or self.negation)
+    is_agreeing: bool
+    """No difference speaks against both saying the same; it is symmetric."""
+    is_replacing: bool
+    """The second sentence is about the same matter as the first and makes it untrue."""
 
 
 def compare_sentences(first: str, second: str) -> SentenceContrast:
-    """Compare two sentences by their words. Only English is understood; in other languages only digits and names count."""
+    """Compare two sentences by their words."""
     first_lower, second_lower = first.lower(), second.lower()
     first_stems, second_stems = extract_stems(first), extract_stems(second)
     first_words, second_words = set(first_stems), set(second_stems)
     first_numbers, second_numbers = extract_numbers(first_lower), extract_numbers(second_lower)
-    has_first_changed, has_second_changed = bool(CHANGE.search(first_lower)), bool(CHANGE.search(second_lower))
-    return SentenceContrast(
-        numbers=first_numbers != second_numbers,
-        other_numbers=first_numbers != second_numbers and bool(first_numbers) and bool(second_numbers),
-        names=has_other_names(first, second),
-        roles=has_role_change(first, second),
-        negation=bool(NEGATION.search(first_lower)) != bool(NEGATION.search(second_lower)),
-        values=has_exclusive_values(first_lower, second_lower, VALUES),
-        subjects=has_exclusive_values(first_lower, second_lower, SUBJECTS)
-        or has_relative(first_lower) != has_relative(second_lower),
-        detail=min(len(first_words), len(second_words)) < MIN_LENGTH_RATIO * max(len(first_words), len(second_words)),
-        has_one_substitution=len(first_stems) == len(second_stems)
-        and sum(one != other for one, other in zip(first_stems, second_stems, strict=True)) == 1,
-        has_extra_words=max(len(first_words - second_words), len(second_words - first_words)) > MAX_OWN_WORDS,
-        is_second_changed=has_second_changed and not has_first_changed,
-        is_one_changed=has_second_changed != has_first_changed,
-        has_same_subject=(extract_names(first) or first_stems)[:1] == (extract_names(second) or second_stems)[:1] != [],
-        word_overlap=2 * len(first_words & second_words) / max(1, len(first_words) + len(second_words)),
+    is_first_changed, is_second_changed = _matches("change", first_lower), _matches("change", second_lower)
+    has_other_values = (
+        _matches("negation", first_lower) != _matches("negation", second_lower)
+        or _has_exclusive_values(first_lower, second_lower, "values")
+        # Numbers that only one sentence has are a detail.
+        or (bool(first_numbers) and bool(second_numbers) and first_numbers != second_numbers)
     )
+    is_of_somebody_else = (
+        _has_exclusive_values(first_lower, second_lower, "subjects")
+        or _has_relative(first_lower) != _has_relative(second_lower)
+        or _has_role_change(first, second)
+    )
+    own_words = max(len(first_words - second_words), len(second_words - first_words))
+    shorter, longer = sorted((len(first_words), len(second_words)))
+    # One other word in the same place is more often something else than a synonym.
+    has_one_substitution = len(first_stems) == len(second_stems) and sum(map(str.__ne__, first_stems, second_stems)) == 1
+    is_agreeing = not (
+        has_other_values
+        or is_of_somebody_else
+        or first_numbers != second_numbers
+        or _find_unknown_names(first, second)
+        or _find_unknown_names(second, first)
+        or own_words > MAX_OWN_WORDS
+        or shorter < MIN_LENGTH_RATIO * longer
+        or has_one_substitution
+        or is_first_changed != is_second_changed
+    )
+    is_same_matter = (
+        (extract_names(first) or first_stems)[:1] == (extract_names(second) or second_stems)[:1] != []
+        and 2 * len(first_words & second_words) >= MIN_SHARED_WORDS * max(1, len(first_words) + len(second_words))
+        and own_words <= MAX_OWN_WORDS
+        and not is_of_somebody_else
+    )
+    return SentenceContrast(is_agreeing, is_same_matter and (has_other_values or (is_second_changed and not is_first_changed)))
 
 
 def extract_numbers(text: str) -> list[str]:
-    """Return the numbers of a text as digits, in order."""
+    """Return the numbers of a text in lower case as digits, in order."""
     return [SPELLED.get(number, number) for number in NUMBER.findall(text)]
 
 
@@ -181,51 +114,64 @@ def extract_names(text: str) -> list[str]:
     return list(dict.fromkeys(fold(word) for word in split_words(text) if word[:1].isupper() and fold(word) not in STOP_WORDS))
 
 
-def has_other_names(first: str, second: str) -> bool:
-    """Return whether either sentence names somebody whom the other does not. The first word counts as a name unless it can
-    hardly be one.
+def _matches(key: str, text: str) -> bool:
+    return compile_table(_TABLE, key).search(text) is not None
+
+
+def _find_unknown_names(first: str, second: str) -> list[str]:
+    """Return the names in the first sentence that the second does not contain in any form. The first word counts as a name
+    unless it can hardly be one.
     """
-    return bool(find_unknown_names(first, second) or find_unknown_names(second, first))
-
-
-def find_unknown_names(first: str, second: str) -> list[str]:
-    """Return the names in the first sentence that the second does not contain in any form."""
     words, known = split_words(first), {stem(fold(word)) for word in split_words(second)}
     first_word = fold(words[0]) if words else ""
-    not_names = {first_word} if first_word in SENTENCE_STARTERS or first_word.endswith("ing") else set()
-    return [name for name in extract_names(first) if stem(name) not in known and name not in not_names]
+    is_no_name = first_word in load_table(_TABLE)["sentence_starters"] or first_word.endswith("ing")
+    return [name for name in extract_names(first) if stem(name) not in known and not (is_no_name and name == first_word)]
 
 
-def has_role_change(first: str, second: str) -> bool:
+def _has_role_change(first: str, second: str) -> bool:
     """Return whether the names changed roles: “Lena lent Omar money” and “Omar lent Lena money”.
 
     “Omar was lent money by Lena” says the same as the first sentence and is recognised as passive.
     """
-    if COMPARING.search(first) and COMPARING.search(second) and extract_stems(first) != extract_stems(second):
-        return sorted(extract_stems(first)) == sorted(extract_stems(second))
-    if bool(CLAUSE_MARKER.search(first)) != bool(CLAUSE_MARKER.search(second)):
+    first_stems, second_stems = extract_stems(first), extract_stems(second)
+    if _matches("comparing", first) and _matches("comparing", second) and first_stems != second_stems:
+        return sorted(first_stems) == sorted(second_stems)
+    if bool(_CLAUSE_MARKER.search(first)) != bool(_CLAUSE_MARKER.search(second)):
         return False
-    first_names, second_names = extract_actors(first), extract_actors(second)
+    first_names, second_names = _extract_actors(first), _extract_actors(second)
     return [name for name in first_names if name in second_names] != [name for name in second_names if name in first_names]
 
 
-def extract_actors(text: str) -> list[str]:
+_CLAUSE_MARKER = re.compile(r"\bby (?=(?:the )?[A-Z])|\b(?:where|who|whose|whom|which|that)\b")
+"""Marker of a passive or a relative clause, after which the names may come in another order."""
+
+
+def _extract_actors(text: str) -> list[str]:
     """Return the names in order, without those of places."""
-    place_names = {fold(word) for before, word in pairwise(split_words(text)) if before.lower() in PLACE_PREPOSITIONS}
-    return [name for name in extract_names(text) if name not in place_names]
+    words = split_words(text)
+    places = {fold(word) for before, word in pairwise(words) if before.lower() in load_table(_TABLE)["place_prepositions"]}
+    return [name for name in extract_names(text) if name not in places]
 
 
-def has_relative(text: str) -> bool:
+def _has_relative(text: str) -> bool:
     """Return whether the text mentions a relative, partner, boss or the like."""
-    return not RELATED.isdisjoint(split_words(text))
+    words = set(split_words(text))
+    return any(words.intersection(member) for member in _exclusive_groups("subjects")[0])
 
 
-def has_exclusive_values(first: str, second: str, groups: Sequence[Sequence[str]]) -> bool:
-    """Return whether each text has its own member of one of the groups."""
+@cache
+def _exclusive_groups(kind: str) -> list[list[frozenset[str]]]:
+    """Return the groups of mutually exclusive values of a kind; each value is the set of its forms."""
+    groups = [[frozenset(value.split()) for value in group] for group in load_table(_TABLE)[kind]]
+    return groups if kind == "subjects" else [*groups, *([frozenset({name}) for name in names] for names in (WEEKDAYS, MONTHS))]
+
+
+def _has_exclusive_values(first: str, second: str, kind: str) -> bool:
+    """Return whether each text has its own value of one of the groups."""
     first_words, second_words = set(split_words(first)), set(split_words(second))
-    for group in groups:
-        first_members = {member for member in group if not first_words.isdisjoint(member.split())}
-        second_members = {member for member in group if not second_words.isdisjoint(member.split())}
-        if first_members - second_members and second_members - first_members:
+    for group in _exclusive_groups(kind):
+        first_values = {value for value in group if not first_words.isdisjoint(value)}
+        second_values = {value for value in group if not second_words.isdisjoint(value)}
+        if first_values - second_values and second_values - first_values:
             return True
     return False
