@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, query_words
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
@@ -19,52 +20,9 @@ MESSAGE_PASSAGE = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
 CACHE_SIZE = 20_000
 """Lines whose result is cached; each entry is a text and a few flags."""
 
-_BEFORE = (
-    r"^\W*(?:(?:so|and|but|or|oh|ah|hey|hi|hello|well|ok|okay|now|please|say|listen|by the way|btw|hm+|um+|anyway|then|also"
-    r"|wait|yeah|yes|no|right|cool|wow|thanks|quick question|\w+(?=,))\b[\s,.!…—-]*){0,4}"
-)
-_AUXILIARY = (
-    r"(?:is|are|was|were|am|do|does|did|have|has|had|can|could|will|would|should|shall|may|might|must|['’]?s|['’]re|['’]d)"
-)
-_SUBJECT = r"(?:i|we|you|u|he|she|it|they|this|that|there|these|those|my|your|our|his|her|their|the|any\w*|some\w*)"
-QUESTION_START = re.compile(
-    _BEFORE + r"(?:"
-    rf"(?:what|who|whom|where|when|why|how)\s*{_AUXILIARY}\b"
-    rf"|(?:what|which|whose|how)(?:\s+(?!(?:i|we|you|he|she|it|they|a)\b)\w+){{1,3}}?\s+{_AUXILIARY}\s+{_SUBJECT}\b"
-    rf"|what (?:about|if|else)\b|how (?:about|come)\b"
-    rf"|(?:isn|aren|wasn|weren|don|doesn|didn|haven|hasn|hadn|can|couldn|won|wouldn|shouldn)['’]?t {_SUBJECT}\b"
-    rf"|{_AUXILIARY} {_SUBJECT}\b"
-    r")",
-    re.IGNORECASE,
-)
-"""Beginning of a question, also without a question mark."""
-REQUEST_START = re.compile(
-    _BEFORE + r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?(?:"
-    # “tell me off” and “tell me apart” ask for nothing.
-    r"remind me|tell me(?! (?:off|apart))|help me remember|refresh my memory|guess what\W*$"
-    r"|i(?:['’]ve| have|['’]m)? (?:\w+ )?(?:forgot(?:ten)?|forget(?:ting)?|wonder(?:ing)?)\b"
-    r"|i (?:\w+ )?(?:can(?:no|['’])?t|could(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:\w+ )?(?:remember|recall|know) "
-    r"(?:if|whether|what|who|where|when|which|why|how|the|my|our|his|her|their)\b"
-    r")",
-    re.IGNORECASE,
-)
-"""Question in the form of a statement."""
-STATEMENT_START = re.compile(
-    _BEFORE + r"(?:i|we|he|she|it|they|my|our|there|this)(?:['’](?:m|ve|re|s|d|ll))?\b(?! (?:wonder|guess))", re.IGNORECASE
-)
-"""Beginning of a statement, also before a question mark (“I have a dog, remember?”)."""
 FIRST_PERSON = re.compile(r"\b(?:i|im|ive|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
 POSSESSIVE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 SECOND_PERSON = re.compile(r"\b(?:you|u|ur|your|yours|youre|youve|yourself)\b", re.IGNORECASE)
-_COURTESY = re.compile(
-    _BEFORE + r"(?:thank|thx|sorry|glad|congrat|good (?:morning|evening|night|afternoon|luck|job|for)|bye|see (?:you|ya)"
-    r"|take care|talk (?:soon|later|to)|welcome|you['’]?(?:re|ve)|keep|hope|same|no (?:problem|worries)|let['’]?s"
-    r"|i (?:(?:really|totally|do) )?(?:appreciate|agree|hope|know|see|get it|understand|bet|love (?:it|that)|can imagine)"
-    r"|i['’]?m (?:so |really |very )?(?:glad|happy for|proud|sorry|here|fine|ok|okay)|it (?:really )?means|sounds|looks"
-    r"|that(?:['’]?s| is| was| sounds)|have (?:fun|a (?:good|great|nice|safe|lovely|wonderful|blast)))\b",
-    re.IGNORECASE,
-)
-"""Thanks, praise, good wishes and agreement."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +56,16 @@ def classify_line(text: str) -> LineAssertions:
 
 def is_question(sentence: str) -> bool:
     """Return whether a sentence is a question or a request for information or a reminder."""
-    if REQUEST_START.match(sentence):
+    if _begins(sentence, "request_start"):
         return True
     if sentence.rstrip('"”’)* \n').endswith(("?", "？", "؟")):
-        return not STATEMENT_START.match(sentence)
-    return bool(QUESTION_START.match(sentence))
+        return not _begins(sentence, "statement_start")
+    return _begins(sentence, "question_start")
+
+
+def _begins(sentence: str, key: str) -> bool:
+    """Return whether a sentence begins as the table of assertions says under a key."""
+    return table_pattern("assertions", key).match(sentence) is not None
 
 
 def is_statement(sentence: str, participants: Collection[str] = ()) -> bool:
@@ -114,7 +77,7 @@ def _has_content(sentence: str, participants: Collection[str]) -> bool:
     """Return whether a sentence that is no question is more than courtesy in everyday words."""
     words = query_words(sentence, participants)
     distinctive_count = sum(word not in EVERYDAY_WORDS for word in words)
-    if _COURTESY.match(sentence):
+    if _begins(sentence, "courtesy"):
         return distinctive_count > 1 or (distinctive_count == 1 and bool(POSSESSIVE.search(sentence)))
     return distinctive_count > 0 or (bool(words) and bool(FIRST_PERSON.search(sentence)))
 
