@@ -14,23 +14,12 @@ from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Correction, Co
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit, inferred_metadata
+from lethe_app.language_tables import compile_table, load_table, table_pattern
 
 STRONG_TAG = "strong"
 """Tag of an anti-pattern that must never occur again."""
 MAX_STRONG_PATTERNS = 2
 """Maximum number of anti-patterns with the tag `STRONG_TAG` that are in every prompt."""
-_SENSITIVE = re.compile(
-    r"\b(?:passwords?|passphrases?|pin|credentials?|log ?ins?|tokens?|keys?|secrets?|2fa|security|secure|safety|encrypt\w*|"
-    r"bank\w*|money|pay\w*|paid|spend\w*|spent|buy\w*|bought|purchas\w*|price\w*|cost\w*|budget\w*|invest\w*|stocks?|shares?|crypto\w*|"
-    r"bitcoin|loans?|debts?|credit|cards?|accounts?|tax\w*|salary|insurance|transfer\w*|euros?|dollars?|pounds?|[€$£])",
-    re.IGNORECASE,
-)
-_DOMAINS = (
-    ("names", re.compile(r"\b(?:call\w*|names?|nicknames?|address\w*)\b", re.IGNORECASE)),
-    ("length", re.compile(r"\b(?:short\w*|long\w*|brief\w*|ramble\w*|rambling|paragraphs?|sentences?)\b", re.IGNORECASE)),
-    ("questions", re.compile(r"\b(?:ask\w*|questions?)\b", re.IGNORECASE)),
-    ("style", re.compile(r"\b(?:emojis?|words?|poet\w*|rhym\w*|swear\w*|curs\w*|tone|formal|jok\w*)\b", re.IGNORECASE)),
-)
 _DEFAULT_DOMAIN = "talk"
 
 
@@ -213,12 +202,13 @@ def build_memory_change(
 
 def is_sensitive(text: str) -> bool:
     """Return whether the text concerns safety, secrets or money, so that the persona must ask before acting on it."""
-    return _SENSITIVE.search(text) is not None
+    return table_pattern("preferences", "sensitive").search(text) is not None
 
 
 def complaint_domain(words: str) -> str:
     """Return the topic of a complaint as one word, used as its subcategory."""
-    return next((name for name, pattern in _DOMAINS if pattern.search(words)), _DEFAULT_DOMAIN)
+    domains = load_table("preferences")["domains"]
+    return next((name for name in domains if compile_table("preferences", name).search(words)), _DEFAULT_DOMAIN)
 
 
 def to_third_person(words: str, user: str) -> str:
