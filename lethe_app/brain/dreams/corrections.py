@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.language_tables import compose, load_table, table_pattern, table_words, word_class
@@ -44,7 +43,7 @@ class Correction:
         """Return the stems of the content words, without words that only express the request."""
         plain_forms = load_table(_TABLE)["plain_forms"]
         words = " ".join(plain_forms.get(word.lower(), word) for word in WORD.findall(self.unwanted or self.words))
-        return content_words(words) - request_stems()
+        return content_words(words) - content_words(" ".join(load_table(_TABLE)["request_words"]))
 
     @property
     def is_prohibition(self) -> bool:
@@ -59,12 +58,6 @@ UNNAMED_BEHAVIOUR = "do that"
 """Placeholder for `unwanted` if only the criticised reply shows what was meant."""
 MAX_SENTENCE_LENGTH = 240
 """Maximum length of a sentence in characters; a longer one is a narration."""
-
-
-@cache
-def request_stems() -> frozenset[str]:
-    """Return the stems of words that only express a request, whatever its content."""
-    return content_words(" ".join(load_table(_TABLE)["request_words"]))
 
 
 def find_corrections(text: str) -> list[Correction]:
@@ -85,17 +78,10 @@ def is_alike(first: Correction, second: Correction) -> bool:
 def _parse_sentence(sentence: str) -> Correction | None:
     if not sentence or len(sentence) > MAX_SENTENCE_LENGTH or table_pattern(_TABLE, "no_request").match(sentence):
         return None
-    for pattern in _patterns("prohibitions"):
-        if match := pattern.match(sentence):
+    for entry in load_table(_TABLE)["prohibitions"]:  # the first that matches decides
+        if match := re.match(compose(entry), sentence, re.IGNORECASE):
             return _parse_prohibition(sentence, match)
-    is_request = any(pattern.match(sentence) for pattern in _patterns("requests"))
-    return Correction(sentence, strength_of(sentence)) if is_request else None
-
-
-@cache
-def _patterns(key: str) -> list[re.Pattern[str]]:
-    """Return each entry under a key of the table as a pattern; the first that matches decides."""
-    return [re.compile(compose(entry), re.IGNORECASE) for entry in load_table(_TABLE)[key]]
+    return Correction(sentence, strength_of(sentence)) if table_pattern(_TABLE, "requests").match(sentence) else None
 
 
 def _parse_prohibition(sentence: str, match: re.Match[str]) -> Correction:

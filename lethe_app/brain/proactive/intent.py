@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from lethe_app.brain.vocabulary.normalize import normalize_text
-from lethe_app.language_tables import alternatives, load_words
+from lethe_app.language_tables import compile_table
 
 _CLAUSE = re.compile(r"[.?!,;:]|\bbut\b")
 _DENIAL = re.compile(
@@ -17,16 +16,10 @@ _DENIAL = re.compile(
 """Text before a phrase that rules it out: there is no news, or it is the user who will tell some."""
 
 
-@cache
-def _news_phrase() -> re.Pattern[str]:
-    phrases = (re.escape(phrase.replace("'", "")) for phrase in load_words("news_phrases"))
-    return re.compile(rf"(?<![^\W_])(?:{alternatives(phrases)})(?![^\W_])")
-
-
 def find_news_request(message: str) -> str:
     """Return the words by which the user asks for news, or an empty string. “There isn't any news” is no request."""
     for clause in _CLAUSE.split(normalize_text(message, keep_case=False).replace("'", "")):
-        found = _news_phrase().search(clause)
+        found = compile_table("news_phrases", "phrases").search(clause)
         if found and not _DENIAL.search(clause[: found.start()]):
             return found[0]
     return ""
