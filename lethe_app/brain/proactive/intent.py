@@ -18,7 +18,7 @@ _DENIAL = re.compile(
 
 def find_news_request(message: str) -> str:
     """Return the words by which the user asks for news, or an empty string. “There isn't any news” is no request."""
-    for clause in _CLAUSE.split(normalize_text(message, keep_case=False).replace("'", "")):
+    for clause in _CLAUSE.split(normalize_text(message, keep_case=False).replace("'", "").replace("_", " ")):
         found = compile_table("news_phrases", "phrases").search(clause)
         if found and not _DENIAL.search(clause[: found.start()]):
             return found[0]
