@@ -40,8 +40,6 @@ WORDS_GOVERNED = 2
 """Content words after an English marker that it governs; in languages with final verbs, it governs the whole clause."""
 _OF_SOMEBODY_ELSE = "it is said of somebody else"
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
-_POSSESSING_FACT = re.compile(r"\S+(?: \w+ly| also)? (?:has|had|have|lost|is married|is the)\b")
-"""Beginning of a fact that names the speaker but may be about somebody else: “Tom has a sister who …”."""
 _POSSESSIVE = re.compile(r"\b(?:(?P<who>[\w-]+)'s|his|her|their) (?P<what>[\w-]+)(?: (?P<more>[\w-]+))?", re.IGNORECASE)
 _AUXILIARIES = frozenset({"be", "have", "do"})
 _COMMA = re.compile(r"[,，]\s*")
@@ -93,13 +91,11 @@ def check_subject(case: LocatedClaim) -> Outcome:
 def _check_english_subject(case: LocatedClaim, clause: MessageClause) -> Outcome:
     subject, relation = find_clause_subject(clause.text)
     others = find_relations(case.fact) or set(case.other_names(case.fact))
-    has_others = _POSSESSING_FACT.match(case.fact) is not None
     if subject is ClauseSubject.RELATION:
         is_mentioned = is_relation_mentioned(relation, case.fact)
         return SUPPORTED if is_mentioned else (SupportLevel.NONE, f"it is said of {relation}")
     if subject is ClauseSubject.THIRD:
-        support = SupportLevel.NONE if not others else SupportLevel.FULL if has_others else SupportLevel.DOUBTFUL
-        return support, _OF_SOMEBODY_ELSE
+        return (SupportLevel.DOUBTFUL if others else SupportLevel.NONE), _OF_SOMEBODY_ELSE
     if subject is ClauseSubject.LISTENER:
         return (SupportLevel.DOUBTFUL if _is_listener_named(case) else SupportLevel.NONE), "it is said of the listener"
     # Without a pronoun, a clause that begins with the name of another person may be about that one.
@@ -174,8 +170,6 @@ def _check_negation(case: LocatedClaim, text: str) -> Outcome:
     objection, fact = "one denies what the other asserts", case.fact
     idle = compile_table("claims", "idle_negation", case.language)
     text, fact = idle.sub(" ", text), idle.sub(" ", fact)
-    if case.find("ended", text):  # “stopped” already implies “no longer”
-        fact = compile_table("claims", "no_longer", case.language).sub(" ", fact)
     if case.language != "en":  # in the other languages a comma separates main clauses
         text = max(_COMMA.split(text), key=lambda part: count_shared_words(case.fact_words, content_words(part, case.language)))
     marker, is_fact_negated = case.find("negation", text), bool(case.find("negation", fact))
