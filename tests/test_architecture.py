@@ -60,9 +60,9 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "scheduling",
     ),
     "brain": (
-        "facts llm_schemas mood notebooks proactive summary",
+        "llm_schemas mood notebooks proactive summary",
         "dreams",
-        "fact_guard recall",
+        "fact_guard facts recall",
         "lore reading",
         "languages people",
         "text",

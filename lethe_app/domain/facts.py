@@ -42,6 +42,21 @@ class FactKind(StrEnum):
     OTHER = "other"
 
 
+class SupersededBecause(StrEnum):
+    """Reason why another fact superseded one. What was only extended or said again is no contradiction."""
+
+    CONTRADICTED = "contradicted"
+    """The other states a newer value, or that it has ended."""
+    EXTENDED = "extended"
+    """The other states the same and more."""
+    REPEATED = "repeated"
+    """The other has the same words."""
+    MERGED = "merged"
+    """The other was worded for several facts together, by the user or in a dream."""
+    RESTORED = "restored"
+    """The user restored the other in its place."""
+
+
 class ExtractedFact(BaseModel):
     """One lasting fact in the third person that names its subject, such as “Tomas is allergic to peanuts.”"""
 
@@ -61,6 +76,8 @@ class ExtractedFact(BaseModel):
     superseded: bool = False
     """True if a newer fact replaced it; it is kept, shown and can be restored."""
     superseded_by: UUID | None = None
+    superseded_because: SupersededBecause | None = None
+    """None if it is valid, or was superseded before reasons were recorded."""
     pinned: bool = False
     """True if it is always among the core facts, and only the user can supersede it."""
     made_by: MadeBy = MadeBy.RULES

@@ -50,6 +50,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v12_message_data.sql"),
     partial(run_script, "v13_memory.sql"),
     partial(run_script, "v14_state_keys.sql"),
+    partial(run_script, "v15_superseding.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

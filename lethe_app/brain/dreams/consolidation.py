@@ -16,12 +16,13 @@ from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.fact_guard.grounding import find_invented_words, is_grounded
+from lethe_app.brain.facts.superseding import supersede
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, record_text, union_of
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, merge_metadata
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 from lethe_app.retrieval.query_terms import WORD
@@ -241,7 +242,7 @@ def _build_merge_change(sources: Sequence[ChangedRecord], decision: MergeDecisio
         after = ChangedRecords(memories=[one])
     else:
         merged = merge_facts(facts, decision.text)
-        superseded = [fact.model_copy(update={"superseded": True, "superseded_by": merged.guid}) for fact in facts]
+        superseded = [supersede(fact, merged, SupersededBecause.MERGED)[0] for fact in facts]
         after = ChangedRecords(facts=[merged, *superseded])
     reason = f"{len(sources)} {'memories' if memories else 'facts'} say the same."
     return provenance.build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after)

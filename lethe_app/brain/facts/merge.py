@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from lethe_app.brain.facts.superseding import VALID, supersede, unite_ids
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
-from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone, find_current_fact
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
 from lethe_app.retrieval.query_terms import WORD
 
@@ -106,11 +107,11 @@ def restore_fact(
     """
     if not fact.superseded:
         return []
-    restored = fact.model_copy(update={"superseded": False, "superseded_by": None})
+    restored = fact.model_copy(update=VALID)
     successor = find_current_fact(fact, {each.guid: each for each in all_facts}) if supersede_successor else None
     if successor is None:
         return [restored]
-    return [restored, successor.model_copy(update={"superseded": True, "superseded_by": fact.guid})]
+    return [*reversed(supersede(successor, restored, SupersededBecause.RESTORED))]
 
 
 def combine_facts(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
@@ -123,11 +124,10 @@ def combine_facts(kept: ExtractedFact, others: Sequence[ExtractedFact], wording:
             "first_seen": min(fact.first_seen for fact in all_facts),
             "last_seen": max(fact.last_seen for fact in all_facts),
             "reference_count": sum(fact.reference_count for fact in all_facts),
-            "source_memories": list(dict.fromkeys(source for fact in all_facts for source in fact.source_memories)),
-            "source_messages": list(dict.fromkeys(message for fact in all_facts for message in fact.source_messages)),
+            "source_memories": unite_ids(*(fact.source_memories for fact in all_facts)),
+            "source_messages": unite_ids(*(fact.source_messages for fact in all_facts)),
             "pinned": any(fact.pinned for fact in all_facts),
-            "superseded": False,
-            "superseded_by": None,
+            **VALID,
         }
     )
 
@@ -187,8 +187,8 @@ def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> 
             "first_seen": min(old.first_seen, new.first_seen),
             "last_seen": max(old.last_seen, new.last_seen),
             "reference_count": old.reference_count + is_new_source,
-            "source_memories": _unique_ids(old.source_memories, new.source_memories),
-            "source_messages": _unique_ids(old.source_messages, new.source_messages),
+            "source_memories": unite_ids(old.source_memories, new.source_memories),
+            "source_messages": unite_ids(old.source_messages, new.source_messages),
             "pinned": old.pinned or new.pinned,
             "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
             "key": new.key or old.key,
@@ -204,12 +204,8 @@ def _inherit_from_duplicates(new: ExtractedFact, duplicates: Sequence[ExtractedF
         update={
             "first_seen": min(fact.first_seen for fact in (new, *duplicates)),
             "last_seen": max(fact.last_seen for fact in (new, *duplicates)),
-            "source_memories": _unique_ids(
-                new.source_memories, [source for duplicate in duplicates for source in duplicate.source_memories]
-            ),
-            "source_messages": _unique_ids(
-                new.source_messages, [source for duplicate in duplicates for source in duplicate.source_messages]
-            ),
+            "source_memories": unite_ids(new.source_memories, *(fact.source_memories for fact in duplicates)),
+            "source_messages": unite_ids(new.source_messages, *(fact.source_messages for fact in duplicates)),
         }
     )
 
@@ -222,21 +218,16 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
     """
     if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:
         restored = _inherit_from_duplicates(new, duplicates)
-        return _supersede(old, restored) if can_be_superseded(old, new) else [restored]
+        return _contradict(old, restored) if can_be_superseded(old, new) else [restored]
     if not can_be_superseded(new, old):
         return [_inherit_from_duplicates(new, duplicates)]
-    return _confirm(duplicates[0], new, is_new_source=True) if duplicates else _supersede(new, old)
+    return _confirm(duplicates[0], new, is_new_source=True) if duplicates else _contradict(new, old)
 
 
-def _supersede(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
-    """Return both records; each keeps its own sources, because those of the other state something else."""
-    return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), new]
+def _contradict(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
+    return [*supersede(old, new, SupersededBecause.CONTRADICTED)]
 
 
 def _names(text: str) -> list[str]:
     """Return the capitalised words in order, because who loves whom depends on the order."""
     return [word for word in WORD.findall(text) if word[0].isupper()]
-
-
-def _unique_ids(old: Sequence[UUID], new: Sequence[UUID]) -> list[UUID]:
-    return list(dict.fromkeys([*old, *new]))

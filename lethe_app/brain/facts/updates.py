@@ -17,8 +17,9 @@ from lethe_app.brain.facts.comparison import (
     states_change,
 )
 from lethe_app.brain.facts.merge import can_be_superseded
+from lethe_app.brain.facts.superseding import supersede
 from lethe_app.brain.text.fingerprint import content_words, fingerprint_digest
-from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause
 
 FactReplacement = tuple[ExtractedFact, ExtractedFact]
 """Superseded fact, and the fact that superseded it."""
@@ -64,7 +65,7 @@ def replace_outdated(
     )
     # An old message may be read after a newer one, as by an import; then the new fact is outdated already.
     if later_fact is not None:
-        records_by_id |= _supersede(current, records_by_id.get(later_fact.guid, later_fact))
+        records_by_id |= _replace(current, records_by_id.get(later_fact.guid, later_fact))
     else:
         ended_facts = [
             fact
@@ -76,7 +77,7 @@ def replace_outdated(
         outdated |= {fact.guid: fact for fact in others if _contains_outdated(fact, outdated.values(), new)}
         for old in outdated.values():
             if old.last_seen <= current.last_seen and (can_be_superseded(old, current) or _is_changed_since(old, current)):
-                records_by_id |= _supersede(old, records_by_id.get(current.guid, current))
+                records_by_id |= _replace(old, records_by_id.get(current.guid, current))
     return [fact for guid, fact in records_by_id.items() if known_by_id.get(guid) != fact]
 
 
@@ -167,19 +168,11 @@ def _states_fact(record: ExtractedFact, new: ExtractedFact, known_by_id: dict[UU
     return record.guid == new.guid or (record.guid in known_by_id and not known_by_id[record.guid].superseded)
 
 
-def _supersede(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
-    """Return both records; the successor gets the sessions and the count of the other only if it states all that the other
-    states.
-    """
-    successor = new.model_copy(update={"kind": old.kind if new.kind is FactKind.OTHER else new.kind})
-    if extends(new, old):
-        successor = successor.model_copy(
-            update={
-                "source_memories": list(dict.fromkeys([*old.source_memories, *new.source_memories])),
-                "reference_count": new.reference_count + old.reference_count,
-            }
-        )
-    return {old.guid: old.model_copy(update={"superseded": True, "superseded_by": new.guid}), successor.guid: successor}
+def _replace(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
+    """Return both records; the successor has the kind of the old one if it has none itself."""
+    reason = SupersededBecause.EXTENDED if extends(new, old) else SupersededBecause.CONTRADICTED
+    successor = new.model_copy(update={"kind": old.kind}) if new.kind is FactKind.OTHER else new
+    return {record.guid: record for record in supersede(old, successor, reason)}
 
 
 def _move_fact(fact: ExtractedFact, session: UUID) -> ExtractedFact:

@@ -20,10 +20,11 @@ from lethe_app.brain.facts.comparison import (
     reword_fact,
 )
 from lethe_app.brain.facts.merge import FactDistances
+from lethe_app.brain.facts.superseding import VALID, supersede
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause, Tombstone
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
@@ -138,7 +139,7 @@ class FactService:
             duplicate = next(iter(find_duplicates(fact, await self._fact_store.undeleted_facts_of(persona_id))), None)
             if duplicate is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or duplicate.pinned, "last_seen": now()}
-                fact = duplicate.model_copy(update={**values, "superseded": False, "superseded_by": None})
+                fact = duplicate.model_copy(update={**values, **VALID})
             await self._save_without_duplicates(persona_id, fact)
         await self.renew(persona_id)
         return fact
@@ -241,9 +242,7 @@ class FactService:
                 raise LetheError("Only facts of the same persona can be merged.")
             merged_fact = next((fact for fact in facts if fact.fact == merged_text), facts[0])
             others = [fact for fact in facts if fact.guid != merged_fact.guid]
-            superseded_facts = [
-                fact.model_copy(update={"superseded": True, "superseded_by": merged_fact.guid}) for fact in others
-            ]
+            superseded_facts = [supersede(fact, merged_fact, SupersededBecause.MERGED)[0] for fact in others]
             if fingerprint_digest(merged_fact.fact) != fingerprint_digest(merged_text) and merged_fact.source_messages:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(merged_fact)])
             self._record_wordings(persona_id, [merged_fact], [merged_fact.model_copy(update={"fact": merged_text})])
@@ -359,21 +358,12 @@ class FactService:
         counts.
         """
         duplicates = find_duplicates(fact, await self._fact_store.undeleted_facts_of(persona_id)) if not fact.superseded else []
-        current_duplicates = [duplicate for duplicate in duplicates if not duplicate.superseded]
-        superseded_duplicates = [
-            duplicate.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for duplicate in current_duplicates
-        ]
-        merged_sources = {
-            name: list(dict.fromkeys(id_ for duplicate in (fact, *current_duplicates) for id_ in getattr(duplicate, name)))
-            for name in ("source_memories", "source_messages")
-        }
-        merged_values = {
-            "reference_count": max(duplicate.reference_count for duplicate in (fact, *current_duplicates)),
-            "pinned": any(duplicate.pinned for duplicate in (fact, *current_duplicates)),
-        }
-        await self._fact_store.save_facts(
-            persona_id, *superseded_duplicates, fact.model_copy(update={**merged_sources, **merged_values})
-        )
+        superseded_facts: list[ExtractedFact] = []
+        for duplicate in duplicates:
+            if not duplicate.superseded:
+                superseded, fact = supersede(duplicate, fact, SupersededBecause.REPEATED)
+                superseded_facts.append(superseded)
+        await self._fact_store.save_facts(persona_id, *superseded_facts, fact)
 
     def _record_wordings(self, persona_id: str, old: Sequence[ExtractedFact], new: Sequence[ExtractedFact]) -> None:
         texts = {fact.guid: fact.fact for fact in new}

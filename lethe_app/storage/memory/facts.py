@@ -27,7 +27,8 @@ AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.
 """
 """Condition: the fact is dormant."""
 REPLACE_SUCCESSOR = """
-UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :guid)
+UPDATE facts SET (superseded, superseded_by, superseded_because) =
+    (SELECT superseded, superseded_by, superseded_because FROM facts WHERE guid = :guid)
 WHERE superseded_by = :guid
 """
 """Statement before a fact is deleted: facts it superseded become valid again, or superseded by its own successor."""
