@@ -41,12 +41,9 @@ SIGNALS = {
     "about": Signal(0.3, True, is_scaled_by_facts=True),
     "summary": Signal(0.3, True),
     "date": Signal(2.0, False),
-    "beginning": Signal(4.0, False),
-    "lately": Signal(0.5, False),
 }
 """Weights fitted by listwise softmax regression on conversations, with the many facts and summaries of a large model as well
-as with the few of the built-in rules, and rounded. The weights of `beginning` and `lately` were chosen by hand. With them
-the LoCoMo benchmark reaches R@1 75.9, R@5 92.1 and MRR 90.0 with given facts (docs/benchmarks.md).
+as with the few of the built-in rules, and rounded. What each earns stands in docs/benchmarks.md.
 """
 RIVAL_COUNT = 4
 """Number of next-best sources whose mean a source must exceed to stand out."""
@@ -88,8 +85,9 @@ def compute_signals(
         "said": best_interaction,
         "about": best[FACTS],
         "summary": best[SUMMARIES],
-        **_time_signals(columns, features, time_reference),
-        # The rest is for the relevance gate only, which needs values that mean the same for every query. Ranking signals are
+        "date": _date_fits(columns, features, time_reference),
+    } | {
+        # These are for the relevance gate only, which needs values that mean the same for every query. Ranking signals are
         # standardised over the sources of one query, so the best of a hundred unrelated ones would look as good as a match.
         "fact coverage": np.full(count, _fact_coverage(columns), np.float32),
         "topic": _mean_of_known(best[LINES], best[SUMMARIES]),
@@ -163,20 +161,11 @@ def _pair_coverage(similarities: Floats, weight: Floats, owner: Rows, owners: in
     return coverage
 
 
-def _time_signals(columns: ColumnSnapshot, features: PassageFeatures, time_reference: TimeReference) -> dict[str, Floats]:
-    """Return the signals that depend on when a source began."""
-    count = len(features.sources)
-    day = np.full(count, np.iinfo(np.int64).max)
+def _date_fits(columns: ColumnSnapshot, features: PassageFeatures, time_reference: TimeReference) -> Floats:
+    """Return how well the day on which each source began fits the time that is named."""
+    day = np.full(len(features.sources), np.iinfo(np.int64).max)
+    if not time_reference.times:
+        return np.zeros(len(day), np.float32)
     np.minimum.at(day, features.source, columns.day[features.rows])
-    # Reciprocal ranks below: “the first time” may miss by a conversation or two, but means none of the later ones.
-    rank = np.argsort(np.argsort(day, kind="stable"), kind="stable").astype(np.float32)
-    fits = (
-        {ordinal: time_reference.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())}
-        if time_reference.times
-        else {}
-    )
-    return {
-        "date": np.array([fits[ordinal] for ordinal in day.tolist()] if fits else np.zeros(count), np.float32),
-        "beginning": np.float32(time_reference.is_beginning) / (1 + rank),
-        "lately": np.float32(time_reference.is_recent) / (1 + (count - 1 - rank)),
-    }
+    fits = {ordinal: time_reference.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())}
+    return np.array([fits[ordinal] for ordinal in day.tolist()], np.float32)

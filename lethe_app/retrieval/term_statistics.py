@@ -139,7 +139,7 @@ def select_promising(
     rows, length = row[is_first], columns.length[row] / columns.mean_length
     score = np.bincount(np.cumsum(is_first) - 1, spread.rarity_in_passages[word] / (1 + length), len(rows)).astype(np.float32)
     wordiest = rows[highest_first(score, MAX_WORDIEST)]
-    chosen = distinct(np.concatenate([nearest[known], wordiest, *_rows_in_time(columns, time_reference)]))
+    chosen = distinct(np.concatenate([nearest[known], wordiest, _rows_in_time(columns, time_reference)]))
     chosen = chosen[allowed[chosen]]
     word_scores = np.zeros(len(chosen), np.float32)
     if len(rows):
@@ -162,22 +162,13 @@ def _count_frequencies(columns: ColumnSnapshot, found: Rows, first_listed: int |
     return of_passages * len(columns.number), of_sources * columns.source_count
 
 
-def _rows_in_time(columns: ColumnSnapshot, time_reference: TimeReference) -> list[Rows]:
-    """Return rows of the time that is named: best-fitting days, first days, last days."""
-    found: list[Rows] = []
-    if time_reference.times:
-        first = int(columns.day.min())
-        days = np.flatnonzero(np.bincount(columns.day - first))
-        fit = np.zeros(int(days[-1]) + 1, np.float32)
-        fit[days] = [time_reference.fit(date.fromordinal(first + day))[0] for day in days.tolist()]
-        rows = np.flatnonzero((fit > 0)[columns.day - first])
-        found.append(rows[np.argsort(-fit[columns.day[rows] - first], kind="stable")[:MAX_IN_TIME]])
-    if time_reference.is_beginning:
-        found.append(_smallest_rows(columns.day))
-    if time_reference.is_recent:
-        found.append(_smallest_rows(-columns.day))
-    return found
-
-
-def _smallest_rows(values: NDArray[np.int32]) -> Rows:
-    return np.argpartition(values, MAX_IN_TIME)[:MAX_IN_TIME] if len(values) > MAX_IN_TIME else np.arange(len(values))
+def _rows_in_time(columns: ColumnSnapshot, time_reference: TimeReference) -> Rows:
+    """Return the rows of the days that fit the named time best; none without one."""
+    if not time_reference.times:
+        return np.zeros(0, np.int64)
+    first = int(columns.day.min())
+    days = np.flatnonzero(np.bincount(columns.day - first))
+    fit = np.zeros(int(days[-1]) + 1, np.float32)
+    fit[days] = [time_reference.fit(date.fromordinal(first + day))[0] for day in days.tolist()]
+    rows = np.flatnonzero((fit > 0)[columns.day - first])
+    return rows[np.argsort(-fit[columns.day[rows] - first], kind="stable")[:MAX_IN_TIME]]

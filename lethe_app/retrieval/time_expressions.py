@@ -1,4 +1,4 @@
-"""Times in queries (“last May”, “two weeks ago”, “when we first met”), and how well a day fits them."""
+"""Times in queries (“last May”, “two weeks ago”), and how well a day fits them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import date
 
 from lethe_app.dates.expressions import TimeExpression, find_times
 from lethe_app.dates.ranges import LAST_DAY, Range
-from lethe_app.language_tables import table_words
 
 TALKED_ABOUT_DAYS = 14
 """Days after an event during which it is still likely to be talked about."""
@@ -18,10 +17,6 @@ class TimeReference:
     """Everything that a query says about time."""
 
     times: tuple[TimeExpression, ...] = ()
-    is_beginning: bool = False
-    """True if it asks for the first meetings."""
-    is_recent: bool = False
-    """True if it asks for the latest meetings."""
 
     def fit(self, day: date) -> tuple[float, str]:
         """Return how well a conversation on that day fits, from 0 to 1, and the words it fits."""
@@ -32,8 +27,7 @@ class TimeReference:
 def parse_time(text: str, today: date) -> TimeReference:
     """Parse the time expressions of a query that is asked `today`."""
     times = find_times(text.replace("’", "'"), min(today, LAST_DAY))
-    is_beginning = table_words("dates", "first_meeting").search(text) is not None
-    return TimeReference(tuple(times), is_beginning, table_words("dates", "last_meeting").search(text) is not None)
+    return TimeReference(tuple(times))
 
 
 def _fit_to_range(days: Range, day: date) -> float:

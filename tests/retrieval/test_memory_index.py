@@ -76,7 +76,6 @@ async def test_time_words_lead_to_their_time(recall: MemoryIndex):
     assert found.hits[0].source == sessions["work"]
     assert found.hits[0].time_words == "1 May 2026"
     assert found.hits[0].reasons[0].name == "date"
-    assert sources(await recall.search(["mara"], "Do you recall when we first met?", at=FRIDAY))[0] == sessions["garden"]
 
 
 async def test_the_future_keeps_silent_and_what_is_in_view_is_not_repeated(recall: MemoryIndex):
@@ -367,13 +366,9 @@ async def test_among_very_many_only_the_promising_are_weighed(crowd: tuple[Memor
 async def test_among_very_many_time_words_lead_to_their_time(crowd: tuple[MemoryIndex, dict[str, UUID]]):
     recall, sessions = crowd
 
-    first = await recall.search(["mara"], "Do you recall when we first met?", at=FRIDAY)
     dated = await recall.search(["mara"], "What did I tell you on 1 May 2026?", at=FRIDAY)
-    lately = await recall.search(["mara"], "the last time we talked", at=FRIDAY)
 
-    assert first.hits[0].source == sessions["garden"]
     assert dated.hits[0].source == sessions["work"]
-    assert sessions["cat"] in sources(lately)
 
 
 async def test_among_very_many_small_talk_brings_up_nothing(crowd: tuple[MemoryIndex, dict[str, UUID]]):

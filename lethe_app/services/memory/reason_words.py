@@ -47,6 +47,7 @@ SIGNALS = {
     "about": "a known fact is about the same",
     "summary": "the summary has a sentence about the same",
     "date": "it was at the time that the message names",
+    # Signals of earlier versions, which are stored with their replies.
     "beginning": "it was among the first conversations, which the message is about",
     "lately": "it was recent, which the message is about",
 }

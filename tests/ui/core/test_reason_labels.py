@@ -29,8 +29,8 @@ def test_every_block_has_words_of_its_own(why: BlockReason):
     )
 
 
-def test_every_ranking_signal_has_words():
-    assert set(reason_words.SIGNALS) == set(SIGNALS)
+def test_every_ranking_signal_has_words_and_so_have_those_stored_by_earlier_versions():
+    assert set(reason_words.SIGNALS) == {*SIGNALS, "beginning", "lately"}
 
 
 def test_every_template_is_among_those_that_translators_get():
