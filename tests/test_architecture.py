@@ -117,7 +117,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "storage": (4531, 638, 62),
     "llm": (3797, 418, 84),
     "interchange": (2780, 272, 19),
-    "retrieval": (2494, 248, 40),
+    "retrieval": (2481, 247, 40),
     "prompt": (2290, 245, 38),
     "domain": (2302, 90, 132),
     "agents": (1592, 209, 42),
