@@ -217,7 +217,7 @@ class WindowRunner:
         """Open the services, wait until the window is closed, and close them again. Return the exit code.
 
         If the data folder cannot be opened, the error is shown in the window, which stays open. If another instance has the
-        services, `make_services` returns None and the window is removed.
+        services, the window is removed.
         """
         import asyncio
 

@@ -62,9 +62,7 @@ async def live(services: AppServices) -> None:
         await _keep(services, name, content, MemoryType.GOAL, MemoryInsertion.NATURAL, **ends)
     for content in TWICE * 2:
         await _keep(services, "", content, MemoryType.GENERAL, MemoryInsertion.TRIGGER, made_by="journal")
-    await services.reminders.create_reminder(
-        MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2)
-    )
+    await services.reminders.create_reminder(MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2))
     for title, lines in NOTEBOOKS.items():
         await services.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
     await _work(TaskRuns(services.database), present)

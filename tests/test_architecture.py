@@ -492,3 +492,44 @@ def test_no_dataclass_carries_too_many_services():
 
 def test_every_module_says_what_it_holds():
     assert [path_of(module) for module in MODULES if not ast.get_docstring(syntax_tree(module))] == []
+
+
+def names_known_in(module: Path) -> set[str]:
+    """The names a docstring of the module may use: what it imports, defines and reads as an attribute, and names as text."""
+    names: set[str] = set()
+    for node in ast.walk(syntax_tree(module)):
+        match node:
+            case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)) | ast.Constant(value=str(name)):
+                names.add(name)
+            case ast.alias(name=name, asname=other_name):
+                names |= {other_name, *name.split(".")} - {None}
+            case _:
+                pass
+    return names
+
+
+@cache
+def public_names() -> set[str]:
+    """The names of all modules, packages, functions and classes."""
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    defined = {node.name for module in MODULES for node in syntax_tree(module).body if isinstance(node, definitions)}
+    return defined | {part for module in MODULES for part in module.with_suffix("").parts}
+
+
+def test_a_name_in_the_docstring_of_a_function_exists():
+    """A single lower-case name in backticks is one of the function or its module; a field of another class is written with
+    the class (`Message.parent_id`), and a value in quotation marks.
+    """
+    wrong = []
+    for module in MODULES:
+        for function in ast.walk(syntax_tree(module)):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            named = set(re.findall(r"`([a-z][a-z0-9_]*)`", ast.get_docstring(function, clean=False) or ""))
+            named -= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg | ast.keyword)}
+            named -= {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+            if named and (unknown := named - names_known_in(module) - public_names()):
+                wrong.append(f"{path_of(module)}: {function.name}: {sorted(unknown)}")
+    assert wrong == []

@@ -130,7 +130,7 @@ class TaskView(Protocol):
         """
 
     async def load_session(self, guid: UUID) -> ChatSession:
-        """Return the complete session with title (`name`), summary (`content`) and plans (`future_goals`)."""
+        """Return the complete session with its title, summary and plans."""
 
     async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         """Return what was said, oldest first: all utterances, or those among the last `newest` messages. Hidden messages are
@@ -186,8 +186,8 @@ class TaskContext(TaskView, Protocol):
         """
 
     async def edit_persona(self, **fields: object) -> None:
-        """Change the personal thoughts (`self_edit_field`) or the week (`schedule`, `schedule_prefix`). Raise ChangeRefused
-        for other fields.
+        """Change the personal thoughts (`Persona.self_edit_field`) or the week (`Persona.schedule` and
+        `Persona.schedule_prefix`). Raise ChangeRefused for other fields.
         """
 
     async def save_state(self, state: Mapping[str, object]) -> None:

@@ -36,7 +36,7 @@ def form_field(default: Any, title: str, help_text: str = "", **options: Any) ->
 
     `options` are `unit`, `placeholder`, `step`, `decimals`, `minimum_label`, which a form shows in place of the minimum,
     `form_minimum` and `form_maximum`, which limit the form but not what a file may hold, `is_advanced`, which hides the field
-    until advanced fields are asked for, and keyword arguments of pydantic's `Field` such as `ge`, `le` and `max_length`.
+    until advanced fields are asked for, and keyword arguments of pydantic's `Field`, such as bounds.
     """
     extra = {name: options.pop(name) for name in EXTRAS & options.keys()}
     return Field(default=default, title=title, description=help_text or None, json_schema_extra=extra, **options)

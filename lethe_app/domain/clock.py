@@ -51,7 +51,9 @@ def spell_day(day: date) -> str:
 
 
 def spell_time(moment: datetime) -> str:
-    """Return a time of day such as “09:04 PM”. `strftime` is not used because its AM and PM depend on the system's locale."""
+    """Return a time of day such as “09:04 PM”. `datetime.strftime` is not used because its AM and PM depend on the system's
+    locale.
+    """
     return f"{moment.hour % 12 or 12:02}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
 
 

@@ -168,7 +168,7 @@ def _split_options(separator: str, argument: str) -> list[str]:
 
 
 def _roll_dice(dice: str, random: Random) -> str | None:
-    """Roll dice written as `20`, `d20`, `2d6` or `2d6+3`; None if malformed."""
+    """Roll dice written as “20”, “d20”, “2d6” or “2d6+3”; None if malformed."""
     dice = dice.strip().lower()
     match = _ROLL.fullmatch(dice if "d" in dice else f"1d{dice}")
     if match is None or int(match[2]) == 0:

@@ -54,7 +54,7 @@ def extract_statements(lines: Sequence[Utterance]) -> list[SpeakerStatement]:
     """Return the lasting statements of all speakers about themselves without duplicates, in the order of their messages.
 
     English only: other languages yield nothing. Questions, hedges, momentary states and everything that is not understood
-    alone are skipped. Utterances in character are read separately and marked `in_story`. The result is cached for the last
+    alone are skipped. Utterances in character are read separately and marked as such. The result is cached for the last
     two sessions.
     """
     return list(_extract_cached(tuple(lines)))

@@ -17,7 +17,7 @@ class Retokenizer:
     """Tokenizer that caches one text with its tokens."""
 
     def __init__(self, tokenize: Callable[[str, bool], list[int]], control: dict[str, int]) -> None:
-        """Wrap the engine's `tokenize(text, is_beginning)`; `is_beginning` says whether the text begins a prompt.
+        """Wrap the engine's `tokenize`, whose second argument says whether the text begins a prompt.
 
         `control` maps the spellings at which the engine splits to their tokens; it is empty if splitting cannot be relied
         on.

@@ -243,7 +243,7 @@ class BackgroundRunner:
 
     async def _has_work(self, due_task: DueTask, *, is_requested: bool) -> bool:
         """Return whether the task finds something to do. If not, and the user requested it, that is recorded; an error of
-        `observe` is recorded as a failed run.
+        the task is recorded as a failed run.
         """
         try:
             if await self._observe_task(due_task):

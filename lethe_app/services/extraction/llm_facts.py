@@ -91,7 +91,7 @@ class LlmFactExtraction:
         return found
 
     async def compare_facts(self, old: str, new: str) -> str:
-        """Return the relation of a new fact to a similar old one: `same`, `update`, `contradiction` or `new`."""
+        """Return the relation of a new fact to a similar old one: “same”, “update”, “contradiction” or “new”."""
         return (await self._structured_output.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
 
     async def supports(self, claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> Quotation | None:

@@ -252,7 +252,7 @@ class StructuredOutput:
 
 
 async def _do_not_preempt() -> None:
-    """Do nothing; default of `preempt`."""
+    """Do nothing; there is no background work to end."""
 
 
 class TaskModelAdapter:

@@ -154,8 +154,8 @@ class InnerLife:
 
 
 def build_journal_entry(title: str, text: str) -> MemoryUnit:
-    """Create a journal entry of the user; its empty `made_by` keeps background tasks from changing it. Raise LetheError for
-    a blank text.
+    """Create a journal entry of the user; its empty `MemoryUnit.made_by` keeps background tasks from changing it. Raise
+    LetheError for a blank text.
     """
     if not text.strip():
         raise LetheError("A journal entry needs text.")

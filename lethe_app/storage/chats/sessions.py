@@ -199,7 +199,8 @@ class SessionStore:
     # Messages
 
     async def add_message(self, message: Message, requested_language: str = "") -> Message:
-        """Store a message after the tip of the displayed branch, or under its own `parent_id`, with the switches it makes.
+        """Store a message after the tip of the displayed branch, or under its own `Message.parent_id`, with the switches it
+        makes.
 
         `requested_language` is the language that the user asks for in it. Raise StorageError.
         """

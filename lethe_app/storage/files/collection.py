@@ -87,7 +87,7 @@ class FileCollection(Generic[T]):
     def save(self, value: T, stem: str = "") -> str:
         """Write a value to the user folder and return its file name without extension.
 
-        An existing name is kept (`stem`, or else its `unique_name`); without one it gets a new name that no other file has.
+        An existing name is kept (`stem`, or else the one it was read from); without one it gets a new one.
         An unreadable file of that name is moved to the trash first. Raise FileError, StorageError.
         """
         stem = stem or str(getattr(value, NAME_FIELD, "")) or self._create_stem(value.name)

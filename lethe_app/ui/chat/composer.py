@@ -124,7 +124,7 @@ class Composer(QWidget):
         self._update_button_label()
 
     def switch_session(self, session_id: str, *, is_private: bool = False) -> None:
-        """Store the current draft under its session and show the draft of `session`. Text that was written before any
+        """Store the current draft under its session and show that of `session_id`. Text that was written before any
         session was open is appended to that draft. The draft of a private session is never listed.
         """
         if is_private:

@@ -104,7 +104,7 @@ def strip_headings(text: str) -> str:
 
 
 def explain_recall(memory: ReplyMemory, user_message: str, persona_name: str) -> str:
-    """Return one sentence about why a memory was recalled; `asked` is the user's message, `name` the persona's."""
+    """Return one sentence about why a memory was recalled after `user_message`; `persona_name` is the name shown in it."""
     way = memory.recollection.way
     if way in {RecallWay.MEANING, RecallWay.FACT}:
         return _explain_semantic_recall(memory, user_message, persona_name)
@@ -177,7 +177,7 @@ def _explain_keyword_recall(memory: ReplyMemory) -> str:
 
 
 def find_matching_words(index_words: Iterable[str], user_message: str) -> list[str]:
-    """Return up to `MAX_QUOTED_WORDS` words of the user's message `asked` that match the case-folded words of the index, in
+    """Return up to `MAX_QUOTED_WORDS` words of `user_message` that match the case-folded words of the index, in
     their order in the message.
     """
     roots = [word.casefold() for word in index_words]

@@ -57,7 +57,7 @@ DAY = Palette(
 
 
 def choose_palette(choice: str, *, system_is_light: bool) -> Palette:
-    """Return the palette for `system`, `light` or `dark`; dark if the system's colour scheme is unknown."""
+    """Return the palette for the choice “system”, “light” or “dark”; dark if the system's colour scheme is unknown."""
     is_light = choice == "light" or (choice not in {"light", "dark"} and system_is_light)
     return DAY if is_light else NIGHT
 

@@ -66,7 +66,7 @@ def build_badge(text: str, kind: str = "") -> QLabel:
 
 
 def create_text_label(text: str, *style_properties: str) -> QLabel:
-    """Create a label of wrapped plain text; `style_properties` are properties that the style sheet matches, such as `quiet`."""
+    """Create a label of wrapped plain text; `style_properties` are properties that the style sheet matches, such as “quiet”."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)

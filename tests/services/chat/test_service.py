@@ -337,9 +337,7 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
         async with aclosing(services.chat.send(session.guid, "Count.")) as events:
             async for event in events:
                 if isinstance(event, ReplyText):  # the disk is slow just when the reply is stored for the first time
-                    slow_disk.append(
-                        asyncio.ensure_future(services.database.run_outside_transaction(lambda: time.sleep(0.3)))
-                    )
+                    slow_disk.append(asyncio.ensure_future(services.database.run_outside_transaction(lambda: time.sleep(0.3))))
                     await asyncio.sleep(0.05)
 
     talking = asyncio.ensure_future(conversation())

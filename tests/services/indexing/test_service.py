@@ -141,9 +141,7 @@ class AnyLife(RuleBasedStateMachine):
                 self.do(self.chats.edit_message(id_, f"Edited {self.random.random():.6f}."))
             case "swipe":
                 self.do(
-                    store_alternative(
-                        self.services.database, id_, Alternative(content=f"Another {self.random.random():.6f}.")
-                    )
+                    store_alternative(self.services.database, id_, Alternative(content=f"Another {self.random.random():.6f}."))
                 )
             case "show":
                 self.do(self.chats.set_shown(id_, 0))

@@ -33,9 +33,7 @@ async def tell(services: AppServices, session: ChatSession, days: float, *lines:
         said = [Alternative(content=line, created=moment)]
         fields = {"role": Role.ASSISTANT if number % 2 else Role.USER, "speaker_name": "Mira" if number % 2 else "Tomas"}
         moment += timedelta(minutes=1)
-        await services.session_store.add_message(
-            Message(session_id=session.guid, time=moment, alternatives=said, **fields)
-        )
+        await services.session_store.add_message(Message(session_id=session.guid, time=moment, alternatives=said, **fields))
     return moment.date()
 
 

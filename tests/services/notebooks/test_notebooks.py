@@ -79,8 +79,7 @@ async def test_a_conversation_is_read_once(services: AppServices):
     await over(services, *NUTS)
     await services.notebook_writer.write_pending(MIRA)
     before = {
-        name: await lines_of(services, name)
-        for name in [kept.name for kept in await services.notebooks.notebooks_of(MIRA)]
+        name: await lines_of(services, name) for name in [kept.name for kept in await services.notebooks.notebooks_of(MIRA)]
     }
 
     assert await services.notebook_writer.write_pending(MIRA) == 0

@@ -283,9 +283,7 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     file.write_bytes(archive(members(version=2) | books | {"notebooks/index.txt": index}))
     received = await services.bundles.import_bundle(await services.bundles.read_bundle(file))
     her = received.persona.unique_name
-    texts = [
-        await services.notebooks.load_text(her, kept.name) for kept in await services.notebooks.notebooks_of(her)
-    ]
+    texts = [await services.notebooks.load_text(her, kept.name) for kept in await services.notebooks.notebooks_of(her)]
     (recent,) = await services.notebooks.list_recent(her)
     reported = await services.notebooks.load_text(her, recent.name)
 

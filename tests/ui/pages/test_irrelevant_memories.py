@@ -104,11 +104,7 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         page = await objection_page(scene)
         await until(lambda: page.persona_selector.persona_id == "mira")
         (reply,) = await disliked(scene, "Well, well, well, little one.")
-        await until(
-            lambda: (
-                [one.text for one in page.rows.visible_rows] == ["“Well, well, well, little one.”"]
-            )
-        )
+        await until(lambda: [one.text for one in page.rows.visible_rows] == ["“Well, well, well, little one.”"])
         assert [one.reason for one in page.rows.visible_rows] == [""]
 
         QTest.mouseClick(page.button("Give reason…"), Qt.MouseButton.LeftButton)
@@ -117,9 +113,7 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         QTest.keyClicks(dialog.field, "Don't call me little one.")
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
-        await until(
-            lambda: [one.reason for one in page.rows.visible_rows] == ["Don't call me little one."]
-        )
+        await until(lambda: [one.reason for one in page.rows.visible_rows] == ["Don't call me little one."])
         (remark,) = await scene.services.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
         page.undo_stack.undo()

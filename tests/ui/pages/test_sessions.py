@@ -501,9 +501,7 @@ async def test_an_open_conversation_is_ended_on_the_page(tmp_path: Path):
 
         await until(lambda: any("has ended" in toast.text for toast in scene.toasts))
         assert (await scene.services.sessions.open(session.guid)).archived
-        await until(
-            lambda: not button(page, "End now").isEnabled() and has_button(page, "Extract facts again")
-        )
+        await until(lambda: not button(page, "End now").isEnabled() and has_button(page, "Extract facts again"))
 
 
 async def test_what_no_title_has_is_searched_in_the_messages(tmp_path: Path):

@@ -38,8 +38,8 @@ class MindEdits(QObject):
     ) -> None:
         """Create the edits of a page.
 
-        `show_text` puts a text into the field with the given key, if that field is on display; `after` is called after each
-        step.
+        `show_text` puts a text into the field with the given key, if that field is on display; `on_step_done` is called after
+        each step.
         """
         super().__init__(page)
         self._page, self._context, self._services, self._show_text = page, context, services, show_text

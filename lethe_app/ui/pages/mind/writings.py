@@ -96,7 +96,7 @@ class WritingList(QWidget):
         column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_writings(self, writings: Sequence[MindNote], empty_text: str, is_unsaved: Callable[[str], bool]) -> None:
-        """Show texts, or `nothing` if there are none; fields for which `is_unsaved` is true keep their text."""
+        """Show texts, or `empty_text` if there are none; fields for which `is_unsaved` is true keep their text."""
         self._notes = list(writings)
         self.empty_label.setText(empty_text)
         self.empty_label.setVisible(not writings)

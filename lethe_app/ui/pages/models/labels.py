@@ -26,7 +26,7 @@ def format_fit(fit: MemoryEstimate, speed: float = 0.0, *, is_detailed: bool = F
 
 
 def format_prompt_format(source: str) -> str:
-    """Return where the format of a model's prompts comes from; `source` is the `template_source` of a renderer."""
+    """Return where the format of a model's prompts comes from; `source` is `RendererChoice.template_source`."""
     origin, _, name = source.partition(": ")
     templates = {
         "chosen": _tr("Prompt format: {name}, chosen by you."),

@@ -86,7 +86,7 @@ class SessionMessageActions(QObject):
         persona_name: Callable[[], str],
         session_title: Callable[[], str],
     ) -> None:
-        """Create the actions; `name` returns the persona's name, `session_title` the title of the session on display."""
+        """Create the actions; `persona_name` and `session_title` return those of the session on display."""
         super().__init__(detail)
         self._context, self._sessions, self._edits, self._detail = context, sessions, edits, detail
         self._persona_name, self._session_title = persona_name, session_title

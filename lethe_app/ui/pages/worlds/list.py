@@ -75,7 +75,7 @@ class WorldList(QWidget):
         self._apply_theme()
 
     def fill_list(self, open_worlds: list[OpenWorld], selected_stem: str) -> None:
-        """Show worlds and select `chosen` without emitting signals."""
+        """Show worlds and select that of `selected_stem` without emitting signals."""
         self.table.blockSignals(True)
         self.rows.set_rows(open_worlds)
         self.table.select_row(selected_stem)
