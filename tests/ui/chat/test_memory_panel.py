@@ -290,13 +290,15 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
     for message in messages[::20]:
         await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
-    model, count = scene.controller.messages, TurnMemories.recall_counts
+    model = scene.controller.messages
+    counts = model.annotations.memory_counts
+    query = counts._query
 
-    async def counted(rows, ids):
+    async def counted(ids):
         asked.append(len(ids))
-        return await count(rows, ids)
+        return await query(ids)
 
-    monkeypatch.setattr(TurnMemories, "recall_counts", counted)
+    monkeypatch.setattr(counts, "_query", counted)
     await scene.controller.sessions.show_session(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
     await until(lambda: any(model.annotations_of(row).recalled.total for row in range(model.rowCount())))

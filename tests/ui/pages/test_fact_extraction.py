@@ -179,7 +179,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
         session = await add_conversation(scene, "An evening", *NUTS)
         page = await session_page(scene, session)
 
-        press(page.detail.extract_button)
+        press(page.detail._buttons.button("Extract facts now"))
 
         await until(lambda: [toast.text for toast in scene.toasts] == ["2 facts were extracted."])
         assert set(await known(scene, session)) == LEARNT
@@ -194,11 +194,11 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
         assert isinstance(box, QCheckBox)
 
         box.click()
-        await page.edits.save()
+        await page.saver.save()
         assert await known(scene, session) == dict.fromkeys(LEARNT, True)
 
         page.undo_stack.undo()
-        await page.edits.save()
+        await page.saver.save()
         assert await known(scene, session) == dict.fromkeys(LEARNT, False)
 
 

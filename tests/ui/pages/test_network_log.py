@@ -48,6 +48,7 @@ async def page_of(scene: Scene) -> NetworkLogPage:
 async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else(tmp_path: Path):
     async with opened(tmp_path) as scene:
         status = scene.window.chat.status
+        await scene.services.models.ensure_loaded()  # which is an activity as well
         status.show_activity("Writing…")
 
         await scene.services.web_gate.log_request(SEARCH)

@@ -444,7 +444,7 @@ async def test_a_fact_is_found_from_its_page_selected_there_and_gone_from_the_re
         facts = scene.page
         assert isinstance(facts, FactPage)
         await until(lambda: facts.rows.row_total == 2)
-        facts.select_fact(next(fact.guid for fact in facts.rows.all_rows if fact.guid != accordion.guid))
+        facts.select_record(next(fact.guid for fact in facts.rows.all_rows if fact.guid != accordion.guid))
         page = search_page(scene)
         QTest.keyClicks(page.search, "accordion")
         await until(lambda: texts(page) == ["Tomas plays the accordion."])

@@ -84,6 +84,7 @@ class ActivityPage(RecordPage[TaskRun]):
         )
         self.planned_rows = build_planned_rows(lambda: self._is_on)
         self.planned_table = build_planned_table(self.planned_rows, self.theme)
+        self.planned_table.setParent(self)
         choices = self._build_choices()
         self.build_list(
             RecordSpec(
