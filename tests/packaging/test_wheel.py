@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("personas", "worldinfo", "resources")
-ENDINGS = {".py", ".json", ".npz", ".svg", ".qss", ".md", ".ttf", ".otf", ".txt", ".html", ".sql"}
+ENDINGS = {".py", ".json", ".toml", ".npz", ".svg", ".qss", ".md", ".ttf", ".otf", ".txt", ".html", ".sql"}
 BIN = "Scripts" if os.name == "nt" else "bin"
 
 

@@ -90,7 +90,6 @@ class SessionPage(RecordPage[SessionLine]):
         )
         self.merge_button = self.button(self.tr("Merge conversations"))
         self.add_button(self.tr("Delete a day…"), lambda: context.run_action("erase_day"), "trash")
-        self.update_commands()
         self.follow(services.sessions.changed)
         self._unsubscribers.append(services.archive_queue.changed.add(self.detail.show_progress))
         self.search.returnPressed.connect(self.search_messages)
