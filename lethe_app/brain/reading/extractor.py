@@ -153,6 +153,8 @@ class _SessionReading:
                 continue
             clause, person = people.resolve(people.capitalize_names(part))
             people.mention(part, line.id)
+            if person and person.is_only_named_by(clause):
+                continue
             sources = (person.message_id,) if person and person.message_id != line.id else ()
             clause = complete_clause(clause)
             if birthday := _BIRTHDAY.match(clause):

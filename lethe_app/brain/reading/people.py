@@ -83,6 +83,10 @@ class Person:
         """Designation by the speaker, such as “my older sister Ana”."""
         return f"my {self.relation} {self.name}".strip()
 
+    def is_only_named_by(self, clause: str) -> bool:
+        """Return whether a clause about the person tells nothing but the relation: “my boss Ana is my boss”."""
+        return bool(self.relation) and clause.rstrip(".! ") == f"{self.designation} is my {self.relation}"
+
     def can_be(self, pronoun: str) -> bool:
         """Return whether the pronoun can refer to the person."""
         return not self.relation or pronoun in possible_pronouns(self.relation)

@@ -155,6 +155,19 @@ def test_a_name_known_from_before_is_whose_it_is():
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("I ran my first marathon yesterday", "Tomas ran their first marathon on 10 March 2025."),
+        ("I'm moving to Porto in February", "Tomas is moving to Porto in February 2026."),
+        ("My sister got married last summer", "Tomas's sister got married in the summer of 2024."),
+        ("My flight is on Friday the 28th", "Tomas's flight is on 28 March 2025."),
+    ],
+)
+def test_dates_that_move_are_spelled_out(said: str, known: str):
+    assert texts(user(said)) == [known]
+
+
 def test_both_actions_of_a_day_have_its_date():
     assert texts(user("Last Friday I entered a chess tournament and won a trophy")) == [
         "On 7 March 2025 Tomas entered a chess tournament and won a trophy."

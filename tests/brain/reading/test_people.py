@@ -82,3 +82,15 @@ def test_the_names_of_two_sons_stand_side_by_side():
 def test_the_work_of_somebody_named_has_their_name_as_its_key():
     reported = {one.text: one.key for one in stated("my sister tamsin works in construction")}
     assert reported["Orla's sister Tamsin works in construction."] == "tamsin job"
+
+
+def test_a_pet_called_otherwise_now_loses_its_old_name():
+    (old, new) = stated("my puppy is called Pixel", "my puppy is called Dolma now")
+
+    assert (old.text, new.text) == ("Orla's puppy is called Pixel.", "Orla's puppy is called Dolma.")
+    assert old.key == new.key
+
+
+def test_whose_boss_somebody_is_tells_the_name_of_the_boss():
+    assert texts("carmen is my boss") == ["Orla's boss is called Carmen."]
+    assert "Orla's sister Tamsin is Orla's boss." in texts("my sister tamsin", "tamsin is my boss")

@@ -488,3 +488,13 @@ def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Utterance]):
 
 def test_a_single_quotation_mark_does_no_harm():
     assert "Tomas" in build_summary(conversation('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))
+
+
+def test_what_opens_and_closes_a_conversation_is_left_out():
+    lines = conversation(
+        "Tomas: Things have been great since we last talked - I've been learning the cello.",
+        "Mira: How lovely!",
+        "Tomas: My teacher is called Ines. I must go and cook.",
+    )
+
+    assert build_summary(lines) == "Tomas has been learning the cello.\nTomas's teacher is called Ines."
