@@ -96,6 +96,8 @@ async def test_without_notebooks_there_are_no_buttons_for_them(tmp_path: Path):
         assert page.button("Merge").isHidden()
         await until(page.button("Delete").isEnabled)
         assert page.button("Split").toolTip() == "Notebooks of 6 lines or more can be split by subject"
+        page.search.setText("violin")
+        await until(lambda: not page.button("Delete").isEnabled())
 
 
 async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):
