@@ -58,6 +58,7 @@ def titles(memory: TurnMemory) -> list[str]:
         ("What did I say yesterday?", "The offer"),
         ("what did we talk about last week", "Porto"),
         ("Do you remember our first conversation?", "The bicycle"),
+        ("Do you recall when we first met?", "The bicycle"),
         ("What did we talk about last time?", "The offer"),
         ("What did I tell you the time before last?", "Porto"),
         ("How was I on May 29th?", "A late film"),
