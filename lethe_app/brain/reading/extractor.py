@@ -13,7 +13,7 @@ from lethe_app.brain.reading.attributes import find_attribute_key, find_kind
 from lethe_app.brain.reading.dialogue_acts import read_pieces
 from lethe_app.brain.reading.durability import Durability, find_durability, is_understood_alone, normalize_clause
 from lethe_app.brain.reading.first_person import add_subject, complete_clause
-from lethe_app.brain.reading.people import PRONOUN_RANGE, KnownPeople, NameStatement, is_naming
+from lethe_app.brain.reading.people import PRONOUN_RANGE, KnownPeople, NameStatement
 from lethe_app.brain.reading.pieces import join_pieces
 from lethe_app.brain.reading.rated_sentences import KEEP_THRESHOLD, asks_to_remember, strip_fillers
 from lethe_app.brain.reading.sentence_classifier import predict_kind, predict_probability
@@ -149,12 +149,10 @@ class _SessionReading:
             return
         is_kept = line.role is Role.USER and predict_probability(extract_features(sentence)) >= KEEP_THRESHOLD
         for part in extract_clauses(strip_fillers(sentence if own_words.is_about_others(question) else add_subject(sentence))):
-            if is_naming(part):
+            if people.is_naming(part):
                 continue
             clause, person = people.resolve(people.capitalize_names(part))
             people.mention(part, line.id)
-            if person and person.is_only_named_by(clause):
-                continue
             sources = (person.message_id,) if person and person.message_id != line.id else ()
             clause = complete_clause(clause)
             if birthday := _BIRTHDAY.match(clause):
@@ -181,13 +179,11 @@ class _SessionReading:
         for fact in own_words.find_facts(message, previous, [one.text for one in statements], self._known_features):
             words = content_words(fact.text)
             contained = [one for one in statements if content_words(one.text) <= words]
-            keyed = [one for one in contained if one.key and one.kind is not FactKind.PLAN]
-            if keyed:
+            if any(one.key and one.kind is not FactKind.PLAN for one in contained):
                 continue
             for one in contained:
-                if one not in keyed:
-                    self._plain.remove(one)
-            key = next((one.key for one in contained if one not in keyed), "")
+                self._plain.remove(one)
+            key = next((one.key for one in contained), "")
             ended = _find_changed_plan(plans, line.text, fact.text)
             self._plain.add(
                 SpeakerStatement(fact.text, line.name, fact.message_ids, line.time, key, fact.kind, ended_statements=ended)

@@ -83,10 +83,6 @@ class Person:
         """Designation by the speaker, such as “my older sister Ana”."""
         return f"my {self.relation} {self.name}".strip()
 
-    def is_only_named_by(self, clause: str) -> bool:
-        """Return whether a clause about the person tells nothing but the relation: “my boss Ana is my boss”."""
-        return bool(self.relation) and clause.rstrip(".! ") == f"{self.designation} is my {self.relation}"
-
     def can_be(self, pronoun: str) -> bool:
         """Return whether the pronoun can refer to the person."""
         return not self.relation or pronoun in possible_pronouns(self.relation)
@@ -152,6 +148,12 @@ class KnownPeople:
                 continue
             person = Person(standardize_role(match["who"]), message_id)
             yield from self._learn_name(person, parse_name(match["name"], is_certain=is_certain), message_id, own_name)
+
+    def is_naming(self, clause: str) -> bool:
+        """Return whether a clause only tells the name of somebody: “her name is Ana”, “Ana is my boss”."""
+        match = _NAME_BEFORE.fullmatch(clause.rstrip(".! "))
+        person = self.by_name.get(fold(match["name"])) if match else None
+        return bool(_NAMING.match(clause) or (match and person and person.relation == standardize_role(match["who"])))
 
     def resolve(self, clause: str) -> tuple[str, Person | None]:
         """Return “She's a nurse” as “my sister Ana is a nurse”, with the person; the clause and None if nobody is certain."""
@@ -246,11 +248,6 @@ class KnownPeople:
         clause = f"I have {article} {relation} called {name}" if has_namesake else f"my {relation} is called {name}"
         sources = (person.message_id,) if person.message_id != message_id else ()
         yield NameStatement(clause, "" if has_namesake else f"{relation} name", name, relation, sources)
-
-
-def is_naming(clause: str) -> bool:
-    """Return whether a clause only tells the name of somebody mentioned before: “her name is Ana”."""
-    return bool(_NAMING.match(clause))
 
 
 def _join_subject(person: Person, contraction: str | None, rest: str) -> str:
