@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.brain.reading.sentence_features import WORD_PREFIX, question_word_features
+from lethe_app.brain.reading.sentence_features import WORD_PREFIX, question_word_features, remove_relatives
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 
@@ -49,12 +49,13 @@ def predict_kind(features: Mapping[str, float]) -> FactKind:
 
 
 def is_plausible_question(question: str, known_features: Collection[str] = ()) -> bool:
-    """Return whether the question is plausible for a persona: each of its content words is in `known_features` or in a question
-    of the labelled chats.
+    """Return whether the question is plausible for a persona: each of its content words is a relative, in `known_features` or
+    in a question of the labelled chats.
 
-    Words of something a persona makes up about a person are in neither.
+    Words of something a persona makes up about a person are none of these.
     """
-    return all(feature in _load_weights().keep or feature in known_features for feature in question_word_features(question))
+    features = question_word_features(remove_relatives(question))
+    return all(feature in _load_weights().keep or feature in known_features for feature in features)
 
 
 def _weighted_sum(weights: Mapping[str, float], features: Mapping[str, float]) -> float:

@@ -92,6 +92,11 @@ def question_word_features(question: str) -> set[str]:
     return {f"asked about {word}" for word in _stemmed_words(correct_spelling(question)) if word not in STOP_WORDS}
 
 
+def remove_relatives(text: str) -> str:
+    """Return a text without its words for relatives."""
+    return _CLASSES["kin"].sub(" ", text)
+
+
 def _question_features(question: str, *, is_short: bool) -> set[str]:
     words = _stemmed_words(correct_spelling(question))
     names = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | question_word_features(question)
