@@ -222,8 +222,8 @@ def _build_statements(
     simplified = _EMPHATIC_DO.sub(r"\g<kept>", table_pattern("sentences", "filler_adverb").sub(r"\g<kept>", dated))
     if resolve.RELATIVE_TIME.search(simplified):
         return
-    if rewritten := rewrite_in_third_person(simplified, line.name, ""):
-        ends = (rewrite_in_third_person(end, line.name, "") for end in (*ended_clauses, *changes.find_ended_statements(clause)))
+    if rewritten := rewrite_in_third_person(simplified, line.name):
+        ends = (rewrite_in_third_person(end, line.name) for end in (*ended_clauses, *changes.find_ended_statements(clause)))
         yield SpeakerStatement(
             rewritten,
             line.name,

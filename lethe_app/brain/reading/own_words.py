@@ -287,7 +287,7 @@ def _convert_to_third_person(sentence: RatedSentence, line: Utterance) -> str:
         return ""
     if _ELLIPSIS().match(clause) or _FRAGMENT().match(clause):
         return ""
-    return "" if resolve.RELATIVE_TIME.search(resolved) else rewrite_in_third_person(resolved, line.name, "") or ""
+    return "" if resolve.RELATIVE_TIME.search(resolved) else rewrite_in_third_person(resolved, line.name) or ""
 
 
 def _needs_question(question: str, answer: RatedSentence) -> bool:

@@ -108,11 +108,6 @@ def asks_to_remember(text: str) -> bool:
     return bool(table_pattern("sentences", "memory_question").match(text))
 
 
-def is_comparison(text: str) -> bool:
-    """Return whether a sentence compares something with a relative: “the bus is basically my wife”."""
-    return bool(table_pattern("sentences", "comparison").search(text))
-
-
 def group_sentences(sentences: Sequence[RatedSentence]) -> Iterator[tuple[int, list[RatedSentence]]]:
     """Yield groups of sentences that are kept together with those they refer to, each with the index of its first sentence."""
     start, group, last_index = 0, list[RatedSentence](), -1

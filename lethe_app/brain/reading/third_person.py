@@ -16,8 +16,6 @@ _I = re.compile(
     _NOT_NUMERAL + r"(?<![\w'])(?P<before>(?:and|am|was|do|have|did) )?I(?P<short>'m|'ve|'ll|'d)?(?![\w'.])"
     r"(?P<after>(?: (?!I\b)[A-Za-z']+){0,12})"
 )
-_YOU = re.compile(r"(?<![\w'])[Yy]ou(?P<short>'re|'ve|'ll|'d)?(?![\w'])(?P<after>(?: [A-Za-z']+){0,4})")
-_WE = re.compile(r"(?<![\w'])[Ww]e(?P<short>'re|'ve|'ll|'d)?(?![\w'])")
 _SINGULAR_CONTRACTIONS = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " will"}
 _PLURAL_CONTRACTIONS = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 _HAD_CONTEXT = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
@@ -40,38 +38,24 @@ _PLURAL_NOUN = re.compile(
 )
 """Plural nouns to which “they” would refer instead of the speaker."""
 _THIRD_PERSON_PLURAL = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
-_PLURAL_YOU = re.compile(r"\byou (?:two|all|both|guys|lot)\b", re.IGNORECASE)
-
-
+_OTHER_PERSON = re.compile(r"\b(?!(?-i:US\b))(?:you|your|yours|yourself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _JOINED_SUBJECT = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|friends?)) $")
 """Word before “and I” if both are a plural subject."""
 
 
-def rewrite_in_third_person(sentence: str, speaker: str, listener: str) -> str | None:
-    """Return the sentence with the speaker and the listener (`listener`) by name, ending with a full stop.
+def rewrite_in_third_person(sentence: str, speaker: str) -> str | None:
+    """Return the sentence with the speaker by name, ending with a full stop.
 
-    English only. “We” becomes both names. None for a question, for a “you” without a name for it, or if there are no words.
+    English only. None for a question, for a “you” or “we”, or if there are no words.
     """
     text = correct_spelling(sentence).strip()
-    if not re.search(r"\w", text) or text.rstrip("\"') ").endswith("?") or not speaker or _PLURAL_YOU.search(text):
+    if not re.search(r"\w", text) or text.rstrip("\"') ").endswith("?") or not speaker:
         return None
     text = _replace_first_person(_replace_pair(text, speaker), speaker)
-    if re.search(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves)\b", text, re.IGNORECASE):
-        if not listener:
-            return None
-        text = _replace_we(_replace_you(text, listener), speaker, listener)
-    return finish_sentence(text)
-
-
-def finish_sentence(text: str) -> str:
-    """Return the text with a capital at the beginning, one full stop at the end and single spaces."""
-    stripped = re.sub(r"\s+", " ", text).strip().rstrip(" .,!;:")
-    return stripped[:1].upper() + stripped[1:] + "."
-
-
-def possessive(name: str) -> str:
-    """Return the genitive of a name: Tomas's; Mira's."""
-    return f"{name}'s"
+    if _OTHER_PERSON.search(text):
+        return None
+    text = " ".join(text.split()).rstrip(" .,!;:")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _replace_pair(text: str, name: str) -> str:
@@ -175,7 +159,7 @@ def _replace_possessives(text: str, name: str, subject_index: int) -> str:
     def replace_possessive(match: re.Match[str]) -> str:
         word = match[0].lower()
         if match.start() < subject_index and not (gerund_match and match.start() > gerund_match.end()):
-            return name if word == "me" else possessive(name)
+            return name if word == "me" else f"{name}'s"
         return {"my": "their", "mine": "theirs"}.get(word, "them")
 
     text = re.sub(
@@ -183,39 +167,3 @@ def _replace_possessives(text: str, name: str, subject_index: int) -> str:
     )
     text = re.sub(r"\bby myself\b", "alone", text)
     return re.sub(r"\b[Mm]yself\b", "themselves", text)
-
-
-def _replace_you(text: str, name: str) -> str:
-    """Replace you, your, yours and yourself by the name."""
-
-    def replace_you(match: re.Match[str]) -> str:
-        contraction, following_text = match["short"] or "", match["after"]
-        if contraction:
-            return name + _SINGULAR_CONTRACTIONS.get(contraction, " would") + following_text
-        words = following_text.split(" ")[1:]
-        index = _find_verb(words)
-        if index is None or words[index].lower() not in BASE_VERBS | {
-            "are",
-            "were",
-            "have",
-            "do",
-            "don't",
-            "haven't",
-            "aren't",
-        }:
-            return name + following_text
-        words[index] = "is" if words[index].lower() == "are" else agree_with_name(words[index])
-        return name + " " + " ".join(words)
-
-    text = _YOU.sub(replace_you, text)
-    text = re.sub(r"\byourself\b", "themselves", text, flags=re.IGNORECASE)
-    return re.sub(r"\b[Yy]ours?\b", lambda _found: possessive(name), text)
-
-
-def _replace_we(text: str, speaker: str, listener: str) -> str:
-    """Replace we, us, our and ours by both names; “US” stays a country."""
-    both_names = f"{speaker} and {listener}"
-    text = _WE.sub(lambda match: both_names + _PLURAL_CONTRACTIONS.get(match["short"] or "", ""), text)
-    text = re.sub(r"\b[Oo]urs?\b", lambda _found: possessive(both_names), text)
-    text = re.sub(r"\bourselves\b", "themselves", text)
-    return re.sub(r"\bus\b|(?<![.\w])Us\b", lambda _found: both_names, text)

@@ -85,12 +85,6 @@ def is_own_relation(role: str) -> bool:
     return not _pattern("ends_with_other_role").search(role.lower())
 
 
-def find_breed(pet_word: str) -> str:
-    """Return the breed named by a word for a pet, such as “springer”; empty for other words."""
-    match = _pattern("breed").search(pet_word.lower())
-    return match[0] if match and match[0] not in {"lab", "rescue mutt"} else ""
-
-
 def possible_pronouns(relation: str) -> frozenset[str]:
     """Return which of “he” and “she” can refer to this relative or pet."""
     last_word = relation.rsplit(" ", 1)[-1]

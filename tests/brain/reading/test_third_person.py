@@ -1,4 +1,4 @@
-"""What somebody says of themselves becomes a sentence about them, with names in place of pronouns and verbs that agree."""
+"""What somebody says of themselves becomes a sentence about them, with a name in place of “I” and verbs that agree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lethe_app.brain.reading.third_person import rewrite_in_third_person
     ],
 )
 def test_verbs_agree_with_the_name(said: str, known: str):
-    assert rewrite_in_third_person(said, "Tomas", "Mira") == known
+    assert rewrite_in_third_person(said, "Tomas") == known
 
 
 @pytest.mark.parametrize(
@@ -64,28 +64,20 @@ def test_verbs_agree_with_the_name(said: str, known: str):
             "Tomas's brother was born in Tomas's old room when Tomas was six.",
         ),
         ("Fishing is my favourite hobby", "Fishing is Tomas's favourite hobby."),
-        ("I like your hat", "Tomas likes Mira's hat."),
-        ("You are kind", "Mira is kind."),
-        ("You live far away", "Mira lives far away."),
-        ("We're moving", "Tomas and Mira are moving."),
         ("I read about the US in World War I", "Tomas reads about the US in World War I."),
     ],
 )
 def test_every_pronoun_gets_the_right_name(said: str, known: str):
-    assert rewrite_in_third_person(said, "Tomas", "Mira") == known
+    assert rewrite_in_third_person(said, "Tomas") == known
 
 
-@pytest.mark.parametrize("said", ["Am I late?", "", "...", "I love you two"])
+@pytest.mark.parametrize("said", ["Am I late?", "", "...", "I like you", "We're moving"])
 def test_what_cannot_be_told_of_somebody_is_refused(said: str):
-    assert rewrite_in_third_person(said, "Tomas", "Mira") is None
+    assert rewrite_in_third_person(said, "Tomas") is None
 
 
-def test_you_without_a_name_for_it_is_refused():
-    assert rewrite_in_third_person("I like you", "Tomas", "") is None
-
-
-@given(st.text(), st.sampled_from(["Tomas", "José", r"\1", "Ana (the first)"]), st.sampled_from(["Mira", ""]))
-def test_any_text_can_be_rewritten_or_refused(said: str, speaker: str, other: str):
-    known = rewrite_in_third_person(said, speaker, other)
+@given(st.text(), st.sampled_from(["Tomas", "José", r"\1", "Ana (the first)"]))
+def test_any_text_can_be_rewritten_or_refused(said: str, speaker: str):
+    known = rewrite_in_third_person(said, speaker)
 
     assert known is None or (known.endswith(".") and "\n" not in known)
