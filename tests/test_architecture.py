@@ -113,7 +113,7 @@ LONG_WORD_LISTS = 33
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (31143, 3683, 421),
     "services": (15613, 1779, 303),
-    "brain": (8916, 917, 164),
+    "brain": (8881, 911, 164),
     "storage": (4531, 638, 62),
     "llm": (3797, 418, 84),
     "interchange": (2780, 272, 19),
