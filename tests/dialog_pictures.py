@@ -30,9 +30,9 @@ from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog
-from tests.life_pictures import JOURNAL
+from tests.life_pictures import LIFE
 from tests.ui.window_scene import Scene, until
-from tests.workshop_pictures import FACTS, MIRA, wait_for_layout
+from tests.workshop_pictures import KNOWN, MIRA, wait_for_layout
 
 if TYPE_CHECKING:
     from tests.screenshots import Studio
@@ -75,7 +75,7 @@ async def reword(scene: Scene) -> QDialog:
 
 async def new_fact(scene: Scene) -> QDialog:
     dialog = NewFactDialog(scene.window, "Mira")
-    dialog.field.set_text(FACTS[1][0])
+    dialog.field.set_text(KNOWN["facts"][1][0])
     return dialog
 
 
@@ -90,8 +90,8 @@ async def reminder(scene: Scene) -> QDialog:
 
 async def entry(scene: Scene) -> QDialog:
     dialog = EntryDialog(scene.window, "Mira")
-    dialog.title_field.setText(JOURNAL[1][0])
-    dialog.text_field.set_text(JOURNAL[1][1])
+    dialog.title_field.setText(LIFE["journal"][1][0])
+    dialog.text_field.set_text(LIFE["journal"][1][1])
     dialog.primary.setEnabled(True)
     return dialog
 

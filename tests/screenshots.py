@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.shell.welcome import Welcome
 from tests.dialog_pictures import dialogs
+from tests.life_pictures import TEXTS
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
 from tests.workshop_pictures import SHEEPSHANK, pages, remembering
@@ -46,21 +47,9 @@ from tests.workshop_pictures import SHEEPSHANK, pages, remembering
 ROOT = Path(__file__).parent.parent
 IMAGES, OTHERS = ROOT / "docs" / "images", ROOT / "build" / "screenshots"
 IN_README = {
-    "mind-night",
-    "notebooks-day",
-    "welcome-night",
-    "chat-night",
-    "chat-day",
-    "group-day",
-    "model-menu",
-    "remembering-night",
-    "inspector-night",
-    "timeline-day",
-    "worlds-day",
-    "persona-night",
-    "facts-night",
-    "find-day",
-}
+    "mind-night", "notebooks-day", "welcome-night", "chat-night", "chat-day", "group-day", "model-menu", "remembering-night",
+    "inspector-night", "timeline-day", "worlds-day", "persona-night", "facts-night", "find-day",
+}  # fmt: skip
 WIDE, TALL, NARROW = (1200, 800), (1200, 880), (600, 800)
 WORDS_ON_THE_WAY = 58
 """Of the reply that is caught while it is being written."""
@@ -76,43 +65,6 @@ OTHER_MODELS = {
 context, layers, width, heads, and heads of the cache.
 """
 
-THOUGHTS = (
-    "They want names by date. The day a photo was taken is in its EXIF block, which the standard library does not read; the "
-    "time of the last change is the same unless the picture was edited. Say so. Show first, rename second."
-)
-SCRIPT = """A small script does it. It only prints what it would do until you set `DRY_RUN` to `False`.
-
-```python
-from datetime import datetime
-from pathlib import Path
-
-DRY_RUN = True
-
-for photo in sorted(Path("holiday").glob("IMG_*.JPG")):
-    taken = datetime.fromtimestamp(photo.stat().st_mtime)
-    new = photo.with_name(f"{taken:%Y-%m-%d %H.%M.%S}.jpg")
-    print(photo.name, "→", new.name)
-    if not DRY_RUN and not new.exists():
-        photo.rename(new)
-```
-
-Two things to check before you trust it:
-
-1. It goes by the time the file was last **changed**. For pictures you have edited, that is the day of the edit.
-2. Two pictures of the same second would get one name; the second keeps its old one."""
-
-ELEVEN_METRES = (
-    "*She sits down on the step below yours, so that the wet hair drips on the stair and not on you.*\n\n"
-    "“From the beginning, then. Mr. Sato went first, because he is braver when nobody expects it. He did four metres and stood "
-    "up in the middle of the pool like a man who has found a coin. So I thought: four, I can do four. And then I forgot to "
-    "count, because somebody in the next lane was humming.”\n\n*She hums it. It is the slow part of something.*"
-)
-FIFTY_MINUTES = (
-    "“Only if we lie down.” *She holds the tide glass to the lamp and reads it twice, which she does not need to.*\n\n"
-    "“In fifty minutes we lie down. So I would like to be somewhere else in forty, and I have two ideas and one objection.”"
-)
-"""What the model of the pictures says."""
-
 
 @dataclass(frozen=True)
 class Line:
@@ -120,17 +72,9 @@ class Line:
 
     clock: str
     speaker: str
-    wordings: tuple[str, ...]
+    wordings: Sequence[str]
     shown: int = 0
     thinking: str = ""
-
-
-def you(clock: str, text: str) -> Line:
-    return Line(clock, "tomas", (text,))
-
-
-def they(clock: str, speaker: str, *wordings: str, shown: int = 0, thinking: str = "") -> Line:
-    return Line(clock, speaker, wordings, shown, thinking)
 
 
 @dataclass(frozen=True)
@@ -141,97 +85,10 @@ class Talk:
     day: str
     title: str
     lines: tuple[Line, ...]
-    guests: tuple[str, ...] = ()
+    guests: Sequence[str] = ()
 
 
-TALKS = (
-    Talk("mira", "2026-02-22", "First night aboard", (
-        they("22:40", "mira", "*She makes room on the cabin roof.* “Nothing to report.”"),
-        you("22:44", "“Then report nothing. I like the sound of it.”"),
-        they("22:45", "mira", "*She looks at the sky, where it was left.* “We should have a dry morning.”"),
-    )),
-    Talk("mira", "2026-03-03", "What the bell logs say", (
-        they("20:10", "mira", "“Two columns. One is printed by the Tide Office. The other is true.”"),
-        you("20:15", "“How long have you had these under your shirt?”"),
-        they("20:16", "mira", "*She becomes very polite.* “For some time, Captain.”"),
-    )),
-    Talk("mira", "2026-03-12", "Pickled lemons", (
-        you("18:20", "“There were eleven in the jar.”"),
-        they("18:21", "mira", "“There were twelve. I keep count of things.”"),
-    )),
-    Talk("mira", "2026-03-16", "The customs cutter", (
-        they("16:31", "mira", "“She has been mending that sail since noon. It is a very small hole.”"),
-        you("16:33", "“Can she see into the hold from there?”"),
-        they("16:34", "mira", "“Only if we lie down.” *She looks at the tide glass.* “In fifty minutes we lie down.”"),
-    )),
-    Talk("mira", "2026-03-17", "Through the Needle", (
-        they("20:58", "mira",
-            "*Mira does not look up from the chart.*\n\n“You are late, Captain. Four minutes. I would not mention it, but the "
-            "sea is early, and between the two of you I am losing a quarter of an hour.”",
-            "“Captain to the chart room, please.” *She only says please when it is bad.*",
-            "*She makes room on the cabin roof.* “Nothing to report.”"),
-        you("21:02", "*I hang my wet coat on the hook.* “How much water in the Needle, and for how long?”"),
-        they("21:03", "mira",
-            "*She has the figure before the coat stops dripping.*\n\n“A fathom and a hand until 21:41. Half of that at ten. "
-            "After that it is a road, and somebody will sell us bread on it.”\n\n*Her pencil goes to the second shoal and stays"
-            " there.* “Two things. The tables say 22:05, and the tables are wrong. And in Tern Quay you said that you would "
-            "rather be poor than late. I wrote it down.”"),
-        you("21:06", "“I said that about dinner.” *I look at the headland, where the cutter is still mending the same sail.* "
-            "“The Needle, then. Tell Teague I want the engine. Tell Anselm I want the fire out *first*.”"),
-        they("21:07", "mira",
-            "“The glass is rising,” *she says, which means yes.*",
-            "*She makes a note in the log.*\n\n“Seven minutes past nine. The captain has chosen.” *Only then does she drink the"
-            " cold tea, all of it, the way one takes medicine.* “Come to 214 and hold her there until you can count the windows"
-            " of the bell house. If you can count the bells, we are too close.”\n\n*Below them something falls over, and Anselm"
-            " says that it was like that before.*\n\n“Will you take the wheel, or shall I tell you where to look?”",
-            "“214, then,” *and she is already winding the stopwatch.*", shown=1),
-    )),
-    Talk("edmund", "2026-03-08", "Eleven pounds more", (
-        they("19:30", "edmund", "“The coat, the stair or the penny scale: where would you like to begin?”"),
-        you("19:34", "“With the mending. Show me the thread.”"),
-    )),
-    Talk("edmund", "2026-03-17", "Who moved the piano", (
-        they("20:31", "edmund",
-            "“Nobody moves a piano at night for the exercise.” *He holds the lamp lower.* “You tune them. What does this one "
-            "remember?”"),
-        you("20:33", "“Aiko, listen to it first. And you, Edmund: the floor.”"),
-        they("20:34", "aiko",
-            "*She plays one octave with two fingers, her head on one side.*\n\n“Carried, not rolled. The bass held and the "
-            "treble did not, so somebody took the left end who had done this before.” *She plays the octave again, because she "
-            "likes it.* “And it was played since. Quietly. Somebody has missed it.”"),
-        they("20:36", "edmund",
-            "*He kneels where the castors stood and lays a coin beside each of the four dents.*\n\n“Three deep, one shallow. "
-            "So the floor agrees with Aiko, and it has never met her.” *He gets up in two stages.* “Eleven days ago, by the "
-            "dust. It has not quite made up its mind.”"),
-        you("20:38", "“Then who plays quietly, and has strong friends?”"),
-        they("20:39", "aiko",
-            "*She closes the lid as one closes a door behind which somebody sleeps.* “Whoever left the soft pedal down.”"),
-    ), guests=("aiko",)),
-    Talk("ines", "2026-03-14", "Un café frío", (
-        they("09:05", "ines", "“¡Hola! Me llamo Inés. ¿Y tú?” (Hello! My name is Inés. And you?)"),
-        you("09:07", "Me llamo Tomas y vivo cerca del mar."),
-        they("09:08", "ines", "“¡Muy bien! **Cerca del mar**: you even remembered the *del*.”"),
-    )),
-    Talk("aiko", "2026-02-26", "The sandwich in the piano", (
-        they("19:10", "aiko", "“The grammar school’s grand had a sandwich in it. A whole one, wrapped.”"),
-        you("19:12", "“Which note?”"),
-        they("19:13", "aiko", "*She thinks about it properly.* “All of the quiet ones.”"),
-    )),
-    Talk("aiko", "2026-03-10", "Eleven metres", (
-        they("20:02", "aiko",
-            "“Eleven metres!” *Aiko’s voice comes up the stairs before she does. Her hair is wet, and she is carrying one shoe,"
-            " which does not seem to trouble her.*\n\n“Without the board, without Mr. Sato, without stopping to apologise to "
-            "the lifeguard. Eleven! I counted the tiles.”"),
-        you("20:04", "*I move over on the stair and hold out the warmer half of the tea.* “Sit. From the beginning, and leave "
-            "nothing out. Where is the other shoe?”"),
-        they("20:05", "aiko", "“In the pool, I think. It was a good shoe. It died for something.”"),
-    )),
-    Talk("linden", "2026-03-15", "Names for the holiday photos", (
-        you("11:20", "My camera calls every picture something like `IMG_4711.JPG`. How do I rename a folder of them by the day "
-            "they were taken? I have Python, and I would like to *see* what happens before it does."),
-        they("11:21", "linden", SCRIPT, thinking=THOUGHTS),
-    )),
-)  # fmt: skip
+TALKS = tuple(Talk(**{**talk, "lines": tuple(Line(**line) for line in talk["lines"])}) for talk in TEXTS["talks"])
 
 
 async def fill_home(paths: Paths) -> dict[str, str]:
@@ -403,8 +260,8 @@ async def conversations(studio: Studio) -> None:
 
 async def replies(studio: Studio) -> None:
     """A reply on its way, and one that the model did not live to finish."""
-    flowing = write_script(studio.home / "flowing", ELEVEN_METRES, delay=0.03)
-    dying = write_script(studio.home / "dying", FIFTY_MINUTES, delay=0.01, crash_after=30)
+    flowing = write_script(studio.home / "flowing", TEXTS["eleven_metres"], delay=0.03)
+    dying = write_script(studio.home / "dying", TEXTS["fifty_minutes"], delay=0.01, crash_after=30)
     async with studio.window(theme="dark", model_path=str(flowing)) as scene:
         await model_is_ready(scene)
         await studio.open(scene, "Eleven metres")

@@ -13,39 +13,17 @@ from PySide6.QtWidgets import QApplication
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import ModelReady
-from tests.life_pictures import live
+from tests.life_pictures import TEXTS, live
 from tests.ui.window_scene import Scene, until
 
 if TYPE_CHECKING:
     from tests.screenshots import Studio
 
 MIRA = "mira"
-SHEEPSHANK = (
-    "*She does not look up, but the pencil stops.*\n\n“Your sister’s boat. You told me the first night, and that you had not "
-    "been aboard since.” *A pause, measured.* “Two things. The sheepshank is hers, and you tie it better than she did. And it "
-    "is the seventeenth today.”\n\n*She pushes the second cup of cold tea across the chart.*"
-)
-ASKED = "*I tie off the line with a sheepshank, the way Ines did it on the Heron.* “Do you know what day it is?”"
-FACTS = (
-    ("Tomas's sister Ines sailed a boat called the Heron.", 4, "First night aboard", True),
-    ("Tomas is allergic to shellfish.", 3, "Pickled lemons", True),
-    ("Tomas would rather be poor than late.", 2, "Through the Needle", False),
-    ("Tomas grew up in Tern Quay.", 2, "First night aboard", False),
-    ("Tomas takes his tea cold.", 2, "Pickled lemons", False),
-    ("Tomas does not trust the Tide Office.", 1, "What the bell logs say", False),
-    ("Tomas promised Mira half of the bell logs' price.", 1, "What the bell logs say", False),
-    ("Tomas can read a customs flag at two miles.", 1, "The customs cutter", False),
-)
-MEMORIES = (
-    ("The Heron's bell", MemoryType.GENERAL, MemoryInsertion.TRIGGER, "It hangs in the chapel at Harrow Light since May.", 3),
-    ("Anselm's birthday", MemoryType.EVENT, MemoryInsertion.TRIGGER, "He will be fifty on the second of the Dry.", 2),
-    ("Learn the Quarr signals", MemoryType.GOAL, MemoryInsertion.NATURAL, "All nineteen, before the next Return.", 2),
-    ("Commander Strand", MemoryType.PERSON, MemoryInsertion.TRIGGER, "Signs warrants in green ink.", 4),
-    ("Return the lantern", MemoryType.REMINDER, MemoryInsertion.TRIGGER, "To Teague, who pretends not to need it.", 1),
-    ("Harrow Light", MemoryType.LOCATION, MemoryInsertion.TRIGGER, "The stairs have a hundred and four steps.", 1),
-)
+KNOWN = TEXTS["remembered"]
+SHEEPSHANK: str = KNOWN["answered"]
 PAGES = {
     "persona": "persona_editor",
     "worlds": "worlds",
@@ -82,7 +60,7 @@ async def wait_for_layout(seconds: float = 0.6) -> None:
 async def remember(services: AppServices, sessions: dict[str, str]) -> None:
     """What Mira knows after some weeks."""
     facts = []
-    for text, times, title, pinned in FACTS:
+    for text, times, title, pinned in KNOWN["facts"]:
         session = UUID(sessions[title])
         said = (await services.sessions.page(session, 0, 1))[0]
         facts.append(
@@ -98,8 +76,9 @@ async def remember(services: AppServices, sessions: dict[str, str]) -> None:
             )
         )
     await services.facts.learn(MIRA, facts)
-    for name, category, insertion, content, priority in MEMORIES:
-        memory = MemoryUnit(name=name, category=category, insertion=insertion, content=content, priority=priority)
+    for name, category, insertion, content, priority in KNOWN["memories"]:
+        fields = {"name": name, "category": category, "insertion": insertion, "content": content, "priority": priority}
+        memory = MemoryUnit.model_validate(fields)
         await services.memory.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
     await services.indexing.index_all_pending()
 
@@ -113,7 +92,7 @@ async def remembering(studio: Studio, script: str) -> None:
         await remember(scene.services, studio.sessions)
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1360, 860)
-        scene.draft.setPlainText(ASKED)
+        scene.draft.setPlainText(KNOWN["asked"])
         scene.window.chat.composer.send_button.click()
         await until(lambda: scene.words and scene.words[-1].startswith("*She does not look up, but"), 30)
         await until(lambda: not scene.is_replying, 30)
@@ -179,8 +158,8 @@ async def choose_found_model(scene: Scene) -> None:
 async def dream(scene: Scene) -> None:
     """Have her dream, if she has not yet, and look at what she proposes."""
     page = scene.page
-    if page.dream_button.isEnabled() and not page.rows.visible_rows:
-        page.dream_button.click()
+    if page.button("Dream now").isEnabled() and not page.rows.visible_rows:
+        page.button("Dream now").click()
         await scene.services.background_runner.run_next_task()
         await wait_for_layout(1.0)
     await choose_first(scene)
