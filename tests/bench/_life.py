@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lethe_app.agents.goals import GoalAnswer, PersonaGoalsAnswer
@@ -15,8 +14,8 @@ from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.dreams import ConsolidationAnswer, PreferencesAnswer
 from lethe_app.errors import ModelError
 from lethe_app.services.extraction import structured_output
+from tests.bench._setup import SMALL_TALK
 
-SMALL_TALK = Path(__file__).parent / "smalltalk.txt"
 RELATIVES = ("sister", "brother", "cousin", "aunt", "uncle", "neighbour", "colleague", "grandmother", "nephew", "niece")
 NAMES = tuple(
     """
@@ -66,7 +65,6 @@ class Day:
 def life(days: int, seed: int = 7) -> list[Day]:
     """The same for the same seed."""
     chance = random.Random(seed)
-    talk = [line.strip() for line in SMALL_TALK.read_text(encoding="utf-8").splitlines() if line.strip()]
     found: list[Day] = []
     for number in range(days):
         name, city, relative = NAMES[number % len(NAMES)], CITIES[number % len(CITIES)], RELATIVES[number % len(RELATIVES)]
@@ -75,7 +73,7 @@ def life(days: int, seed: int = 7) -> list[Day]:
         filled = [
             remark.format(thing=chance.choice(THINGS), quality=chance.choice(QUALITIES)) for remark in chance.sample(REMARKS, 2)
         ]
-        lines = [chance.choice(talk), *filled, said, chance.choice(talk), f"I want to visit {name} soon."]
+        lines = [chance.choice(SMALL_TALK), *filled, said, chance.choice(SMALL_TALK), f"I want to visit {name} soon."]
         if number % THEMED == 0:
             lines[2:2] = themed(number // THEMED)
         found.append(Day(tuple(lines), planted))

@@ -9,20 +9,19 @@ the user reads, and is still at it when they send. Equal tokens are the proof; t
 from __future__ import annotations
 
 import asyncio
+from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
-from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.protocol import RequestPriority
-from lethe_app.services.events import ModelReady
-from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, Step, begun, spoken
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched
-from tests.bench.report import arguments, show
+from tests.bench.report import Figures, run
+from tests.services.past_sessions import qualify
 
 CONTEXT, OPENING, REPLY = 4096, 24, 40
 BEFORE, AFTER = 2, 2
@@ -60,11 +59,7 @@ async def nothing(_scene: Scene) -> None:
 async def archive(scene: Scene) -> None:
     """Another conversation is archived by the model."""
     services = scene.services
-    state = services.models.state
-    assert isinstance(state, ModelReady)
-    services.qualification._known[key_of(state.model)] = QualificationResult(
-        model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
-    )
+    qualify(services)
     other = await spoken(services, velm(12).talk, BEGUN - timedelta(days=20))
     await services.archive_queue.archive_session(other.guid, at_once=False)
     await services.archive_queue.finish()
@@ -100,11 +95,9 @@ async def evening(work: Callable[[Scene], Awaitable[None]], threads: int) -> Out
         return Outcome(steps, sum(usage.evaluated_tokens + usage.reply_tokens for usage in scene.model.quiet))
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__, ("--threads", {"type": int, "default": 0, "help": "of the model; its own choice if 0"}))
-    calm, archived, written = (asyncio.run(evening(work, wanted.threads)) for work in (nothing, archive, write))
-    figures = {
+async def measure(wanted: Namespace) -> Figures:
+    calm, archived, written = [await evening(work, wanted.threads) for work in (nothing, archive, write)]
+    return {
         "same_prompts": float(calm.prompts == archived.prompts == written.prompts),
         "evaluated_undisturbed": calm.evaluated,
         "evaluated_after_archive": archived.evaluated,
@@ -117,8 +110,7 @@ def main() -> None:
         "ttft_ratio_archive": archived.seconds / calm.seconds,
         "ttft_ratio_research": written.seconds / calm.seconds,
     }
-    show(list(figures.items()), figures, as_json=wanted.json)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure, ("--threads", {"type": int, "default": 0, "help": "of the model; its own choice if 0"}))

@@ -15,21 +15,21 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import statistics
+from argparse import Namespace
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from lethe_app.domain.model import LoadOptions, Usage
-from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import ReuseOptions, llama_cpp
-from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import Prefill
 from lethe_app.services.chat.generation import MIN_REUSED_RUN
 from tests.bench._evening import FILLS, Step, play
 from tests.bench._long_talk import velm
-from tests.bench.report import arguments, show
-from tests.llm.model_files import file_at
+from tests.bench._setup import starter_engine
+from tests.bench.report import Figures, run
 
 CONTEXT, TURNS, REPLY = 4096, 60, 256
 EXACT = ReuseOptions(surgery=False)
@@ -46,10 +46,7 @@ class Reader:
     """A model in this process that only reads, and shows what it would say next."""
 
     def __init__(self, options: LoadOptions) -> None:
-        path = bundled.chat_model()
-        assert path is not None, "the starter model is not installed"
-        self._engine = LlamaEngine()
-        self._engine.load(file_at(path), options, lambda _fraction: None)
+        self._engine = starter_engine(options)
 
     def read(self, text: str, wishes: ReuseOptions) -> Usage:
         return self._engine.prefill(Prefill(1, text, wishes.surgery, wishes.min_run_length, wishes.exact))
@@ -87,11 +84,8 @@ class Read:
 
 def with_reader(options: LoadOptions, work: Callable[[Reader], Read]) -> Read:
     """Load, work, free."""
-    reader = Reader(options)
-    try:
+    with closing(Reader(options)) as reader:
         return work(reader)
-    finally:
-        reader.close()
 
 
 def heard(reader: Reader, opening: str, steps: Sequence[Step], wishes: ReuseOptions, *, pause: bool = False) -> Read:
@@ -146,15 +140,15 @@ def compared(true: Read, other: Read, name: str) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        ("--turns", {"type": int, "default": TURNS, "help": "turns that are compared"}),
-        ("--context", {"type": int, "default": CONTEXT, "choices": FILLS, "help": "tokens"}),
-        ("--ways", {"nargs": "*", "default": list(WAYS), "choices": list(WAYS), "help": "only these"}),
-        ("--threads", {"type": int, "default": 0, "help": "the engine's own choice if 0; 1 where others compute as well"}),
-    )
+OPTIONS = (
+    ("--turns", {"type": int, "default": TURNS, "help": "turns that are compared"}),
+    ("--context", {"type": int, "default": CONTEXT, "choices": FILLS, "help": "tokens"}),
+    ("--ways", {"nargs": "*", "default": list(WAYS), "choices": list(WAYS), "help": "only these"}),
+    ("--threads", {"type": int, "default": 0, "help": "the engine's own choice if 0; 1 where others compute as well"}),
+)
+
+
+def measure(wanted: Namespace) -> Figures:
     options, said = LoadOptions(context=wanted.context, threads=wanted.threads), FILLS[wanted.context]
     evening = asyncio.run(play(velm(said + wanted.turns), wanted.context, said, max_reply=REPLY))
     opening, steps = evening.opening, evening.steps
@@ -166,9 +160,8 @@ def main() -> None:
         read = with_reader(options, lambda reader, w=wishes, p=pause: heard(reader, opening, steps, w, pause=p))
         figures |= {**compared(true, read, name), **read.figures(name)}
     noise = [divergence(*pair) for pair in zip(true.words[::ANEW_EVERY], whole.words, strict=True)]
-    figures |= {**true.figures("_exact"), **whole.figures("_recomputed"), "kl_noise": max(noise)}
-    show(list(figures.items()), figures, as_json=wanted.json)
+    return {**figures, **true.figures("_exact"), **whole.figures("_recomputed"), "kl_noise": max(noise)}
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure, *OPTIONS)

@@ -15,10 +15,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from lethe_app.domain.model import LoadOptions
-from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import shipped_root
 from lethe_app.retrieval.calibration import (
     FACT_KINDS,
@@ -33,7 +29,9 @@ from lethe_app.retrieval.calibration import (
     measure_distances,
 )
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
+from lethe_app.retrieval.memory_index import Embed
 from lethe_app.retrieval.query_terms import format_day
+from tests.bench._setup import with_embedder
 from tests.bench.report import arguments
 
 FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -49,24 +47,19 @@ Row = tuple[CalibrationPair, float, Thresholds]
 """A pair, its distance, and limits fitted without its topic."""
 
 
-async def with_starter(pairs: Sequence[CalibrationPair]) -> tuple[list[float], list[float]]:
+async def measure(pairs: Sequence[CalibrationPair], embed: Embed) -> tuple[list[float], list[float]]:
     """Distances of all pairs, and of the duplicates with a day before each text."""
-    client = ModelClient(embeds_texts=True)
-    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
-    try:
-        dated = [
-            pair.model_copy(
-                update={
-                    "first": f"({format_day(FIRST_DAY)}) {pair.first}",
-                    "second": f"({format_day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
-                }
-            )
-            for number, pair in enumerate(pairs, 1)
-            if pair.kind is PairKind.DUPLICATE
-        ]
-        return await measure_distances(client.embed_tokens, pairs), await measure_distances(client.embed_tokens, dated)
-    finally:
-        await client.close()
+    dated = [
+        pair.model_copy(
+            update={
+                "first": f"({format_day(FIRST_DAY)}) {pair.first}",
+                "second": f"({format_day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
+            }
+        )
+        for number, pair in enumerate(pairs, 1)
+        if pair.kind is PairKind.DUPLICATE
+    ]
+    return await measure_distances(embed, pairs), await measure_distances(embed, dated)
 
 
 def cross_validated(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> list[Row]:
@@ -131,7 +124,7 @@ def main() -> None:
     """Measure and print."""
     wanted = arguments(__doc__)
     pairs = add_unrelated_pairs(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
-    distances, dated = asyncio.run(with_starter(pairs))
+    distances, dated = asyncio.run(with_embedder(lambda embed: measure(pairs, embed)))
     spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in PairKind}
     print(f"{'distances':<20}{'n':>6}" + "".join(f"{100 * share:>7.0f}%" for share in QUANTILES))
     for name, some in {**spread, "duplicate dated": dated}.items():

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from lethe_app.brain.summary.digest import build_digest, extend_rolling_summary
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
-from tests.bench.report import arguments, show
+from tests.bench.report import best_ms, run
 
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 LINES = 10_000
@@ -37,27 +35,18 @@ def conversation() -> list[Utterance]:
     ]
 
 
-def best(what: Callable[[], object]) -> float:
-    """Milliseconds."""
-    taken = []
-    for _ in range(3):
-        start = time.perf_counter()
-        what()
-        taken.append(time.perf_counter() - start)
-    return min(taken) * 1000
-
-
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
+async def measure() -> dict[str, float]:
     lines = conversation()
     whole = build_digest(lines).summary
-    figures = {
-        "digest_ms": best(lambda: build_digest(lines)),
-        "rolling_ms": best(lambda: extend_rolling_summary(lines[:20], whole, len(whole))),
-    }
-    show(list(figures.items()), figures, as_json=wanted.json)
+
+    async def digest() -> None:
+        build_digest(lines)
+
+    async def extend() -> None:
+        extend_rolling_summary(lines[:20], whole, len(whole))
+
+    return {"digest_ms": await best_ms(digest, rounds=3), "rolling_ms": await best_ms(extend, rounds=3)}
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

@@ -13,14 +13,12 @@ import asyncio
 import json
 import random
 import statistics
-import tempfile
 import time
 from pathlib import Path
 
-from lethe_app.app import build
-from lethe_app.paths import Paths
 from lethe_app.services.documents.knowledge_base import DocumentQuery
-from tests.bench.report import arguments, show
+from tests.bench._setup import built
+from tests.bench.report import run
 from tests.interchange.document_files import pdf
 
 TOPICS: list[tuple[str, str, str]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
@@ -70,10 +68,9 @@ def pages() -> list[str]:
     return texts
 
 
-async def measure(folder: Path) -> dict[str, float]:
-    services = await build(Paths.standard(folder / "home"))
-    try:
-        file = folder / "Handbook.pdf"
+async def measure() -> dict[str, float]:
+    async with built("llama", {}, by_meaning=True) as services:
+        file = services.paths.home / "Handbook.pdf"
         outline = [(index * PAGES_PER_TOPIC, topic) for index, (topic, *_rest) in enumerate(TOPICS)]
         await asyncio.to_thread(file.write_bytes, pdf(pages(), outline))
         started = time.perf_counter()
@@ -100,16 +97,7 @@ async def measure(folder: Path) -> dict[str, float]:
             "embed_seconds": round(embed_seconds, 1),
             "search_ms": round(1000 * statistics.median(times), 1),
         }
-    finally:
-        await services.close()
-
-
-def main() -> None:
-    wanted = arguments(__doc__)
-    with tempfile.TemporaryDirectory() as folder:
-        figures = asyncio.run(measure(Path(folder)))
-    show(list(figures.items()), figures, as_json=wanted.json)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

@@ -23,34 +23,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from unittest.mock import patch
 
-from lethe_app.app import build
 from lethe_app.composition import core
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SessionHandling
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
-from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.persona import Persona
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.llm.client import ModelClient
-from lethe_app.paths import Paths
-from lethe_app.services.events import MemoriesRecalled, ModelReady
-from lethe_app.services.extraction.qualification import QualificationResult, key_of
-from lethe_app.storage.files.json_files import write_model
+from lethe_app.services.events import MemoriesRecalled
 from tests.bench._evening import Clock, still_time
 from tests.bench._scripted_writer import ScriptedWriter
+from tests.bench._setup import built
 from tests.bench._told_evening import Question, ToldEvening, read, sentences
 from tests.bench.facts import words_of
 from tests.bench.report import arguments
+from tests.services.past_sessions import load_script, qualify
 
 TUNED = ("plain", "roleplay", "inventing")
 UNSEEN = ("unseen", "unseen_second", "unseen_third")
@@ -135,14 +129,14 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
     def client(*, embeds_texts: bool = False) -> ModelClient:
         return ModelClient(embeds_texts=True) if embeds_texts else model
 
-    with (
-        still_time(evening.begun) as hands,
-        tempfile.TemporaryDirectory() as folder,
-        patch.object(core, "ModelClient", client),
-    ):
-        services = await furnished(Path(folder), evening)
-        try:
-            await loaded(services, Path(folder), evening, scripted=scripted)
+    personas = {"she": {"name": evening.persona, "bio": evening.bio}, "you": {"name": evening.user, "is_user": True}}
+    alone = {"welcomed": True, "session_handling": SessionHandling.CURRENT_ONLY}
+    with still_time(evening.begun) as hands, patch.object(core, "ModelClient", client):
+        async with built("echo", personas, by_meaning=True, **alone) as services:
+            replies = [REPLY] * (len(evening.questions) + len(evening.idle) + 1)
+            await load_script(services, services.paths.home / "script.json", name="writer", replies=replies)
+            if scripted:
+                qualify(services)
             session = await held(services, evening, hands)
             outcome = Outcome(evening)
             await archived(services, session, outcome)
@@ -150,34 +144,6 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
             await asked(services, model, hands, outcome)
             await heard(services, hands, outcome)
             return outcome
-        finally:
-            await services.close()
-
-
-async def furnished(home: Path, evening: ToldEvening) -> AppServices:
-    """A home with the two of them in it."""
-    paths = Paths.standard(home)
-    write_model(paths.personas / "she.json", Persona(name=evening.persona, bio=evening.bio))
-    write_model(paths.personas / "you.json", Persona(name=evening.user, is_user=True))
-    services = await build(paths, "echo", by_meaning=True)
-    await services.preferences.set(user_persona="you", welcomed=True, session_handling=SessionHandling.CURRENT_ONLY)
-    assert await services.embedding.ensure_loaded(), "the starter embedder is not installed"
-    return services
-
-
-async def loaded(services: AppServices, folder: Path, evening: ToldEvening, *, scripted: bool) -> None:
-    """A model for the replies, trusted with facts and summaries where it is to write them."""
-    path = folder / "writer.json"
-    path.write_text(json.dumps({"replies": [REPLY] * (len(evening.questions) + len(evening.idle) + 1)}), encoding="utf-8")
-    await services.models.load(path)
-    state = services.models.state
-    assert isinstance(state, ModelReady)
-    if scripted:
-        name = state.model.file.name
-        verdict = QualificationResult(
-            model=name, facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
-        )
-        services.qualification._known[key_of(state.model)] = verdict
 
 
 async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:

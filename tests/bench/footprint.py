@@ -38,10 +38,10 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.garbage_collection import GarbageCollector
 from lethe_app.ui.shell.main_window import MainWindow
+from tests.bench._setup import SMALL_TALK
 from tests.bench.report import arguments, show
 
 ROOT = Path(__file__).parent.parent.parent
-TALK = Path(__file__).parent / "smalltalk.txt"
 MESSAGES, CONTEXT, REPLY = 60, 4096, 64
 REST_SHARE, REST_STEPS, STEP_SECONDS, MAX_REST_SECONDS = 0.02, 3, 10.0, 1800.0
 """The program is at rest once it has used less than this share of a core in so many steps in a row: the quality test of the
@@ -125,7 +125,7 @@ async def evening(runner: WindowRunner, window: MainWindow, services: AppService
         QTest.keyClick(field, Qt.Key.Key_Return)
         await until(lambda: messages.rowCount() >= before + 2 and not runner.is_replying)
 
-    talk = cycle(line for line in TALK.read_text(encoding="utf-8").splitlines() if line.strip())
+    talk = cycle(SMALL_TALK)
     await say(next(talk))
     busy = await rest()
     first, before = memory(), used()

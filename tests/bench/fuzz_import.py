@@ -21,7 +21,8 @@ import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -40,24 +41,9 @@ from tests.interchange.test_transcripts import OTHERS as CHATS
 
 MAX_SECONDS, IMPORT_EVERY = 1.0, 100
 ODD: tuple[object, ...] = (
-    *(
-        None,
-        True,
-        -1,
-        0,
-        1e308,
-        2**70,
-        "",
-        "\0",
-        "\ud800",
-        "a" * 5000,
-        "{{char}}" * 500,
-        "@@" * 300,
-        "/(a+)+$/",
-        "../../etc/passwd",
-    ),
-    *([], {}, [[]], [None] * 50, {"": {"": {}}}, "1e400", "٣", "<script>", "=cmd()", -(2**63)),
-)
+    None, True, -1, 0, 1e308, 2**70, "", "\0", "\ud800", "a" * 5000, "{{char}}" * 500, "@@" * 300, "/(a+)+$/",
+    "../../etc/passwd", [], {}, [[]], [None] * 50, {"": {"": {}}}, "1e400", "٣", "<script>", "=cmd()", -(2**63),
+)  # fmt: skip
 """Values put in the place of others."""
 
 
@@ -167,17 +153,22 @@ class Fuzzing:
         self.size = psutil.Process().memory_info().rss
         self.first_crash = ""
 
-    def attempt(self, what: Callable[[], object]) -> None:
-        """Run one reading, and count how it ended."""
-        began = time.perf_counter()
+    @contextmanager
+    def counted(self, name: str) -> Iterator[None]:
+        """Count how the work within ends: under this name, as refused or as a crash."""
         try:
-            what()
-            self.counts["read"] += 1
+            yield
+            self.counts[name] += 1
         except FileError:
             self.counts["refused"] += 1
         except Exception:
             self.counts["crashes"] += 1
             self.first_crash = self.first_crash or traceback.format_exc()
+
+    def read_file(self, name: str, content: bytes) -> None:
+        began = time.perf_counter()
+        with self.counted("read"):
+            read_external_file(content, name)
         took = time.perf_counter() - began
         self.slowest = max(self.slowest, took)
         self.counts["hangs"] += took > MAX_SECONDS
@@ -188,15 +179,9 @@ class Fuzzing:
         file = self.home.parent / "inbox" / name
         file.write_bytes(content)
         began = time.perf_counter()
-        try:
+        with self.counted("imported"):
             result = await self.services.imports.run(await self.services.imports.read_plan([file]))
             await self.services.imports.revert(result)
-            self.counts["imported"] += 1
-        except FileError:
-            self.counts["refused"] += 1
-        except Exception:
-            self.counts["crashes"] += 1
-            self.first_crash = self.first_crash or traceback.format_exc()
         self.counts["slow imports"] += time.perf_counter() - began > 5 * MAX_SECONDS
 
 
@@ -213,7 +198,7 @@ async def run(seconds: float, seed: int) -> tuple[Fuzzing, int]:
             name, content = fuzzing.dice.choice(valid)
             changed = change(name, content, fuzzing.dice)
             fuzzing.counts["inputs"] += 1
-            fuzzing.attempt(lambda name=name, changed=changed: read_external_file(changed, name))  # type: ignore[misc]
+            fuzzing.read_file(name, changed)
             if fuzzing.counts["inputs"] % IMPORT_EVERY == 0:
                 await fuzzing.import_file(name, changed)
                 await asyncio.sleep(0)

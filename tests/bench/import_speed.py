@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from lethe_app.app import build
 from lethe_app.interchange.cards import png
-from lethe_app.paths import Paths
-from tests.bench.report import arguments, show
+from tests.bench._setup import built
+from tests.bench.report import run
 from tests.interchange.external_files import as_bytes, picture, v2_card, world_info
 
 MESSAGES, ENTRIES, CARDS = 10_000, 5_000, 200
@@ -64,30 +63,26 @@ async def longest_pause(stop: asyncio.Event) -> float:
 async def measure(write: Callable[[Path], None]) -> tuple[float, float]:
     """Return the seconds of an import, and the longest pause of the event loop."""
     with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) / "files"
-        files.mkdir()
+        files = Path(folder)
         write(files)
-        services = await build(Paths.standard(Path(folder) / "home"), engine="echo")
         stop = asyncio.Event()
-        watch = asyncio.create_task(longest_pause(stop))
-        began = time.perf_counter()
-        result = await services.imports.run(await services.imports.read_plan([files]))
-        took = time.perf_counter() - began
-        stop.set()
-        assert not result.errors
-        pause = await watch
-        await services.close()
-        return took, pause
+        async with built(personas={}) as services:
+            watch = asyncio.create_task(longest_pause(stop))
+            began = time.perf_counter()
+            result = await services.imports.run(await services.imports.read_plan([files]))
+            took = time.perf_counter() - began
+            stop.set()
+            assert not result.errors
+            return took, await watch
 
 
-def main() -> None:
-    wanted = arguments(__doc__)
+async def measure_all() -> dict[str, float]:
     figures = {}
     for name, write in (("chat", write_chat), ("book", write_book), ("cards", write_cards)):
-        took, pause = asyncio.run(measure(write))
+        took, pause = await measure(write)
         figures |= {f"{name}_seconds": took, f"{name}_longest_pause_ms": pause}
-    show(list(figures.items()), figures, as_json=wanted.json)
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure_all())

@@ -28,10 +28,6 @@ from uuid import UUID
 
 import numpy as np
 
-from lethe_app.domain.model import LoadOptions
-from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
 from lethe_app.retrieval.signals import SIGNALS, compute_contributions
@@ -39,10 +35,10 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story, first_sessions, ingest
+from tests.bench._setup import LOCOMO, SMALL_TALK, read_locomo, with_embedder
 from tests.bench.report import arguments
 from tests.retrieval.conftest import sure_hits
 
-SMALL_TALK = Path(__file__).with_name("smalltalk.txt").read_text(encoding="utf-8").splitlines()
 SLOTS = 3
 FOREIGN = 60
 """Questions of the other conversations asked to each."""
@@ -211,18 +207,6 @@ async def everything(samples: Sequence[dict], embed: Embed | None, wanted: argpa
     return figures
 
 
-async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> dict[str, object]:
-    """Measure with the embedder that ships with the program, or with none."""
-    if wanted.words:
-        return await everything(samples, None, wanted)
-    client = ModelClient(embeds_texts=True)
-    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
-    try:
-        return await everything(samples, client.embed_tokens, wanted)
-    finally:
-        await client.close()
-
-
 def tell(rows: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> None:
     for name, row in rows.items():
         print(f"{name:<24}" + "".join(f"  {key} {row[key]:5.1f}" for key in keys))
@@ -232,16 +216,15 @@ def main() -> None:
     """Measure and print."""
     wanted = arguments(
         __doc__,
-        ("--data", {"type": Path, "help": "a file in LoCoMo's format"}),
+        LOCOMO,
         ("--own-facts", {"action": "store_true", "help": "also with our own facts and summaries instead of the given ones"}),
         ("--young", {"action": "store_true", "help": "also with the first 1 to 10 sessions alone"}),
         ("--words", {"action": "store_true", "help": "without an embedder"}),
     )
-    if wanted.data is None:  # the data may not be passed on, so there is none to fall back on
-        print("nothing measured: name a file in LoCoMo's format with --data")
-        print("{}")
+    samples = read_locomo(wanted.data)
+    if samples is None:
         return
-    figures = asyncio.run(with_starter(json.loads(wanted.data.read_text(encoding="utf-8")), wanted))
+    figures = asyncio.run(with_embedder(lambda embed: everything(samples, embed, wanted), by_meaning=not wanted.words))
     for name, value in figures.items():
         if isinstance(value, dict):
             print(name)

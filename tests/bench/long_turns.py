@@ -14,20 +14,16 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
-from pathlib import Path
 from statistics import mean
 from uuid import UUID
 
 import numpy as np
 
-from lethe_app.domain.model import LoadOptions
-from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.features import Floats
 from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.retrieval.ranking import SearchEvidence
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
+from tests.bench._setup import LOCOMO, read_locomo, with_embedder
 from tests.bench.locomo import SLOTS, remembering, share
 from tests.bench.report import arguments
 from tests.retrieval.conftest import sure_hits
@@ -113,24 +109,13 @@ async def measure(samples: Sequence[dict], embed: Embed) -> dict[str, dict[str, 
     }
 
 
-async def with_starter(samples: Sequence[dict]) -> dict[str, dict[str, float]]:
-    """Measure with the embedder that ships with the program."""
-    client = ModelClient(embeds_texts=True)
-    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
-    try:
-        return await measure(samples, client.embed_tokens)
-    finally:
-        await client.close()
-
-
 def main() -> None:
     """Measure and print."""
-    wanted = arguments(__doc__, ("--data", {"type": Path, "help": "a file in LoCoMo's format"}))
-    if wanted.data is None:  # the data may not be passed on, so there is none to fall back on
-        print("nothing measured: name a file in LoCoMo's format with --data")
-        print("{}")
+    wanted = arguments(__doc__, LOCOMO)
+    samples = read_locomo(wanted.data)
+    if samples is None:
         return
-    figures = asyncio.run(with_starter(json.loads(wanted.data.read_text(encoding="utf-8"))))
+    figures = asyncio.run(with_embedder(lambda embed: measure(samples, embed)))
     for form, row in figures.items():
         print(f"{form:<8}" + "".join(f"  {key} {value:5.1f}" for key, value in row.items()))
     if wanted.json:

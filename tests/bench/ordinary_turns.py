@@ -12,7 +12,6 @@ pertinent one was inserted (`inserted_any`); `inserted_pertinent` and `unlabelle
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -21,16 +20,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lethe_app.domain.model import LoadOptions
-from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import begin, embed_all, ingest_session, moment_of, sessions_of
+from tests.bench._setup import LOCOMO, read_locomo, with_embedder
 from tests.bench.report import arguments
 from tests.retrieval.conftest import sure_hits
 
@@ -133,32 +129,19 @@ async def play(samples: Sequence[dict], embed: Embed | None) -> list[Turn]:
     return turns
 
 
-async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> list[Turn]:
-    """Play with the embedder that ships with the program, or with none."""
-    if wanted.words:
-        return await play(samples, None)
-    client = ModelClient(embeds_texts=True)
-    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
-    try:
-        return await play(samples, client.embed_tokens)
-    finally:
-        await client.close()
-
-
 def main() -> None:
     """Measure and print."""
     wanted = arguments(
         __doc__,
-        ("--data", {"type": Path, "help": "a file in LoCoMo's format"}),
+        LOCOMO,
         ("--words", {"action": "store_true", "help": "without an embedder"}),
         ("--unlabelled", {"action": "store_true", "help": "also name what was inserted and has no label yet"}),
     )
-    if wanted.data is None:  # the data may not be passed on, so there is none to fall back on
-        print("nothing measured: name a file in LoCoMo's format with --data")
-        print("{}")
+    samples = read_locomo(wanted.data)
+    if samples is None:
         return
     labels = json.loads(LABELS.read_text(encoding="utf-8"))
-    turns = asyncio.run(with_starter(json.loads(wanted.data.read_text(encoding="utf-8")), wanted))
+    turns = asyncio.run(with_embedder(lambda embed: play(samples, embed), by_meaning=not wanted.words))
     for turn in turns if wanted.unlabelled else ():
         for number in turn.inserted:
             if str(number) not in _labels_of(turn, labels):

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from datetime import UTC, datetime
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import PromptNote, PromptTurn
-from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.macros import MacroContext
-from tests.bench.report import arguments, show
+from tests.bench._setup import starter_model
+from tests.bench.report import best_ms, run
 
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 
 
 def request() -> PromptRequest:
     """A hundred exchanges of eighty words each, three notes, three hundred control tokens to look out for."""
-    path = bundled.chat_model()
-    assert path is not None, "the starter model is not installed"
-    template = ChatTemplate(read_header(path, tensors=False).text("tokenizer.chat_template"), moment=MOMENT)
+    template = ChatTemplate(read_header(starter_model(), tensors=False).text("tokenizer.chat_template"), moment=MOMENT)
     roles = ("user", "assistant")
     return PromptRequest(
         renderer=template,
@@ -41,28 +37,15 @@ def request() -> PromptRequest:
     )
 
 
-async def measure() -> float:
-    """Milliseconds."""
+async def measure() -> dict[str, float]:
     made = request()
     known: dict[str, int] = {}
 
     async def count(texts: list[str]) -> list[int]:
         return [known.setdefault(text, len(text) // 4) for text in texts]
 
-    best = 1.0
-    for _ in range(10):
-        start = time.perf_counter()
-        await build_prompt(made, count)
-        best = min(best, time.perf_counter() - start)
-    return best * 1000
-
-
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
-    figures = {"build_ms": asyncio.run(measure())}
-    show(list(figures.items()), figures, as_json=wanted.json)
+    return {"build_ms": await best_ms(lambda: build_prompt(made, count), rounds=10)}
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

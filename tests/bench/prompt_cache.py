@@ -26,15 +26,14 @@ from __future__ import annotations
 import asyncio
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.prompt import PromptTurn
-from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import ReuseOptions
-from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import Prefill
 from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.prompt.builder import PromptRequest, build_prompt
@@ -44,9 +43,9 @@ from lethe_app.services.chat.generation import MIN_REUSED_RUN
 from lethe_app.services.prompting.turn_context import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
+from tests.bench._setup import starter_engine, starter_model
 from tests.bench._still_model import Call, Still
 from tests.bench.report import arguments, show
-from tests.llm.model_files import file_at
 
 CONTEXTS = (4096, 8192)
 TURNS = 120
@@ -64,7 +63,6 @@ class Cost:
     """What every turn of one way cost."""
 
     evaluated: Sequence[int]
-    prompts: Sequence[str]
 
     @property
     def mean(self) -> float:
@@ -80,9 +78,7 @@ class Replay:
     """The prompts of an evening, or others, given to caches of another kind."""
 
     def __init__(self, context: int, evening: Evening) -> None:
-        path = bundled.chat_model()
-        assert path is not None
-        self._path, self._options, self._evening = path, LoadOptions(context=context), evening
+        self._options, self._evening = LoadOptions(context=context), evening
 
     def same(self, wishes: ReuseOptions, *, ahead: bool = False) -> Cost:
         """The very prompts, read in another way."""
@@ -95,8 +91,7 @@ class Replay:
         return self._read(prompts[0], prompts[1:], NO_SURGERY, [() for _prompt in prompts[1:]])
 
     def _read(self, opening: str, prompts: Sequence[str], wishes: ReuseOptions, ahead: Sequence[Sequence[Call]]) -> Cost:
-        still = Still(self._path, self._options)
-        try:
+        with closing(Still(starter_model(), self._options)) as still:
             still.read(opening, wishes)
             evaluated = []
             for prompt, step, calls in zip(prompts, self._evening.steps, ahead, strict=True):
@@ -104,18 +99,14 @@ class Replay:
                 still.speak(step.answer.reply or "")
                 for call in calls:
                     still.read(call.prompt, wishes)
-            return Cost(evaluated, prompts)
-        finally:
-            still.close()
+            return Cost(evaluated)
 
 
 class Otherwise:
     """The prompts of the same turns in other layouts, by the program's own builder."""
 
     def __init__(self, evening: Evening) -> None:
-        path = bundled.chat_model()
-        assert path is not None
-        counter = TokenCounter.for_model(path)
+        counter = TokenCounter.for_model(starter_model())
         assert counter is not None
         self._evening, self._counter = evening, counter
         self._known: dict[str, int] = {}
@@ -267,13 +258,8 @@ def with_worker(tale: Callable[[int], Tale], turns: int, threads: int) -> dict[s
 
 def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
     """How long the starter model really reads each of them behind the one before."""
-    path, engine = bundled.chat_model(), LlamaEngine()
-    assert path is not None
-    engine.load(file_at(path), options, lambda _fraction: None)
-    try:
+    with closing(starter_engine(options)) as engine:
         return [engine.prefill(Prefill(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
-    finally:
-        engine.close()
 
 
 def main() -> None:

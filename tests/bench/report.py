@@ -3,8 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+Row = tuple[str, object]
+Figures = Mapping[str, float]
+Measured = Figures | tuple[Sequence[Row], Figures]
+"""The figures, or further rows of the table and the figures."""
+
+
+def run(
+    description: str | None,
+    measure: Callable[[argparse.Namespace], Measured | Awaitable[Measured]],
+    *extra: tuple[str, dict[str, object]],
+) -> None:
+    """Measure with the options of the command line, and print the rows and the figures."""
+    wanted = arguments(description, *extra)
+    measured = measure(wanted)
+    result = asyncio.run(_awaited(measured)) if inspect.isawaitable(measured) else measured
+    rows, figures = result if isinstance(result, tuple) else ((), result)
+    show([*rows, *figures.items()], figures, as_json=wanted.json)
+
+
+async def _awaited(measured: Awaitable[Measured]) -> Measured:
+    return await measured
 
 
 def arguments(description: str | None, *extra: tuple[str, dict[str, object]]) -> argparse.Namespace:
@@ -16,10 +41,20 @@ def arguments(description: str | None, *extra: tuple[str, dict[str, object]]) ->
     return parser.parse_args()
 
 
-def show(rows: Sequence[tuple[str, object]], figures: Mapping[str, float], *, as_json: bool) -> None:
+def show(rows: Sequence[Row], figures: Mapping[str, float | None], *, as_json: bool) -> None:
     """Print the table, then the figures."""
     width = max((len(name) for name, _value in rows), default=0)
     for name, value in rows:
         print(f"{name:<{width}}  {value:.3f}" if isinstance(value, float) else f"{name:<{width}}  {value}")
     if as_json:
-        print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+        print(json.dumps({key: value if value is None else round(value, 4) for key, value in figures.items()}))
+
+
+async def best_ms(work: Callable[[], Awaitable[object]], rounds: int) -> float:
+    """Milliseconds of the quickest of some rounds."""
+    taken = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        await work()
+        taken.append(time.perf_counter() - start)
+    return min(taken) * 1000

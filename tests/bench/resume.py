@@ -13,8 +13,8 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -24,10 +24,10 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import Usage
-from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyFinished, ReplyText
 from lethe_app.storage.chats.sessions import SessionStore
+from tests.bench._setup import SMALL_TALK, starter_model
 from tests.bench.report import arguments, show
 
 CONTEXT, LONG, REPLY = 8192, 6000, 24
@@ -35,7 +35,6 @@ ROUNDS = 3
 TOKENS_BETWEEN = 600
 """Tokens of the conversation that is read before the return to the long one."""
 """How often it is opened warm; once it is read anew."""
-TALK = Path(__file__).parent / "smalltalk.txt"
 ASKED = ("And what became of it?", "Did you ever go back?", "Who told you that?", "And then?")
 
 
@@ -52,9 +51,9 @@ class Opened:
 
 def lines() -> Iterator[str]:
     """Small talk that does not end and never says quite the same."""
-    talk = [line for line in TALK.read_text(encoding="utf-8").splitlines() if line.strip()]
-    for number, line in enumerate(cycle(talk)):
-        yield f"{line} That was the {number + 1}th thing, {talk[(7 * number + number // len(talk)) % len(talk)].lower()}"
+    count = len(SMALL_TALK)
+    for number, line in enumerate(cycle(SMALL_TALK)):
+        yield f"{line} That was the {number + 1}th thing, {SMALL_TALK[(7 * number + number // count) % count].lower()}"
 
 
 async def write(services: AppServices, wanted: int) -> ChatSession:
@@ -97,33 +96,33 @@ async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: b
     return Opened(first, usage, time.perf_counter() - began)
 
 
-async def returned(paths: Paths, model: Path, session: UUID) -> Usage:
-    """Speak in a conversation, then in a newer one with the same persona, and then in the first again, in one run."""
+@asynccontextmanager
+async def running(paths: Paths, model: Path) -> AsyncIterator[AppServices]:
+    """The program with its model loaded."""
     services = await build(paths, by_meaning=False)
     try:
         await services.models.load(model)
+        yield services
+    finally:
+        await services.close()
+
+
+async def returned(paths: Paths, model: Path, session: UUID) -> Usage:
+    """Speak in a conversation, then in a newer one with the same persona, and then in the first again, in one run."""
+    async with running(paths, model) as services:
         await spoken(services, session, "Where were we?")
         newer = await write(services, TOKENS_BETWEEN)
         await spoken(services, newer.guid, "And how are you?")
         await services.prefill.finish()
-        _first, usage = await spoken(services, session, "Back to the other thing.")
-    finally:
-        await services.close()
-    return usage
+        return (await spoken(services, session, "Back to the other thing."))[1]
 
 
 async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int, Usage]:
     """Warm, cold, the bytes that lay on the disk, and the return to a conversation."""
-    model = bundled.chat_model()
-    assert model is not None, "the starter model is not installed"
-    paths = Paths.standard(folder)
-    services = await build(paths, by_meaning=False)
-    try:
+    model, paths = starter_model(), Paths.standard(folder)
+    async with running(paths, model) as services:
         await services.preferences.set(context=CONTEXT, max_reply=REPLY)
-        await services.models.load(model)
         session = await write(services, tokens)
-    finally:
-        await services.close()
     asked = iter(ASKED)
     cold = await opened(paths, model, session.guid, next(asked), warm=False)
     warm = [await opened(paths, model, session.guid, next(asked), warm=True) for _round in range(ROUNDS)]

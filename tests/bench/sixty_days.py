@@ -8,21 +8,17 @@ fortnight than in the one before the middle. With --words nothing is found by me
 
 from __future__ import annotations
 
-import asyncio
-import json
-import tempfile
 import time
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import system_clock, use_clock
 from lethe_app.domain.memory import MemoryType
-from lethe_app.paths import Paths
 from tests.bench._life import Day, Planted, life, scripted
-from tests.bench.report import arguments, show
+from tests.bench._setup import built
+from tests.bench.report import Figures, Row, run
 from tests.services.past_sessions import hold, trusted
 from tests.services.tasks import Clock, leave
 from tests.services.turns import MIRA, change_persona, say
@@ -84,33 +80,20 @@ def start_of(day: int) -> datetime:
     return today - timedelta(days=DAYS + 1 - day)
 
 
-async def measure(*, by_meaning: bool) -> tuple[list[tuple[str, object]], dict[str, float]]:
+async def measure(*, by_meaning: bool) -> tuple[list[Row], Figures]:
     """The table, and the figures."""
-    began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        paths = Paths.standard(home / "home")
-        paths.personas.mkdir(parents=True)
-        for name, persona in PERSONAS.items():
-            (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-        clock = Clock(start_of(0))
-        with use_clock(clock):
-            services = await build(paths, engine="echo", by_meaning=by_meaning)
-            try:
-                found = await sixty(services, clock, home / "model.json")
-            finally:
-                await services.close()
-    rows, figures = found
+    began, clock = time.perf_counter(), Clock(start_of(0))
+    with use_clock(clock):
+        async with built(personas=PERSONAS, by_meaning=by_meaning) as services:
+            rows, figures = await sixty(services, clock, services.paths.home / "model.json")
     return [*rows, ("seconds", time.perf_counter() - began)], figures
 
 
-async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list[tuple[str, object]], dict[str, float]]:
+async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list[Row], Figures]:
     """Live all of it."""
-    await services.preferences.set(user_persona="tomas", agent_day_tokens=0, agent_day_minutes=0, dreams_apply=True)
+    await services.preferences.set(agent_day_tokens=0, agent_day_minutes=0, dreams_apply=True)
     await change_persona(services, MIRA, agent_mode=True, agent_tasks=TASKS)
     await trusted(services, script, facts=False, replies=["I see."] * 1000)
-    if services.embedding.enabled:
-        await services.embedding.ensure_loaded()
     one, days = Life(services, clock), life(DAYS)
     after_a_week, decaying = [], []
     for number, day in enumerate(days):
@@ -132,8 +115,7 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
         "bounded": float(last <= middle * SLACK),
     }
     kinds = Counter(memory.category.value for memory in memories)
-    rows: list[tuple[str, object]] = [
-        *figures.items(),
+    rows: list[Row] = [
         ("memories by kind", dict(kinds)),
         ("most that decay, before the middle and at the end", f"{middle}, {last}"),
         ("facts", len(facts)),
@@ -144,12 +126,9 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
     return rows, figures
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__, ("--words", {"action": "store_true", "help": "without an embedding model"}))
-    rows, figures = asyncio.run(measure(by_meaning=not wanted.words))
-    show(rows, figures, as_json=wanted.json)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        lambda wanted: measure(by_meaning=not wanted.words),
+        ("--words", {"action": "store_true", "help": "without an embedding model"}),
+    )

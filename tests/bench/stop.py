@@ -14,10 +14,10 @@ from contextlib import aclosing
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.protocol import Chunk, PrefillProgress
-from tests.bench.report import arguments, show
+from tests.bench._setup import starter_model
+from tests.bench.report import run
 
 TRIES = 8
 STORY = "<|im_start|>user\nTell me a long story.<|im_end|>\n<|im_start|>assistant\n"
@@ -36,10 +36,8 @@ async def stopped_after(client: ModelClient, prompt: str, enough: Callable[[obje
 
 async def measure() -> dict[str, float]:
     """Medians and worst of some tries; every prompt is new, so that nothing of it is cached."""
-    path = bundled.chat_model()
-    assert path is not None, "the starter model is not installed"
     client = ModelClient()
-    await client.load(describe_model(path), LoadOptions(context=8192), lambda _fraction: None)
+    await client.load(describe_model(starter_model()), LoadOptions(context=8192), lambda _fraction: None)
     speaking, reading = [], []
     for number in range(TRIES):
         speaking.append(await stopped_after(client, STORY, lambda report: isinstance(report, Chunk), 0.05))
@@ -56,12 +54,5 @@ async def measure() -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
-    figures = asyncio.run(measure())
-    show(list(figures.items()), figures, as_json=wanted.json)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

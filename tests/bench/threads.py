@@ -6,12 +6,10 @@ import statistics
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.models import bundled
 from lethe_app.llm.native.model import physical_cores
 from lethe_app.llm.protocol import Generate
-from tests.bench.report import arguments, show
-from tests.llm.model_files import file_at
+from tests.bench._setup import starter_engine
+from tests.bench.report import Figures, Row, run
 
 ROUNDS = 3
 PROMPT = "<|im_start|>user\n" + "The river flows on past the mill. " * 60 + "Go on.<|im_end|>\n<|im_start|>assistant\n"
@@ -19,10 +17,7 @@ PROMPT = "<|im_start|>user\n" + "The river flows on past the mill. " * 60 + "Go 
 
 def speeds(threads: int) -> tuple[float, float]:
     """Tokens per second of reading a fresh prompt and of speaking, medians of some rounds."""
-    path = bundled.chat_model()
-    assert path is not None, "the starter model is not installed"
-    engine = LlamaEngine()
-    engine.load(file_at(path), LoadOptions(context=2048, threads=threads), lambda _fraction: None)
+    engine = starter_engine(LoadOptions(context=2048, threads=threads))
     reading, speaking = [], []
     for number in range(ROUNDS):
         job = Generate(1, f"{number}{PROMPT}", SamplerPreset(name="bench", seed=1), 64)
@@ -33,12 +28,10 @@ def speeds(threads: int) -> tuple[float, float]:
     return statistics.median(reading), statistics.median(speaking)
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
+def measure() -> tuple[list[Row], Figures]:
     ours = physical_cores()
     measured = {threads: speeds(threads) for threads in sorted({1, ours, 2 * ours})}
-    rows: list[tuple[str, object]] = [
+    rows: list[Row] = [
         (
             f"{threads} threads{' (chosen)' if threads == ours else ''}",
             f"reading {read:.0f} tokens/s, speaking {said:.0f} tokens/s",
@@ -50,8 +43,8 @@ def main() -> None:
         "reading_of_best": measured[ours][0] / max(read for read, _said in measured.values()),
         "speaking_of_best": measured[ours][1] / max(said for _read, said in measured.values()),
     }
-    show([*rows, *figures.items()], figures, as_json=wanted.json)
+    return rows, figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

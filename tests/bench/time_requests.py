@@ -9,22 +9,17 @@ for a request.
 
 from __future__ import annotations
 
-import asyncio
-import json
-import tempfile
 from collections import Counter
 from datetime import datetime
-from pathlib import Path
 from uuid import UUID
 
-from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay
-from lethe_app.paths import Paths
 from tests.bench._half_year import NOW, ORDINARY, REQUESTS, TALKS, Request
-from tests.bench.report import arguments, show
+from tests.bench._setup import built
+from tests.bench.report import Figures, Row, run
 from tests.services.past_sessions import chats_of, hold
 
 PERSONAS = {
@@ -33,19 +28,6 @@ PERSONAS = {
 }
 PERSONA = "mira-test"
 SEARCHED = 10
-
-
-async def settled(home: Path) -> AppServices:
-    """A house with all the talks, found by meaning."""
-    paths = Paths.standard(home)
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    services = await build(paths, engine="echo")
-    await services.preferences.set(user_persona="tomas")
-    services.embedding.enabled = True
-    assert await services.embedding.ensure_loaded()
-    return services
 
 
 async def remembered(services: AppServices) -> dict[UUID, str]:
@@ -82,11 +64,10 @@ async def measured(services: AppServices, days: dict[UUID, str], request: Reques
     return counts, inserted, memory.remark
 
 
-async def run() -> tuple[list[tuple[str, object]], dict[str, float]]:
+async def measure() -> tuple[list[Row], Figures]:
     """All requests and all ordinary messages, with whatever went wrong."""
-    with tempfile.TemporaryDirectory() as home, use_clock(lambda: NOW):
-        services = await settled(Path(home) / "home")
-        try:
+    with use_clock(lambda: NOW):
+        async with built(personas=PERSONAS, by_meaning=True) as services:
             days = await remembered(services)
             figures: Counter[str] = Counter(requests=len(REQUESTS), ordinary=len(ORDINARY))
             kinds: Counter[str] = Counter()
@@ -103,16 +84,7 @@ async def run() -> tuple[list[tuple[str, object]], dict[str, float]]:
                 if not quiet:
                     print(f"  not a request: {text}")
             return [*kinds.items()], {key: float(value) for key, value in figures.items()}
-        finally:
-            await services.close()
-
-
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
-    rows, figures = asyncio.run(run())
-    show([*rows, *figures.items()], figures, as_json=wanted.json)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

@@ -26,11 +26,11 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyFinished, ReplyText
 from lethe_app.storage.files.json_files import write_model
-from tests.bench.report import arguments, show
+from tests.bench._setup import starter_model
+from tests.bench.report import Figures, Row, run
 
 CONTEXT, REPLY = 4096, 64
 MOMENT, PATIENCE = 0.6, 30.0
@@ -144,8 +144,7 @@ async def compare(services: AppServices, bare: llama_cpp.Llama) -> list[tuple[Me
 
 async def measure() -> tuple[list[tuple[Measured, Measured]], list[tuple[Measured, Measured]]]:
     """With and without reading ahead, in a home of its own, with the starter model."""
-    path = bundled.chat_model()
-    assert path is not None, "the starter model is not installed"
+    path = starter_model()
     bare = llama_cpp.Llama(str(path), n_ctx=CONTEXT, n_batch=512, n_ubatch=512, n_threads=2, n_threads_batch=2, verbose=False)
     with tempfile.TemporaryDirectory() as folder:
         paths = Paths.standard(Path(folder))
@@ -166,12 +165,10 @@ def ttft(results: list[tuple[Measured, Measured]]) -> float:
     return statistics.median(ours.first / bare.first for ours, bare in results)
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
-    ahead, plain = asyncio.run(measure())
+async def compare_both() -> tuple[list[Row], Figures]:
+    ahead, plain = await measure()
     speed = statistics.median(ours.speed / bare.speed for ours, bare in ahead + plain)
-    rows: list[tuple[str, object]] = []
+    rows: list[Row] = []
     for name, results in (("reading ahead", ahead), ("without", plain)):
         for number, (ours, bare) in enumerate(results, 2):
             rows.append(
@@ -179,7 +176,7 @@ def main() -> None:
             )
     rows.append(("speed [tokens/s]", " / ".join(f"{statistics.median(speeds):.0f}" for speeds in both_speeds(ahead + plain))))
     figures = {"ttft_ratio": ttft(ahead), "speed_ratio": speed, "ttft_ratio_without_reading_ahead": ttft(plain)}
-    show([*rows, *figures.items()], figures, as_json=wanted.json)
+    return rows, figures
 
 
 def both_speeds(results: list[tuple[Measured, Measured]]) -> tuple[list[float], list[float]]:
@@ -188,4 +185,4 @@ def both_speeds(results: list[tuple[Measured, Measured]]) -> tuple[list[float], 
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: compare_both())

@@ -10,22 +10,16 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 from types import CodeType, FrameType
 
 import lethe_app
-from lethe_app.app import build
-from lethe_app.paths import Paths
 from lethe_app.storage.database import Database
-from tests.bench.report import arguments, show
+from tests.bench._setup import built
+from tests.bench.report import Figures, Row, run
 
 ROOT = str(Path(lethe_app.__file__).parent)
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "{{char}} is the navigator of the Petrel.", "first_messages": ["You are late."]},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": ""},
-}
 LINES = ("Good evening.", "It is raining again.", "Let us go on.")
 
 
@@ -66,35 +60,24 @@ class Walk:
 async def walked() -> Walk:
     """Return what the third turn of a conversation called."""
     assert callable(getattr(Database, "_submit", None)), "storage trips are counted by this method"
-    with tempfile.TemporaryDirectory() as folder:
-        paths = Paths.standard(Path(folder) / "home")
-        paths.personas.mkdir(parents=True)
-        for name, persona in PERSONAS.items():
-            (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-        script = Path(folder) / "echo.json"
+    async with built(read_ahead=False) as services:
+        script = services.paths.home / "echo.json"
         script.write_text(json.dumps({"replies": ["Yes."] * len(LINES)}), encoding="utf-8")
-        services = await build(paths, engine="echo")
-        try:
-            await services.preferences.set(user_persona="tomas", read_ahead=False)
-            await services.models.load(script)
-            session = await services.sessions.new("mira-test")
-            walk = Walk()
-            for number, line in enumerate(LINES):
-                await asyncio.sleep(0.5)  # what the turn before left to the background
-                if number == len(LINES) - 1:
-                    sys.setprofile(walk)
-                async for _event in services.chat.send(session.guid, line):
-                    pass
-                sys.setprofile(None)
-            return walk
-        finally:
-            await services.close()
+        await services.models.load(script)
+        session = await services.sessions.new("mira-test")
+        walk = Walk()
+        for number, line in enumerate(LINES):
+            await asyncio.sleep(0.5)  # what the turn before left to the background
+            if number == len(LINES) - 1:
+                sys.setprofile(walk)
+            async for _event in services.chat.send(session.guid, line):
+                pass
+            sys.setprofile(None)
+        return walk
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
-    walk = asyncio.run(walked())
+async def measure() -> tuple[list[Row], Figures]:
+    walk = await walked()
     figures = {
         "functions": float(len(walk.functions)),
         "files": float(len(walk.files)),
@@ -102,9 +85,8 @@ def main() -> None:
         "calls": float(walk.functions.total()),
         "jumps": float(walk.jumps),
     }
-    rows: list[tuple[str, object]] = [(name, count) for name, count in walk.files.most_common(12)]
-    show([*rows, *figures.items()], figures, as_json=wanted.json)
+    return list(walk.files.most_common(12)), figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

@@ -16,7 +16,7 @@ from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World, WorldEntry
-from tests.bench.report import arguments, show
+from tests.bench.report import Figures, Row, run
 
 ENTRIES, KEYS, MESSAGES, WORDS, RUNS = 10_000, 3, 20, 150, 60
 NAMED = 0.02
@@ -52,14 +52,12 @@ def windows(random: Random, keys: list[str]) -> Iterator[ScanWindow]:
         yield ScanWindow(lines[0], tuple(lines[1:]))
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
+def measure() -> tuple[list[Row], Figures]:
     random = Random(1)
     world, keys = book(random)
     builds = [LoreIndex([world]).build_seconds * 1000 for _ in range(3)]
     lore = LoreIndex([world])
-    turn = EvaluationTurn("turn", 1, MESSAGES, datetime.now(UTC), "seed")
+    turn = EvaluationTurn("turn", 1, MESSAGES, datetime.now(UTC), seed="seed")
     fresh, again, activated = [], [], 0
     gc.collect()
     for _, window in zip(range(RUNS), windows(random, keys), strict=False):
@@ -74,9 +72,8 @@ def main() -> None:
         "build_ms": min(builds),
         "entries": float(ENTRIES),
     }
-    rows = [*figures.items(), ("same window again, ms", statistics.median(again)), ("entries fired per turn", activated / RUNS)]
-    show(rows, figures, as_json=wanted.json)
+    return [("same window again, ms", statistics.median(again)), ("entries fired per turn", activated / RUNS)], figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())
