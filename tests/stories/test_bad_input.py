@@ -303,6 +303,7 @@ async def test_a_message_far_beyond_the_context_is_kept_refused_by_name_and_one_
     services: AppServices, session: ChatSession, starter_model: Path
 ):
     await services.models.load(starter_model)
+    await services.preferences.set(max_reply=16, context=2048)
     long = "All work and no play makes a dull page. " * 5_000
 
     with pytest.raises(PromptTooLong, match="new message"):
@@ -335,7 +336,7 @@ def whole(text: str) -> str:
 
 async def test_odd_words_are_kept_and_harm_no_real_model(services: AppServices, session: ChatSession, starter_model: Path):
     await services.models.load(starter_model)
-    await services.preferences.set(read_ahead=False)
+    await services.preferences.set(read_ahead=False, max_reply=16)
     kinds = ("null bytes", "half a character", "right to left", "emoji", "control characters")
 
     for kind in kinds:

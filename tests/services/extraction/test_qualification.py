@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,22 +22,35 @@ from tests.brain.llm_schemas.test_qualification import DIALOGUES, GOOD, SNIPPETS
 from tests.services.extraction_setup import SELF_TEST, TASK_PROMPTS, ExtractionSetup, open_extraction, spelled
 
 
-@pytest.fixture
-async def extraction() -> AsyncIterator[ExtractionSetup]:
-    async with open_extraction() as extraction:
-        yield extraction
+@dataclass
+class Trial:
+    """A scripted model, and what is known of it."""
+
+    extraction: ExtractionSetup
+    state: AppState
+    folder: Path
+    qualification: Qualification
+
+    async def load(self, *answers: object, name: str = "script", **script: object) -> None:
+        await self.extraction.load(self.folder, *answers, name=name, **script)
+
+    async def check(self) -> QualificationResult:
+        verdict = await self.qualification.check()
+        assert verdict is not None
+        return verdict
+
+    def restarted(self, questions: Path = SELF_TEST) -> Qualification:
+        """As the next start of the program finds it, perhaps with other questions."""
+        return Qualification(self.extraction.tasks_model, TASK_PROMPTS, self.state, questions)
 
 
 @pytest.fixture
-async def state(tmp_path: Path) -> AsyncIterator[AppState]:
+async def trial(tmp_path: Path) -> AsyncIterator[Trial]:
     database = await Database.open(tmp_path / "home" / "lethe.sqlite3")
-    yield AppState(database)
+    async with open_extraction() as extraction:
+        state = AppState(database)
+        yield Trial(extraction, state, tmp_path, Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST))
     await database.close()
-
-
-@pytest.fixture
-def qualification(extraction: ExtractionSetup, state: AppState) -> Qualification:
-    return Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST)
 
 
 def right(snippet: QualificationSnippet) -> dict[str, object]:
@@ -82,200 +96,164 @@ def answers_of_a_chatterer(snippet: QualificationSnippet) -> list[dict[str, obje
     return [{"facts": [stated(snippet, *WRONG[snippet.name])]}]
 
 
-async def test_a_good_model_may_write_everything(extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path):
-    await extraction.load(tmp_path, *ALL_RIGHT)
+async def test_a_good_model_may_write_everything(trial: Trial):
+    await trial.load(*ALL_RIGHT)
     reported: list[QualificationResult] = []
-    qualification.changed.add(reported.append)
+    trial.qualification.changed.add(reported.append)
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert (verdict.facts, verdict.may_write_facts, verdict.may_write_summaries) == (1.0, True, True)
     assert verdict.model == "script"
-    assert qualification.verdict == verdict
+    assert trial.qualification.verdict == verdict
     assert reported == [verdict]
 
 
-async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
-    await extraction.load(tmp_path, *([{"facts": []}] * len(SNIPPETS)), *SUMMARIES_RIGHT)
+async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(trial: Trial):
+    await trial.load(*([{"facts": []}] * len(SNIPPETS)), *SUMMARIES_RIGHT)
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert (verdict.facts, verdict.may_write_facts, verdict.may_write_summaries) == (0.0, False, True)
 
 
-async def test_a_model_that_answers_nonsense_may_write_nothing(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
-    await extraction.load(tmp_path)
+async def test_a_model_that_answers_nonsense_may_write_nothing(trial: Trial):
+    await trial.load()
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert not verdict.may_write_facts
     assert not verdict.may_write_summaries
     assert "boat: The model gave no usable summary" in verdict.detail
 
 
-async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
+async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(trial: Trial):
     answers = [answer for each in SNIPPETS for answer in answers_of_a_chatterer(each)]
-    await extraction.load(tmp_path, *answers, *SUMMARIES_RIGHT)
+    await trial.load(*answers, *SUMMARIES_RIGHT)
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert verdict.facts < 0.8
     assert not verdict.may_write_facts
 
 
-async def test_one_invented_name_costs_the_right_to_write_summaries(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
-    await extraction.load(tmp_path, *ALL_RIGHT[:-1], spelled([GOOD["cat"] + " Then Percival arrived."]))
+async def test_one_invented_name_costs_the_right_to_write_summaries(trial: Trial):
+    await trial.load(*ALL_RIGHT[:-1], spelled([GOOD["cat"] + " Then Percival arrived."]))
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert (verdict.may_write_facts, verdict.may_write_summaries) == (True, False)
     assert "Percival" in verdict.detail
 
 
-async def test_a_model_is_tried_only_once(
-    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
-):
-    await extraction.load(tmp_path, *ALL_RIGHT)
-    first = await qualification.check()
-    await extraction.load(tmp_path)  # the same file again, which would now fail
+async def test_a_model_is_tried_only_once(trial: Trial):
+    await trial.load(*ALL_RIGHT)
+    first = await trial.check()
+    await trial.load()  # the same file again, which would now fail
 
-    again = await qualification.check()
-    after_restart = await Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST).check()
+    again = await trial.check()
+    after_restart = await trial.restarted().check()
 
     assert again == first == after_restart
 
 
-async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
-    await extraction.load(tmp_path, *ALL_RIGHT)
+async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(trial: Trial):
+    await trial.load(*ALL_RIGHT)
 
-    one, other = await asyncio.gather(qualification.check(), qualification.check())
+    one, other = await asyncio.gather(trial.qualification.check(), trial.qualification.check())
 
     assert one == other
-    assert one is not None
     assert one.may_write_facts
 
 
-async def test_an_interrupted_trial_goes_on_where_it_was(
-    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
-):
-    await extraction.load(tmp_path, *ALL_RIGHT, delay=0.01)
-    assert extraction.model is not None
-    trial = asyncio.create_task(qualification.check())
+async def test_an_interrupted_trial_goes_on_where_it_was(trial: Trial):
+    await trial.load(*ALL_RIGHT, delay=0.01)
+    assert trial.extraction.model is not None
+    task = asyncio.create_task(trial.qualification.check())
     kept: object = None
     while not isinstance(kept, dict) or len(kept["sittings"][0]) < 5:
         await asyncio.sleep(0.05)
-        kept = await state.get(SCOPE, key_of(extraction.model))
-    trial.cancel()
+        kept = await trial.state.get(SCOPE, key_of(trial.extraction.model))
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await trial
-    kept = await state.get(SCOPE, key_of(extraction.model))
+        await task
+    kept = await trial.state.get(SCOPE, key_of(trial.extraction.model))
     assert isinstance(kept, dict)
     left = [each for each in SNIPPETS if each.name not in kept["sittings"][0]]
-    await extraction.load(tmp_path, *(answer for each in left for answer in answers_about(each)), *SUMMARIES_RIGHT)
+    await trial.load(*(answer for each in left for answer in answers_about(each)), *SUMMARIES_RIGHT)
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert verdict.may_write_facts
     assert verdict.may_write_summaries
 
 
-async def test_the_verdict_is_that_of_the_model_loaded_now(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
-    assert await qualification.check() is None
-    await extraction.load(tmp_path, *ALL_RIGHT)
-    await qualification.check()
+async def test_the_verdict_is_that_of_the_model_loaded_now(trial: Trial):
+    assert await trial.qualification.check() is None
+    await trial.load(*ALL_RIGHT)
+    await trial.check()
 
-    await extraction.load(tmp_path, name="another")
+    await trial.load(name="another")
 
-    assert qualification.verdict is None
+    assert trial.qualification.verdict is None
 
 
-async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_failed(
-    extraction: ExtractionSetup, qualification: Qualification, tmp_path: Path
-):
+async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_failed(trial: Trial):
     poor = spelled(["They had a talk about something or other that day."])
-    await extraction.load(tmp_path, *FACTS_RIGHT, poor, *SUMMARIES_RIGHT)
+    await trial.load(*FACTS_RIGHT, poor, *SUMMARIES_RIGHT)
 
-    verdict = await qualification.check()
+    verdict = await trial.check()
 
-    assert verdict is not None
     assert verdict.is_passed
     assert verdict.detail.endswith("summaries: faithful.")
 
 
-async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_noted_none_is_not(
-    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
-):
+async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_noted_none_is_not(trial: Trial):
     first = [answer for each in SNIPPETS[:1] for answer in answers_about(each)]
     none: dict[str, object] = {"facts": []}
-    await extraction.load(tmp_path, *first, *[none] * (len(SNIPPETS) - 1), *SUMMARIES_RIGHT, *FACTS_RIGHT)
-    some = await qualification.check()
-    await extraction.load(tmp_path, *[none] * len(SNIPPETS), *SUMMARIES_RIGHT, *FACTS_RIGHT, name="silent")
+    await trial.load(*first, *[none] * (len(SNIPPETS) - 1), *SUMMARIES_RIGHT, *FACTS_RIGHT)
+    some = await trial.check()
+    await trial.load(*[none] * len(SNIPPETS), *SUMMARIES_RIGHT, *FACTS_RIGHT, name="silent")
 
-    nothing = await qualification.check()
+    nothing = await trial.check()
 
-    assert some is not None
-    assert nothing is not None
     assert (some.may_write_facts, nothing.may_write_facts) == (True, False)
 
 
-async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_take_it_back(
-    extraction: ExtractionSetup, qualification: Qualification, state: AppState, tmp_path: Path
-):
-    await extraction.load(tmp_path)
-    failed = await qualification.check()
+async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_take_it_back(trial: Trial):
+    await trial.load()
+    failed = await trial.check()
     reported: list[QualificationResult] = []
-    qualification.changed.add(reported.append)
+    trial.qualification.changed.add(reported.append)
 
-    await qualification.trust_anyway(trusted=True)
-    after_restart = await Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST).check()
-    trusted = qualification.verdict
-    await qualification.trust_anyway(trusted=False)
+    await trial.qualification.trust_anyway(trusted=True)
+    after_restart = await trial.restarted().check()
+    trusted = trial.qualification.verdict
+    await trial.qualification.trust_anyway(trusted=False)
 
-    assert failed is not None
     assert not failed.is_passed
     assert trusted is not None
     assert trusted == after_restart
     assert (trusted.trusted_anyway, trusted.may_write_facts, trusted.may_write_summaries) == (True, True, True)
-    assert qualification.verdict == failed
-    assert await Qualification(extraction.tasks_model, TASK_PROMPTS, state, SELF_TEST).check() == failed
+    assert trial.qualification.verdict == failed
+    assert await trial.restarted().check() == failed
     assert reported == [trusted, failed]
 
 
-async def test_other_questions_are_another_trial(
-    extraction: ExtractionSetup, state: AppState, qualification: Qualification, tmp_path: Path
-):
-    await extraction.load(tmp_path, *ALL_RIGHT)
-    await qualification.check()
-    (tmp_path / "facts.json").write_text(json.dumps([SNIPPETS[0].model_dump()]), encoding="utf-8")
-    (tmp_path / "dialogues.json").write_text("[]", encoding="utf-8")
-    await extraction.load(tmp_path, *answers_about(SNIPPETS[0]))
+async def test_other_questions_are_another_trial(trial: Trial):
+    await trial.load(*ALL_RIGHT)
+    await trial.check()
+    (trial.folder / "facts.json").write_text(json.dumps([SNIPPETS[0].model_dump()]), encoding="utf-8")
+    (trial.folder / "dialogues.json").write_text("[]", encoding="utf-8")
+    await trial.load(*answers_about(SNIPPETS[0]))
 
-    verdict = await Qualification(extraction.tasks_model, TASK_PROMPTS, state, tmp_path).check()
+    verdict = await trial.restarted(trial.folder).check()
 
-    assert verdict is not None
     assert "(1 of 1 texts)" in verdict.detail
 
 
-async def test_questions_that_cannot_be_read_are_named(extraction: ExtractionSetup, state: AppState, tmp_path: Path):
-    await extraction.load(tmp_path)
+async def test_questions_that_cannot_be_read_are_named(trial: Trial):
+    await trial.load()
 
     with pytest.raises(FileError, match=r"facts\.json"):
-        await Qualification(extraction.tasks_model, TASK_PROMPTS, state, tmp_path).check()
+        await trial.restarted(trial.folder).check()
