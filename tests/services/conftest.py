@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.chat import ChatSession
 from lethe_app.paths import Paths
+from tests.services.turns import Talk
 
 MIRA = {
     "name": "Mira",
@@ -37,10 +39,16 @@ async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
 
 
 @pytest.fixture
-def says(services: AppServices, echo_model: Callable[..., Path]) -> Callable[..., object]:
+def says(services: AppServices, echo_model: Callable[..., Path]) -> Callable[..., Awaitable[None]]:
     """Loads a model that will say these lines."""
 
     async def load(*replies: str, **script: object) -> None:
         await services.models.load(echo_model(*replies, **script))
 
     return load
+
+
+@pytest.fixture
+def talk(services: AppServices, session: ChatSession, says: Callable[..., Awaitable[None]]) -> Talk:
+    """The session of the module, with what a test does in it."""
+    return Talk(services, session, says)

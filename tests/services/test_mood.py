@@ -18,7 +18,7 @@ from lethe_app.services.mood import MAX_SAMPLES
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from tests.services.past_sessions import answers, hold, trusted
-from tests.services.turns import MIRA, TurnOutcome, back_in_time, change_persona, collect_turn, log, prompt_of, say, until
+from tests.services.turns import MIRA, Talk, TurnOutcome, change_persona, collect_turn, log, until
 
 LOWER, SAME, HIGHER = {"change": "lower"}, {"change": "same"}, {"change": "much higher"}
 
@@ -35,85 +35,83 @@ async def cheer(services: AppServices) -> float:
     return (await services.moods.load_mood(MIRA)).feelings["cheer"].value
 
 
-async def praised(services: AppServices, session: ChatSession, times: int) -> list[TurnOutcome]:
-    return [await say(services, session, "Well done, I love it.") for _time in range(times)]
+async def praised(talk: Talk, times: int) -> list[TurnOutcome]:
+    return [await talk.say("Well done, I love it.") for _time in range(times)]
 
 
-async def test_praise_improves_the_mood_and_the_prompt_says_so_once(services: AppServices, session: ChatSession):
-    turns = await praised(services, session, 4)
+async def test_praise_improves_the_mood_and_the_prompt_says_so_once(talk: Talk):
+    turns = await praised(talk, 4)
 
     reported = [outcome.memory.mood for outcome in turns]
     assert reported == ["Mira feels rested.", "", "Mira feels happy now.", ""]
-    assert "Mira feels happy now." in await prompt_of(services, session, turns[2])
-    assert "happy" not in await prompt_of(services, session, turns[3])
-    assert (await services.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
+    assert "Mira feels happy now." in await talk.prompt_of(turns[2])
+    assert "happy" not in await talk.prompt_of(turns[3])
+    assert (await talk.services.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
 
 
-async def test_the_mood_changes_no_stable_part_of_the_prompt(services: AppServices, session: ChatSession):
-    turns = await praised(services, session, 3)
+async def test_the_mood_changes_no_stable_part_of_the_prompt(talk: Talk):
+    turns = await praised(talk, 3)
     prompt, later = (
-        await prompt_of(services, session, turns[2]),
-        await prompt_of(services, session, await say(services, session, "Hm.")),
+        await talk.prompt_of(turns[2]),
+        await talk.prompt_of(await talk.say("Hm.")),
     )
 
     reported = prompt.index("Mira feels happy now.")
     assert later.startswith(prompt[: prompt.rindex("“Aye.”", 0, reported)])
 
 
-async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(services: AppServices, session: ChatSession):
-    turns = await praised(services, session, 3)
-    before = await cheer(services)
+async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(talk: Talk):
+    turns = await praised(talk, 3)
+    before = await cheer(talk.services)
 
-    again = await collect_turn(services.chat.regenerate(session.guid, turns[2].reply.id))
+    again = await collect_turn(talk.services.chat.regenerate(talk.session.guid, turns[2].reply.id))
 
     assert again.memory.mood == turns[2].memory.mood == "Mira feels happy now."
-    assert await cheer(services) == pytest.approx(before, abs=1e-4)
+    assert await cheer(talk.services) == pytest.approx(before, abs=1e-4)
 
 
-async def test_an_edited_message_that_is_answered_again_changes_the_mood_no_second_time(
-    services: AppServices, session: ChatSession
-):
-    turns = await praised(services, session, 2)
-    before = await cheer(services)
-    await services.message_editing.edit(turns[1].asked.id, "You did great, thank you, well done.")
+async def test_an_edited_message_that_is_answered_again_changes_the_mood_no_second_time(talk: Talk):
+    turns = await praised(talk, 2)
+    before = await cheer(talk.services)
+    await talk.services.message_editing.edit(turns[1].asked.id, "You did great, thank you, well done.")
 
-    again = await collect_turn(services.chat.regenerate(session.guid, turns[1].reply.id))
+    again = await collect_turn(talk.services.chat.regenerate(talk.session.guid, turns[1].reply.id))
 
     assert again.memory.mood == turns[1].memory.mood
-    assert await cheer(services) == pytest.approx(before, abs=1e-4)
+    assert await cheer(talk.services) == pytest.approx(before, abs=1e-4)
 
 
 @pytest.mark.parametrize("switch", ["master", "persona", "guidance"])
-async def test_who_has_no_moods_is_never_moved(services: AppServices, session: ChatSession, switch: str):
+async def test_who_has_no_moods_is_never_moved(talk: Talk, switch: str):
     if switch == "master":
-        await services.preferences.set(mood_handling=False)
+        await talk.services.preferences.set(mood_handling=False)
     else:
-        await change_persona(services, **({"mood": False} if switch == "persona" else {"disable_bot_guidance": True}))
-    before = await cheer(services)
+        await change_persona(talk.services, **({"mood": False} if switch == "persona" else {"disable_bot_guidance": True}))
+    before = await cheer(talk.services)
 
-    turns = await praised(services, session, 4)
+    turns = await praised(talk, 4)
 
     assert {outcome.memory.mood for outcome in turns} == {""}
-    assert await cheer(services) == pytest.approx(before, abs=1e-4)
+    assert await cheer(talk.services) == pytest.approx(before, abs=1e-4)
 
 
-async def test_a_steady_mood_is_told_and_never_moves(services: AppServices, session: ChatSession):
-    await services.preferences.set(static_mood=True)
-    before = (await services.moods.load_mood(MIRA)).values
+async def test_a_steady_mood_is_told_and_never_moves(talk: Talk):
+    await talk.services.preferences.set(static_mood=True)
+    before = (await talk.services.moods.load_mood(MIRA)).values
 
-    turns = await praised(services, session, 4)
+    turns = await praised(talk, 4)
 
-    assert (await services.moods.load_mood(MIRA)).values == before
+    assert (await talk.services.moods.load_mood(MIRA)).values == before
     assert [outcome.memory.mood for outcome in turns] == ["Mira feels rested.", "", "", ""]
 
 
-async def test_the_note_at_a_return_says_the_mood_and_the_turn_does_not_repeat_it(services: AppServices, session: ChatSession):
-    await change_persona(services, sense_of_time=True)
-    await services.moods.set_mood(MIRA, "cheer", 0.95)
-    await say(services, session, "Hello.")
-    await back_in_time(services, session, timedelta(hours=9))
+async def test_the_note_at_a_return_says_the_mood_and_the_turn_does_not_repeat_it(talk: Talk):
+    await change_persona(talk.services, sense_of_time=True)
+    await talk.services.moods.set_mood(MIRA, "cheer", 0.95)
+    await talk.say("Hello.")
+    await talk.back_in_time(timedelta(hours=9))
 
-    outcome = await say(services, session, "I am back.")
+    outcome = await talk.say("I am back.")
 
     assert outcome.note is not None
     assert "Mira feels rested and joyful." in outcome.note.content
@@ -148,13 +146,13 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppSe
     assert [one.at for one in history] == sorted(one.at for one in history)
 
 
-async def test_what_lies_there_in_another_form_counts_as_nothing(services: AppServices, session: ChatSession):
+async def test_what_lies_there_in_another_form_counts_as_nothing(talk: Talk):
     for scope in ("moods", "mood history", "mood readings"):
-        await services.app_state.set(scope, MIRA, {"feelings": 7})
+        await talk.services.app_state.set(scope, MIRA, {"feelings": 7})
 
-    assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
-    assert len(await services.moods.load_history(MIRA)) == 1
-    assert await services.moods.load_readings(MIRA) == []
+    assert await cheer(talk.services) == pytest.approx(0.5, abs=1e-4)
+    assert len(await talk.services.moods.load_history(MIRA)) == 1
+    assert await talk.services.moods.load_readings(MIRA) == []
 
 
 # After a conversation
@@ -231,18 +229,18 @@ async def test_a_steady_mood_is_not_read(services: AppServices):
     assert await log(services, conversation)
 
 
-async def test_the_mood_is_shown_in_the_words_of_the_prompt(services: AppServices, session: ChatSession):
-    moods, mira = services.moods, await services.library.persona(MIRA)
-    before = await moods.describe_mood(mira, session.guid)
-    turns = await praised(services, session, 3)
-    now_felt = await moods.describe_mood(mira, session.guid)
+async def test_the_mood_is_shown_in_the_words_of_the_prompt(talk: Talk):
+    moods, mira = talk.services.moods, await talk.services.library.persona(MIRA)
+    before = await moods.describe_mood(mira, talk.session.guid)
+    turns = await praised(talk, 3)
+    now_felt = await moods.describe_mood(mira, talk.session.guid)
     reported = " ".join(outcome.memory.mood for outcome in turns)
     await moods.set_mood(MIRA, "energy", 0.0)  # by hand, and not told yet
-    still, elsewhere = await moods.describe_mood(mira, session.guid), await moods.describe_mood(mira, uuid4())
-    await services.preferences.set(mood_handling=False)
+    still, elsewhere = await moods.describe_mood(mira, talk.session.guid), await moods.describe_mood(mira, uuid4())
+    await talk.services.preferences.set(mood_handling=False)
 
     assert before == turns[0].memory.mood == "Mira feels rested."
     assert now_felt == still == "Mira feels rested and happy."
     assert reported == "Mira feels rested.  Mira feels happy now."
     assert "rested" not in elsewhere
-    assert await moods.describe_mood(mira, session.guid) == ""
+    assert await moods.describe_mood(mira, talk.session.guid) == ""

@@ -70,6 +70,49 @@ async def prompt_of(services: AppServices, session: ChatSession, outcome: TurnOu
     return prompt.text
 
 
+@dataclass(frozen=True)
+class Talk:
+    """A conversation with Mira that goes on, and the services of its home."""
+
+    services: AppServices
+    session: ChatSession
+    says: Callable[..., Awaitable[None]]
+    """Loads a model that will say these lines."""
+
+    async def say(self, text: str) -> TurnOutcome:
+        return await say(self.services, self.session, text)
+
+    async def prompt_of(self, outcome: TurnOutcome) -> str:
+        return await prompt_of(self.services, self.session, outcome)
+
+    async def log(self) -> list[Message]:
+        return await log(self.services, self.session)
+
+    async def state_of(self, key: str) -> object:
+        return await state_of(self.services, self.session, key)
+
+    async def set_state(self, key: str, value: object) -> None:
+        await set_state(self.services, self.session, key, value)
+
+    async def back_in_time(self, span: timedelta) -> None:
+        await back_in_time(self.services, self.session, span)
+
+    async def spoke(self, text: str, moment: datetime, role: Role = Role.USER) -> Message:
+        return await spoke(self.services, self.session, text, moment, role)
+
+    async def add_memory(self, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
+        return await add_memory(self.services, content, **fields)
+
+    async def load_memory(self, memory: MemoryUnit) -> MemoryUnit | None:
+        return await load_memory(self.services, memory)
+
+    def write_world(self, stem: str, *entries: dict[str, object], **fields: object) -> World:
+        return write_world(self.services, stem, *entries, **fields)
+
+    async def regenerate(self, reply: Message) -> TurnOutcome:
+        return await collect_turn(self.services.chat.regenerate(self.session.guid, reply.id))
+
+
 async def add_memory(services: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
     """A memory of Mira's, put beside what is there."""
     kept = await services.memory.memorize(MIRA, unit(content, **fields), check=False)

@@ -25,6 +25,7 @@ from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.services.chat.group import TurnOrder, spoken_names
 from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyFinished, ReplyStarted, ReplyText, TurnEvent
+from tests.services.turns import Talk
 
 Says = Callable[..., object]
 T = TypeVar("T", bound=LlmAnswer)
@@ -173,22 +174,21 @@ def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
 # Taking part
 
 
-async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(
-    services: AppServices, session: ChatSession
-):
+async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(talk: Talk):
+    services = talk.services
     reported: list[str] = []
     services.sessions.changed.add(reported.append)
 
-    assert [one.name for one in await services.group.members(session.guid)] == ["Mira", "Wren", "Oskar Lind"]
+    assert [one.name for one in await services.group.members(talk.session.guid)] == ["Mira", "Wren", "Oskar Lind"]
     assert not {"mira-test", "wren", "oskar", "tomas"} & {
-        one.unique_name for one in await services.group.candidates_for(session.guid)
+        one.unique_name for one in await services.group.candidates_for(talk.session.guid)
     }
 
-    left = await services.sessions.set_guests(session.guid, ["oskar", "mira-test", "oskar"])
+    left = await services.sessions.set_guests(talk.session.guid, ["oskar", "mira-test", "oskar"])
 
     assert (left.guests, left.persona_id, reported) == (["oskar"], "mira-test", ["mira-test"])
-    assert (await services.sessions.open(session.guid)).guests == ["oskar"]
-    assert "wren" in {one.unique_name for one in await services.group.candidates_for(session.guid)}
+    assert (await services.sessions.open(talk.session.guid)).guests == ["oskar"]
+    assert "wren" in {one.unique_name for one in await services.group.candidates_for(talk.session.guid)}
 
 
 async def test_a_group_begins_with_a_group_greeting_and_a_conversation_of_two_with_another(services: AppServices):
@@ -223,45 +223,44 @@ async def test_a_greeting_that_was_answered_stays(services: AppServices, says: S
     assert await services.sessions.page(session.guid, 0, 9) == before
 
 
-async def test_a_guest_whose_file_is_gone_is_passed_over(services: AppServices, session: ChatSession, says: Says):
-    (services.paths.personas / "wren.json").unlink()
-    await says("“Aye.”")
+async def test_a_guest_whose_file_is_gone_is_passed_over(talk: Talk):
+    (talk.services.paths.personas / "wren.json").unlink()
+    await talk.says("“Aye.”")
 
-    assert [one.name for one in await services.group.members(session.guid)] == ["Mira", "Oskar Lind"]
-    assert await speakers(services, session, "Wren?") == ["Oskar Lind"]  # Mira has greeted
+    assert [one.name for one in await talk.services.group.members(talk.session.guid)] == ["Mira", "Oskar Lind"]
+    assert await speakers(talk.services, talk.session, "Wren?") == ["Oskar Lind"]  # Mira has greeted
 
 
 # Speaking
 
 
-async def test_those_who_are_named_answer_one_after_the_other_under_their_names(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("Oskar Lind: “Bread.”", "“Light.”")
+async def test_those_who_are_named_answer_one_after_the_other_under_their_names(talk: Talk):
+    await talk.says("Oskar Lind: “Bread.”", "“Light.”")
 
-    events = await all_of(services.chat.send(session.guid, "Oskar, Wren: what is there?"))
+    events = await all_of(talk.services.chat.send(talk.session.guid, "Oskar, Wren: what is there?"))
 
     assert [(one.speaker, one.speaker_name, one.content) for one in replies(events)] == [
         ("oskar", "Oskar Lind", "“Bread.”"),
         ("wren", "Wren", "“Light.”"),
     ]
     assert [event.message.speaker for event in events if isinstance(event, ReplyStarted)] == ["oskar", "wren"]
-    log = list(await services.sessions.page(session.guid, 0, 10))
+    log = list(await talk.services.sessions.page(talk.session.guid, 0, 10))
     assert [one.speaker for one in log[1:]] == ["tomas", "oskar", "wren"]
     recalled = [event for event in events if isinstance(event, MemoriesRecalled)]
     assert len(recalled) == 2
     assert recalled[0] == recalled[1]  # both answer the same words
 
 
-async def test_each_in_turn_and_only_who_is_chosen(services: AppServices, session: ChatSession, says: Says):
-    await says("“Aye.”")
+async def test_each_in_turn_and_only_who_is_chosen(talk: Talk):
+    services = talk.services
+    await talk.says("“Aye.”")
 
-    assert await speakers(services, session, "Good evening.") == ["Wren"]  # Mira has greeted
-    assert await speakers(services, session, "And?") == ["Oskar Lind"]
-    assert await speakers(services, session, "Oskar?", speaker="mira-test") == ["Mira"]
-    assert await speakers(services, session, "", speaker="wren") == ["Wren"]
+    assert await speakers(services, talk.session, "Good evening.") == ["Wren"]  # Mira has greeted
+    assert await speakers(services, talk.session, "And?") == ["Oskar Lind"]
+    assert await speakers(services, talk.session, "Oskar?", speaker="mira-test") == ["Mira"]
+    assert await speakers(services, talk.session, "", speaker="wren") == ["Wren"]
     await services.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=5)
-    assert await speakers(services, session, "All of you?") == ["Oskar Lind", "Mira", "Wren"]
+    assert await speakers(services, talk.session, "All of you?") == ["Oskar Lind", "Mira", "Wren"]
 
 
 class Chooser:
@@ -278,35 +277,32 @@ class Chooser:
         return answer.model_validate({"name": self.names.pop(0)})
 
 
-async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
-    services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     chooser = Chooser("Oskar Lind", "Wren", "Tomas")
-    monkeypatch.setattr(services.group, "_answer_model", chooser)
-    await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
-    await says(*["“Aye.”"] * 4)
+    monkeypatch.setattr(talk.services.group, "_answer_model", chooser)
+    await talk.services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
+    await talk.says(*["“Aye.”"] * 4)
 
-    assert await speakers(services, session, "Who goes first?") == ["Oskar Lind", "Wren"]
+    assert await speakers(talk.services, talk.session, "Who goes first?") == ["Oskar Lind", "Wren"]
 
     first, second, third = chooser.asked
     assert first["candidates"] == "- Mira\n- Wren\n- Oskar Lind"  # the user has just spoken
     assert second["candidates"] == "- Mira\n- Wren\n- Tomas"
     assert third["talk"].endswith("Tomas: Who goes first?\nOskar Lind: “Aye.”\nWren: “Aye.”")
-    assert await speakers(services, session, "And?") == ["Oskar Lind"]  # it cannot say; he is next in turn
+    assert await speakers(talk.services, talk.session, "And?") == ["Oskar Lind"]  # it cannot say; he is next in turn
 
 
-async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
-    services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    services = talk.services
     chooser = Chooser()
     monkeypatch.setattr(services.group, "_answer_model", chooser)
     await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
-    await says(*["“Aye.”"] * 4)
+    await talk.says(*["“Aye.”"] * 4)
 
-    assert await speakers(services, session, "Hello.", speaker="wren") == ["Wren"]
-    await services.sessions.set_guests(session.guid, [])
-    assert await speakers(services, session, "Hello.") == ["Mira"]
-    assert await speakers(services, session, "") == ["Mira"]  # she has spoken last, and speaks again
+    assert await speakers(services, talk.session, "Hello.", speaker="wren") == ["Wren"]
+    await services.sessions.set_guests(talk.session.guid, [])
+    assert await speakers(services, talk.session, "Hello.") == ["Mira"]
+    assert await speakers(services, talk.session, "") == ["Mira"]  # she has spoken last, and speaks again
     assert chooser.asked == []
 
 
@@ -315,39 +311,35 @@ def test_the_question_who_is_next_can_be_asked():
     assert prompt.placeholders == {"names", "user", "candidates", "talk"}
 
 
-async def test_closing_the_stream_silences_those_who_were_to_follow(services: AppServices, session: ChatSession, says: Says):
-    await says("one two three four five six", delay=0.02)
+async def test_closing_the_stream_silences_those_who_were_to_follow(talk: Talk):
+    await talk.says("one two three four five six", delay=0.02)
 
-    async with aclosing(services.chat.send(session.guid, "Oskar, Wren?")) as events:
+    async with aclosing(talk.services.chat.send(talk.session.guid, "Oskar, Wren?")) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 break
 
-    log = list(await services.sessions.page(session.guid, 0, 10))
+    log = list(await talk.services.sessions.page(talk.session.guid, 0, 10))
     assert [one.speaker for one in log if one.role is Role.ASSISTANT] == ["mira-test", "oskar"]
 
 
-async def test_another_wording_is_spoken_by_the_same_also_after_they_left(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("“One.”", "Wren: “Two.”")
-    (reply,) = replies(await all_of(services.chat.send(session.guid, "Wren?")))
-    await services.sessions.set_guests(session.guid, [])
+async def test_another_wording_is_spoken_by_the_same_also_after_they_left(talk: Talk):
+    await talk.says("“One.”", "Wren: “Two.”")
+    (reply,) = replies(await all_of(talk.services.chat.send(talk.session.guid, "Wren?")))
+    await talk.services.sessions.set_guests(talk.session.guid, [])
 
-    (again,) = replies(await all_of(services.chat.regenerate(session.guid, reply.id)))
+    (again,) = replies(await all_of(talk.services.chat.regenerate(talk.session.guid, reply.id)))
 
     assert (again.speaker_name, again.content, len(again.alternatives)) == ("Wren", "“Two.”", 2)
-    assert await speakers(services, session, "Wren?") == ["Mira"]
+    assert await speakers(talk.services, talk.session, "Wren?") == ["Mira"]
 
 
-async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("“Aye.”")
-    events = await all_of(services.chat.send(session.guid, "Oskar, Wren?"))
+async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(talk: Talk):
+    await talk.says("“Aye.”")
+    events = await all_of(talk.services.chat.send(talk.session.guid, "Oskar, Wren?"))
 
     receipts = [event.receipt for event in events if isinstance(event, PromptBuilt)]
-    prompts = [await services.prompt_inspector.prompt_of(reply.id) for reply in replies(events)]
+    prompts = [await talk.services.prompt_inspector.prompt_of(reply.id) for reply in replies(events)]
     heads, ends = (
         [part_of(prompt, *parts) for prompt in prompts]
         for parts in ((PromptPart.PERSONA, PromptPart.STYLE), (PromptPart.SPEAKER,))
@@ -359,10 +351,10 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     assert ends == ["Oskar Lind speaks now, and nobody else.", "Wren speaks now, and nobody else."]
 
 
-async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(services: AppServices, session: ChatSession):
-    cast = (await services.participants.load_for_session(session)).with_speaker("wren")
-    scene = cast.build_macro_context(session, session.added)
-    alone = replace(cast, guests=(), next_speaker=None).build_macro_context(session, session.added)
+async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(talk: Talk):
+    cast = (await talk.services.participants.load_for_session(talk.session)).with_speaker("wren")
+    scene = cast.build_macro_context(talk.session, talk.session.added)
+    alone = replace(cast, guests=(), next_speaker=None).build_macro_context(talk.session, talk.session.added)
 
     assert expand("{{char}} of {{group}}", scene) == "Wren of Wren, Mira and Oskar Lind"
     assert expand("{{mgroup}}", scene) == "Mira, Wren and Oskar Lind"
@@ -371,41 +363,40 @@ async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(se
     assert expand("{{group}} {{mchar}}", alone) == "Mira Mira"
 
 
-async def test_the_worlds_of_all_are_looked_through(services: AppServices, session: ChatSession, says: Says):
+async def test_the_worlds_of_all_are_looked_through(talk: Talk):
     lamp = WorldEntry(name="The lamp", content="The lamp burns whale oil.", keywords_main=["lamp"])
-    world = await services.library.save_world(World(name="Lamps", entries=[lamp]))
-    wren = await services.library.persona("wren")
-    await services.library.save_persona(wren.model_copy(update={"worlds": [world.unique_name]}))
-    await says("“Aye.”")
+    world = await talk.services.library.save_world(World(name="Lamps", entries=[lamp]))
+    wren = await talk.services.library.persona("wren")
+    await talk.services.library.save_persona(wren.model_copy(update={"worlds": [world.unique_name]}))
+    await talk.says("“Aye.”")
 
-    events = await all_of(services.chat.send(session.guid, "Oskar, look at the lamp."))
+    events = await all_of(talk.services.chat.send(talk.session.guid, "Oskar, look at the lamp."))
 
     recalled = [event.memory.recalled for event in events if isinstance(event, MemoriesRecalled)]
     assert [one.title for one in recalled[0] if one.world] == ["The lamp"]
 
 
-async def test_without_guests_nothing_names_a_speaker(services: AppServices, session: ChatSession, says: Says):
-    await services.sessions.set_guests(session.guid, [])
-    await says("“Aye.”")
-    (reply,) = replies(await all_of(services.chat.send(session.guid, "Oskar?")))
+async def test_without_guests_nothing_names_a_speaker(talk: Talk):
+    await talk.services.sessions.set_guests(talk.session.guid, [])
+    await talk.says("“Aye.”")
+    (reply,) = replies(await all_of(talk.services.chat.send(talk.session.guid, "Oskar?")))
 
     assert reply.speaker == "mira-test"
-    assert part_of(await services.prompt_inspector.prompt_of(reply.id), PromptPart.SPEAKER) == ""
+    assert part_of(await talk.services.prompt_inspector.prompt_of(reply.id), PromptPart.SPEAKER) == ""
 
 
-async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("“Aye.”")
+async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(talk: Talk):
+    services = talk.services
+    await talk.says("“Aye.”")
     for text in ("Good evening.", "And?"):
-        await speakers(services, session, text)
+        await speakers(services, talk.session, text)
     await services.preferences.set(rotation_minutes=1)
     await services.database.run(
         lambda connection: connection.execute("UPDATE sessions SET last_activity = '2020-01-01T00:00:00.000000+00:00'")
     )
 
-    await speakers(services, session, "I am back.")
+    await speakers(services, talk.session, "I am back.")
 
     newest = (await services.sessions.list("mira-test"))[0]
-    assert newest.guid != session.guid
+    assert newest.guid != talk.session.guid
     assert (await services.sessions.open(newest.guid)).guests == ["wren", "oskar"]

@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now, use_clock
 from lethe_app.errors import ModelCrashed
 from lethe_app.services.events import ReplyStarted
 from lethe_app.services.sessions import languages
-from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, say, until
+from tests.services.turns import MIRA, Talk, TurnOutcome, collect_turn, until
 
 ENGLISH, GERMAN = "What do you see on the horizon?", "Ich sehe das Schiff und du siehst es nicht."
 
@@ -26,35 +26,35 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
     return await services.sessions.new(MIRA)
 
 
-async def speak(services: AppServices, session: ChatSession, text: str) -> TurnOutcome:
-    return await collect_turn(services.chat.send(session.guid, text, mode=MessageMode.VOICE))
+async def speak(talk: Talk, text: str) -> TurnOutcome:
+    return await collect_turn(talk.services.chat.send(talk.session.guid, text, mode=MessageMode.VOICE))
 
 
-async def switches(services: AppServices, session: ChatSession) -> list[tuple[SessionEventKind, str, str, SwitchTrigger]]:
-    await services.sessions.languages.finish()
-    events = await services.sessions.languages.events_of(session.guid)
+async def switches(talk: Talk) -> list[tuple[SessionEventKind, str, str, SwitchTrigger]]:
+    await talk.services.sessions.languages.finish()
+    events = await talk.services.sessions.languages.events_of(talk.session.guid)
     return [(event.kind, event.before, event.after, event.trigger) for event in events]
 
 
-async def test_a_message_carries_its_mode_and_its_language(services: AppServices, session: ChatSession):
-    await say(services, session, ENGLISH)
-    await speak(services, session, GERMAN)
+async def test_a_message_carries_its_mode_and_its_language(talk: Talk):
+    await talk.say(ENGLISH)
+    await speak(talk, GERMAN)
 
-    stored = [message for message in await log(services, session) if not message.hidden][1:]
+    stored = [message for message in await talk.log() if not message.hidden][1:]
 
     assert [message.mode for message in stored] == [MessageMode.TEXT, MessageMode.TEXT, MessageMode.VOICE, MessageMode.TEXT]
     assert [message.current.language for message in stored] == ["en", "en", "de", "en"]
 
 
-async def test_switches_of_mode_and_language_are_recorded_with_their_message(services: AppServices, session: ChatSession):
-    await say(services, session, ENGLISH)
-    spoken = await speak(services, session, GERMAN)
-    await speak(services, session, "haha ok, Petrel")
-    await say(services, session, GERMAN)
+async def test_switches_of_mode_and_language_are_recorded_with_their_message(talk: Talk):
+    await talk.say(ENGLISH)
+    spoken = await speak(talk, GERMAN)
+    await speak(talk, "haha ok, Petrel")
+    await talk.say(GERMAN)
 
-    events = await services.sessions.languages.events_of(session.guid)
+    events = await talk.services.sessions.languages.events_of(talk.session.guid)
 
-    assert await switches(services, session) == [
+    assert await switches(talk) == [
         (SessionEventKind.LANGUAGE_SWITCH, "en", "de", SwitchTrigger.AUTO_DETECTED),
         (SessionEventKind.MODE_SWITCH, "text", "voice", SwitchTrigger.USER_REQUEST),
         (SessionEventKind.MODE_SWITCH, "voice", "text", SwitchTrigger.USER_REQUEST),
@@ -62,132 +62,120 @@ async def test_switches_of_mode_and_language_are_recorded_with_their_message(ser
     assert [event.message_id for event in events[:2]] == [spoken.asked.id] * 2
 
 
-async def test_a_language_that_only_the_model_of_the_detector_knows_is_a_switch_too(
-    services: AppServices, session: ChatSession
-):
-    await say(services, session, ENGLISH)
-    await say(services, session, "Dziękuję bardzo za wszystko dzisiaj, do jutra.")
+async def test_a_language_that_only_the_model_of_the_detector_knows_is_a_switch_too(talk: Talk):
+    await talk.say(ENGLISH)
+    await talk.say("Dziękuję bardzo za wszystko dzisiaj, do jutra.")
 
-    assert await switches(services, session) == [(SessionEventKind.LANGUAGE_SWITCH, "en", "pl", SwitchTrigger.AUTO_DETECTED)]
-    assert [message.current.language for message in await log(services, session)][3] == "pl"
+    assert await switches(talk) == [(SessionEventKind.LANGUAGE_SWITCH, "en", "pl", SwitchTrigger.AUTO_DETECTED)]
+    assert [message.current.language for message in await talk.log()][3] == "pl"
 
 
-async def test_the_model_of_the_detector_is_freed_when_nothing_more_is_asked(
-    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_model_of_the_detector_is_freed_when_nothing_more_is_asked(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(languages, "RELEASE_AFTER", 0.05)
-    await say(services, session, "Dziękuję bardzo za wszystko dzisiaj, do jutra.")
-    await services.sessions.languages.finish()
+    await talk.say("Dziękuję bardzo za wszystko dzisiaj, do jutra.")
+    await talk.services.sessions.languages.finish()
 
     async def is_freed() -> bool:
         await asyncio.sleep(0.02)
         return not is_loaded()
 
     await until(is_freed)
-    assert [message.current.language for message in await log(services, session)][1] == "pl"
+    assert [message.current.language for message in await talk.log()][1] == "pl"
 
 
-async def test_a_language_asked_for_stays_until_the_user_writes_in_another(services: AppServices, session: ChatSession):
+async def test_a_language_asked_for_stays_until_the_user_writes_in_another(talk: Talk):
     for text in (ENGLISH, "Please speak French with me.", "And what do you think about the storm?", GERMAN):
-        await say(services, session, text)
+        await talk.say(text)
 
-    assert await switches(services, session) == [
+    assert await switches(talk) == [
         (SessionEventKind.LANGUAGE_SWITCH, "en", "fr", SwitchTrigger.USER_REQUEST),
         (SessionEventKind.LANGUAGE_SWITCH, "fr", "de", SwitchTrigger.AUTO_DETECTED),
     ]
 
 
-async def test_a_deleted_message_takes_its_switch_along(services: AppServices, session: ChatSession):
-    await say(services, session, ENGLISH)
-    spoken = await speak(services, session, ENGLISH)
-    await services.message_editing.delete(session.guid, spoken.asked.id)
+async def test_a_deleted_message_takes_its_switch_along(talk: Talk):
+    await talk.say(ENGLISH)
+    spoken = await speak(talk, ENGLISH)
+    await talk.services.message_editing.delete(talk.session.guid, spoken.asked.id)
 
-    assert await switches(services, session) == []
+    assert await switches(talk) == []
 
 
-async def test_an_edited_message_is_examined_again(services: AppServices, session: ChatSession):
-    turn = await say(services, session, "You can write to me at tomas@petrel.example whenever you want.")
+async def test_an_edited_message_is_examined_again(talk: Talk):
+    turn = await talk.say("You can write to me at tomas@petrel.example whenever you want.")
     assert turn.asked.current.is_sensitive
 
-    edited = await services.message_editing.edit(turn.asked.id, GERMAN)
+    edited = await talk.services.message_editing.edit(turn.asked.id, GERMAN)
 
     assert (edited.current.language, edited.current.is_sensitive) == ("de", False)
 
 
-async def test_a_redacted_message_is_marked_as_sensitive(services: AppServices, session: ChatSession):
-    await services.preferences.set(redact_identifiers=True)
+async def test_a_redacted_message_is_marked_as_sensitive(talk: Talk):
+    await talk.services.preferences.set(redact_identifiers=True)
 
-    turn = await say(services, session, "You can write to me at tomas@petrel.example whenever you want.")
+    turn = await talk.say("You can write to me at tomas@petrel.example whenever you want.")
 
     assert "[e-mail address]" in turn.asked.content
     assert turn.asked.current.is_sensitive
 
 
-async def test_a_reply_carries_its_latency(services: AppServices, session: ChatSession, says: Callable[..., object]):
-    await says("one two three four", delay=0.02)
+async def test_a_reply_carries_its_latency(talk: Talk):
+    await talk.says("one two three four", delay=0.02)
 
-    reply = (await say(services, session, ENGLISH)).reply.current
+    reply = (await talk.say(ENGLISH)).reply.current
 
     assert reply.first_token_ms is not None
     assert reply.total_ms is not None
     assert 0 <= reply.first_token_ms < reply.total_ms
 
 
-async def test_a_reply_carries_the_time_of_its_first_words(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("one two", " three")
+async def test_a_reply_carries_the_time_of_its_first_words(talk: Talk):
+    await talk.says("one two", " three")
     asked_at = now()
     moments = [asked_at]
     with use_clock(lambda: moments[-1]):
-        async for event in services.chat.send(session.guid, ENGLISH):
+        async for event in talk.services.chat.send(talk.session.guid, ENGLISH):
             if isinstance(event, ReplyStarted):
                 moments.append(asked_at + timedelta(minutes=6))
-        asked, reply = (message for message in (await log(services, session))[-2:])
+        asked, reply = (message for message in (await talk.log())[-2:])
         moments.append(asked_at + timedelta(minutes=12))
-        async for _event in services.chat.continue_reply(session.guid, reply.id):
+        async for _event in talk.services.chat.continue_reply(talk.session.guid, reply.id):
             pass
-        continued = (await log(services, session))[-1]
+        continued = (await talk.log())[-1]
 
     assert (asked.time, reply.time) == (asked_at, asked_at + timedelta(minutes=6))
     assert continued.content == "one two three"
     assert continued.time == reply.time
 
 
-async def test_a_reply_of_a_model_that_was_started_again_says_so(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("one two", crash_after=1)
+async def test_a_reply_of_a_model_that_was_started_again_says_so(talk: Talk):
+    await talk.says("one two", crash_after=1)
     for _attempt in range(2):
         with pytest.raises(ModelCrashed):
-            await say(services, session, ENGLISH)
+            await talk.say(ENGLISH)
 
-    replies = [message.current for message in await log(services, session) if message.content == "one"]
+    replies = [message.current for message in await talk.log() if message.content == "one"]
 
     assert [[one.kind for one in reply.degradations] for reply in replies] == [[], [DegradationKind.MODEL_RESTARTED]]
 
 
-async def test_a_reply_says_how_many_messages_its_prompt_had_to_leave_out(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await services.preferences.set(turn_cap=2)
+async def test_a_reply_says_how_many_messages_its_prompt_had_to_leave_out(talk: Talk):
+    await talk.services.preferences.set(turn_cap=2)
     for _message in range(3):
-        await say(services, session, ENGLISH)
+        await talk.say(ENGLISH)
 
-    degradations = (await say(services, session, ENGLISH)).reply.current.degradations
+    degradations = (await talk.say(ENGLISH)).reply.current.degradations
 
     cut = next(one for one in degradations if one.kind is DegradationKind.HISTORY_CUT)
     assert cut.values == {"count": 5}  # the greeting, and two turns
 
 
-async def test_a_search_without_an_embedding_model_is_part_of_the_reply_and_of_its_alternatives(
-    services: AppServices, session: ChatSession
-):
-    await say(services, session, ENGLISH)
-    await services.indexing.index_all_pending()
+async def test_a_search_without_an_embedding_model_is_part_of_the_reply_and_of_its_alternatives(talk: Talk):
+    await talk.say(ENGLISH)
+    await talk.services.indexing.index_all_pending()
 
-    reply = (await say(services, session, ENGLISH)).reply
-    other = (await collect_turn(services.chat.regenerate(session.guid, reply.id))).reply
+    reply = (await talk.say(ENGLISH)).reply
+    other = (await talk.regenerate(reply)).reply
 
     assert [one.kind for one in reply.current.degradations] == [DegradationKind.NO_EMBEDDINGS]
     assert other.current.degradations == reply.current.degradations

@@ -18,7 +18,7 @@ from lethe_app.domain.prompt import CacheMiss, CutReason, PromptPart, PromptSpan
 from lethe_app.errors import PromptTooLong
 from lethe_app.services.chat.prompt_inspector import MissingText, PromptInspection
 from lethe_app.services.events import PromptBuilt, ReplyFinished, ReplyText
-from tests.services.turns import MIRA, add_memory, change_persona, log, prompt_of, say, write_world
+from tests.services.turns import MIRA, Talk, change_persona, prompt_of, say, write_world
 
 Says = Callable[..., object]
 
@@ -40,17 +40,15 @@ def text_of(spans: tuple[PromptSpan, ...], *parts: PromptPart) -> str:
     return "".join(span.text for span in spans if not parts or span.part in parts)
 
 
-async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("Aye.")
-    outcome = await say(services, session, "Is the lamp lit?")
+async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(talk: Talk):
+    await talk.says("Aye.")
+    outcome = await talk.say("Is the lamp lit?")
 
-    found = await services.prompt_inspector.prompt_of(outcome.reply.id)
+    found = await talk.services.prompt_inspector.prompt_of(outcome.reply.id)
 
     assert found is not None
     finished = next(event for event in outcome.events if isinstance(event, ReplyFinished))
-    assert text_of(found.spans) == await prompt_of(services, session, outcome)
+    assert text_of(found.spans) == await talk.prompt_of(outcome)
     assert text_of(found.spans, PromptPart.MESSAGE) == "Is the lamp lit?"
     assert "navigator of the Petrel" in text_of(found.spans, PromptPart.PERSONA)
     assert found.receipt == next(event.receipt for event in outcome.events if isinstance(event, PromptBuilt))
@@ -60,46 +58,44 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     assert found.previous == ()
 
 
-async def test_the_prompt_before_it_is_there_to_compare_with(services: AppServices, session: ChatSession, says: Says):
-    await says("Aye.", "No.")
-    first = await inspected(services, session, "Is the lamp lit?")
+async def test_the_prompt_before_it_is_there_to_compare_with(talk: Talk):
+    await talk.says("Aye.", "No.")
+    first = await inspected(talk.services, talk.session, "Is the lamp lit?")
 
-    second = await inspected(services, session, "Are you sure?")
+    second = await inspected(talk.services, talk.session, "Are you sure?")
 
     assert second.previous == first.spans
 
 
-async def test_greetings_and_what_people_say_have_no_prompt(services: AppServices, session: ChatSession, says: Says):
-    await says("Aye.")
-    await say(services, session, "Is the lamp lit?")
-    greeting, asked, _reply = await log(services, session)
+async def test_greetings_and_what_people_say_have_no_prompt(talk: Talk):
+    await talk.says("Aye.")
+    await talk.say("Is the lamp lit?")
+    greeting, asked, _reply = await talk.log()
 
-    assert await services.prompt_inspector.prompt_of(greeting.id) is None
-    assert await services.prompt_inspector.prompt_of(asked.id) is None
-    assert await services.prompt_inspector.prompt_of(session.guid) is None
+    assert await talk.services.prompt_inspector.prompt_of(greeting.id) is None
+    assert await talk.services.prompt_inspector.prompt_of(asked.id) is None
+    assert await talk.services.prompt_inspector.prompt_of(talk.session.guid) is None
 
 
-async def test_a_plain_turn_costs_nothing_twice(services: AppServices, session: ChatSession, says: Says):
-    await says("Aye.", "No.")
-    await inspected(services, session, "Is the lamp lit?")
+async def test_a_plain_turn_costs_nothing_twice(talk: Talk):
+    await talk.says("Aye.", "No.")
+    await inspected(talk.services, talk.session, "Is the lamp lit?")
 
-    found = await inspected(services, session, "Are you sure?")
+    found = await inspected(talk.services, talk.session, "Are you sure?")
 
     assert found.cost is not None
     assert found.cost.again == 0
     assert found.cost.reason is None
 
 
-async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(
-    services: AppServices, session: ChatSession, says: Says
-):
+async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(talk: Talk):
     tide = {"name": "Tide", "content": "The sea breathes once in nineteen days.", "keywords_main": ["tide"]}
-    write_world(services, "sea", {**tide, "position_index": -1})
-    await services.preferences.set(global_worlds=["sea"], cache_surgery=False)
-    await says("Aye, since four, and it will burn until the oil is gone. " * 3, "It is high.")
-    await inspected(services, session, "Is the lamp lit?")
+    talk.write_world("sea", {**tide, "position_index": -1})
+    await talk.services.preferences.set(global_worlds=["sea"], cache_surgery=False)
+    await talk.says("Aye, since four, and it will burn until the oil is gone. " * 3, "It is high.")
+    await inspected(talk.services, talk.session, "Is the lamp lit?")
 
-    found = await inspected(services, session, "How is the tide?")
+    found = await inspected(talk.services, talk.session, "How is the tide?")
 
     assert "nineteen days" in text_of(found.spans, PromptPart.WORLD)
     assert found.cost is not None
@@ -108,17 +104,17 @@ async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(
 
 
 @pytest.mark.parametrize("layout", PromptLayout)
-async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
-    services: AppServices, session: ChatSession, says: Says, layout: PromptLayout
-):
+async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(talk: Talk, layout: PromptLayout):
     lamp = {"content": "The lamp burns whale oil, and it smokes.", "keywords_main": ["lamp"], "position_index": 0}
-    write_world(services, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]})
-    await services.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, scratch=False)
-    await says("I have been waiting for you since the bells rang, and it is cold. " * 4, *["Aye."] * 3)
+    write_world(
+        talk.services, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]}
+    )
+    await talk.services.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, scratch=False)
+    await talk.says("I have been waiting for you since the bells rang, and it is cold. " * 4, *["Aye."] * 3)
     for text in ("Hello.", "Is the lamp lit?"):
-        await inspected(services, session, text)
+        await inspected(talk.services, talk.session, text)
 
-    found = await inspected(services, session, "Where is the boat?")
+    found = await inspected(talk.services, talk.session, "Where is the boat?")
 
     assert found.cost is not None
     assert "lamp burns" in text_of(found.previous, PromptPart.MEMORIES)
@@ -130,26 +126,28 @@ async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
         assert found.cost.again < 40
 
 
-async def test_another_conversation_in_between_is_named(services: AppServices, session: ChatSession, says: Says):
-    await says(*["And so on and so forth, until the morning came and the lamp went out."] * 3)
+async def test_another_conversation_in_between_is_named(talk: Talk):
+    services = talk.services
+    await talk.says(*["And so on and so forth, until the morning came and the lamp went out."] * 3)
     await change_persona(services, name="mira-test", bio="{{char}} tells stories. " * 20)
-    await inspected(services, session, "Tell me of the lamp.")
+    await inspected(services, talk.session, "Tell me of the lamp.")
     edda = await services.library.save_persona(Persona(name="Edda", bio="Quite another one."))
     await inspected(services, await services.sessions.new(edda.unique_name), "Who are you?")
 
-    found = await inspected(services, session, "And then?")
+    found = await inspected(services, talk.session, "And then?")
 
     assert found.cost is not None
     assert found.cost.again > 40
     assert found.cost.reason is CacheMiss.ELSEWHERE
 
 
-async def test_every_wording_has_its_own_prompt(services: AppServices, session: ChatSession, says: Says):
-    await says("Aye.", "No.")
-    outcome = await say(services, session, "Is the lamp lit?")
+async def test_every_wording_has_its_own_prompt(talk: Talk):
+    services = talk.services
+    await talk.says("Aye.", "No.")
+    outcome = await talk.say("Is the lamp lit?")
     first = await services.prompt_inspector.prompt_of(outcome.reply.id)
     await change_persona(services, bio="{{char}} has become a baker.")
-    async with aclosing(services.chat.regenerate(session.guid, outcome.reply.id)) as events:
+    async with aclosing(services.chat.regenerate(talk.session.guid, outcome.reply.id)) as events:
         _all = [event async for event in events]
 
     second = await services.prompt_inspector.prompt_of(outcome.reply.id)
@@ -163,25 +161,26 @@ async def test_every_wording_has_its_own_prompt(services: AppServices, session: 
     assert await services.prompt_inspector.prompt_of(outcome.reply.id) == first
 
 
-async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(services: AppServices, session: ChatSession, says: Says):
-    await says("word " * 200, delay=0.01)
-    async with aclosing(services.chat.send(session.guid, "Go on.")) as events:
+async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(talk: Talk):
+    await talk.says("word " * 200, delay=0.01)
+    async with aclosing(talk.services.chat.send(talk.session.guid, "Go on.")) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 break
-    reply = (await log(services, session))[-1]
+    reply = (await talk.log())[-1]
 
-    found = await services.prompt_inspector.prompt_of(reply.id)
+    found = await talk.services.prompt_inspector.prompt_of(reply.id)
 
     assert found is not None
     assert found.cost is None
     assert text_of(found.spans, PromptPart.MESSAGE) == "Go on."
 
 
-async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, session: ChatSession, says: Says):
-    secret = await add_memory(services, "Tomas hid the key under the stone.", keywords_main=["key"])
-    await says("Under the stone.", "I do not know.")
-    reported = await say(services, session, "Where is the key?")
+async def test_a_forgotten_memory_is_in_no_kept_prompt(talk: Talk):
+    services = talk.services
+    secret = await talk.add_memory("Tomas hid the key under the stone.", keywords_main=["key"])
+    await talk.says("Under the stone.", "I do not know.")
+    reported = await talk.say("Where is the key?")
     before = await services.prompt_inspector.prompt_of(reported.reply.id)
     await services.memory.forget_memory(secret.guid)
 
@@ -191,56 +190,56 @@ async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, se
     assert after is not None
     assert "hid the key" in text_of(before.spans)
     assert (after.spans, after.receipt) == ((), before.receipt)
-    assert "hid the key" not in text_of((await inspected(services, session, "Where is it?")).spans)
+    assert "hid the key" not in text_of((await inspected(services, talk.session, "Where is it?")).spans)
 
 
-async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
-    services: AppServices, session: ChatSession, says: Says
-):
-    secret = await add_memory(services, "Tomas hid the key under the stone.", keywords_main=["key"])
-    await says("word " * 30, delay=0.005)
+async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(talk: Talk):
+    secret = await talk.add_memory("Tomas hid the key under the stone.", keywords_main=["key"])
+    await talk.says("word " * 30, delay=0.005)
     forgotten = False
-    async with aclosing(services.chat.send(session.guid, "Where is the key?")) as events:
+    async with aclosing(talk.services.chat.send(talk.session.guid, "Where is the key?")) as events:
         async for event in events:
             if isinstance(event, ReplyText) and not forgotten:
                 forgotten = True
-                await services.memory.forget_memory(secret.guid)
+                await talk.services.memory.forget_memory(secret.guid)
 
-    found = await services.prompt_inspector.prompt_of((await log(services, session))[-1].id)
+    found = await talk.services.prompt_inspector.prompt_of((await talk.log())[-1].id)
 
     assert found is not None
     assert found.spans == ()
     assert found.cost is not None
 
 
-async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(services: AppServices, session: ChatSession, says: Says):
-    await says("Aye.", "No.")
-    outcome = await say(services, session, "My number is 4711.")
-    await services.message_editing.edit(outcome.asked.id, "My number is mine.")
+async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(talk: Talk):
+    await talk.says("Aye.", "No.")
+    outcome = await talk.say("My number is 4711.")
+    await talk.services.message_editing.edit(outcome.asked.id, "My number is mine.")
 
-    found = await services.prompt_inspector.prompt_of(outcome.reply.id)
-    later = await inspected(services, session, "Well?")
+    found = await talk.services.prompt_inspector.prompt_of(outcome.reply.id)
+    later = await inspected(talk.services, talk.session, "Well?")
 
     assert found is not None
     assert found.spans == ()
     assert "4711" not in text_of(later.spans) + text_of(later.previous)
 
 
-async def test_a_missing_prompt_text_has_one_reason(services: AppServices, session: ChatSession, says: Says):
+async def test_a_missing_prompt_text_has_one_reason(talk: Talk):
+    services = talk.services
+
     async def reason_of(outcome) -> MissingText | None:
         found = await services.prompt_inspector.prompt_of(outcome.reply.id)
         assert found is not None
         assert (found.missing_text is None) == bool(found.spans)
         return found.missing_text
 
-    await says(*["Aye."] * 4)
-    first = await say(services, session, "My number is 4711.")
+    await talk.says(*["Aye."] * 4)
+    first = await talk.say("My number is 4711.")
     assert await reason_of(first) is None
     await services.message_editing.edit(first.asked.id, "My number is mine.")
     assert await reason_of(first) is MissingText.OUTDATED
 
     await services.preferences.set(keep_retrieved_context=False)
-    second = await say(services, session, "Is the lamp lit?")
+    second = await talk.say("Is the lamp lit?")
     assert await reason_of(second) is await reason_of(first) is MissingText.SETTING_OFF
     await services.preferences.set(keep_retrieved_context=True)
     assert await reason_of(second) is MissingText.SETTING_WAS_OFF
@@ -250,26 +249,26 @@ async def test_a_missing_prompt_text_has_one_reason(services: AppServices, sessi
     assert await reason_of(await say(services, incognito, "Nobody hears this.")) is MissingText.INCOGNITO
 
 
-async def test_earlier_conversations_are_sections_with_their_titles(services: AppServices, session: ChatSession, says: Says):
-    await says("Since four.", "Aye.")
-    await inspected(services, session, "Is the lamp lit?")
-    await services.sessions.rename(session.guid, "The lamp")
-    later = await services.sessions.new(MIRA)
+async def test_earlier_conversations_are_sections_with_their_titles(talk: Talk):
+    await talk.says("Since four.", "Aye.")
+    await inspected(talk.services, talk.session, "Is the lamp lit?")
+    await talk.services.sessions.rename(talk.session.guid, "The lamp")
+    later = await talk.services.sessions.new(MIRA)
 
-    found = await inspected(services, later, "And the bell?")
+    found = await inspected(talk.services, later, "And the bell?")
 
     (earlier,) = [share for share in found.receipt.shares if share.part is PromptPart.EARLIER]
-    assert earlier.session == str(session.guid)
+    assert earlier.session == str(talk.session.guid)
     assert found.session_titles == {earlier.session: "The lamp"}
     assert "Is the lamp lit?" in text_of(found.spans, PromptPart.EARLIER)
     assert "Is the lamp lit?" not in text_of(found.spans, PromptPart.HISTORY)
     assert {span.session for span in found.spans if span.part is PromptPart.EARLIER} == {earlier.session}
 
 
-async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: AppServices, session: ChatSession, says: Says):
-    await services.preferences.set(context=1024, max_reply=64)
-    await says(*("and so on " * 10 for _turn in range(30)))
-    found = [await inspected(services, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
+async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(talk: Talk):
+    await talk.services.preferences.set(context=1024, max_reply=64)
+    await talk.says(*("and so on " * 10 for _turn in range(30)))
+    found = [await inspected(talk.services, talk.session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
 
     (history,) = [share for share in found[-1].receipt.shares if share.part is PromptPart.HISTORY]
     assert CutReason.SUMMARISED in {cut.kind for cut in history.cuts}
@@ -280,16 +279,16 @@ async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: A
     assert {cut.cost.reason for cut in cuts if cut.cost is not None} == {CacheMiss.MESSAGES_LEFT}
 
 
-async def test_parts_that_cannot_fit_are_named_with_their_sizes(services: AppServices, session: ChatSession, says: Says):
-    await services.preferences.set(context=1024, max_reply=64)
-    await says("Aye.")
-    await change_persona(services, bio="{{char}} tells stories. " * 400)
+async def test_parts_that_cannot_fit_are_named_with_their_sizes(talk: Talk):
+    await talk.services.preferences.set(context=1024, max_reply=64)
+    await talk.says("Aye.")
+    await change_persona(talk.services, bio="{{char}} tells stories. " * 400)
 
     with pytest.raises(PromptTooLong, match=r"needs \d+ tokens .* 1024 are free beside the 64 .*\(persona \d{4}, ") as caught:
-        await say(services, session, "Hello?")
+        await talk.say("Hello?")
 
     assert caught.value.remedy.startswith("Shorten the persona")
-    assert (await log(services, session))[-1].content == "Hello?"
+    assert (await talk.log())[-1].content == "Hello?"
 
 
 async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(services: AppServices):
@@ -423,9 +422,10 @@ async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(se
     assert "forty houses" not in shown.text
 
 
-async def test_looking_changes_nothing(services: AppServices, session: ChatSession, says: Says):
-    await says("Aye.")
-    outcome = await say(services, session, "Is the lamp lit?")
+async def test_looking_changes_nothing(talk: Talk):
+    services = talk.services
+    await talk.says("Aye.")
+    outcome = await talk.say("Is the lamp lit?")
     before = await stored(services)
 
     await asyncio.gather(*(services.prompt_inspector.prompt_of(outcome.reply.id) for _time in range(3)))

@@ -12,7 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import ReplyStarted, ReplyText
-from tests.services.turns import MIRA, TurnOutcome, before_now, log, prompt_of, say, spoke
+from tests.services.turns import MIRA, Talk, TurnOutcome, before_now, spoke
 
 STORM = "Do you remember the squall?"
 
@@ -44,42 +44,36 @@ def shown(outcome: TurnOutcome) -> str:
     return "".join(event.text for event in outcome.events if isinstance(event, ReplyText))
 
 
-async def block_of(services: AppServices, session: ChatSession, says: Callable[..., object]) -> str:
+async def block_of(talk: Talk, says: Callable[..., object]) -> str:
     """The block that the question brings into the prompt."""
-    await says("“Aye.”")
-    return copied(services, await say(services, session, STORM))
+    await talk.says("“Aye.”")
+    return copied(talk.services, await talk.say(STORM))
 
 
-async def test_a_copy_of_the_block_is_neither_shown_nor_stored(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    block = await block_of(services, session, says)
-    await says(f"{block}\n “It was a bad night.”")
+async def test_a_copy_of_the_block_is_neither_shown_nor_stored(talk: Talk):
+    block = await block_of(talk, talk.says)
+    await talk.says(f"{block}\n “It was a bad night.”")
 
-    outcome = await say(services, session, STORM)
+    outcome = await talk.say(STORM)
 
     assert shown(outcome) == "“It was a bad night.”"
     assert outcome.reply.content == "“It was a bad night.”"
-    assert block.splitlines()[1] in await prompt_of(services, session, outcome)
+    assert block.splitlines()[1] in await talk.prompt_of(outcome)
 
 
-async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the_block(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    block = await block_of(services, session, says)
-    await says(block, "“It was a bad night.”")
+async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the_block(talk: Talk):
+    block = await block_of(talk, talk.says)
+    await talk.says(block, "“It was a bad night.”")
 
-    outcome = await say(services, session, STORM)
+    outcome = await talk.say(STORM)
 
     assert outcome.reply.content == "“It was a bad night.”"
     assert sum(isinstance(event, ReplyStarted) for event in outcome.events) == 1
-    assert [message.content for message in await log(services, session)][-1] == "“It was a bad night.”"
+    assert [message.content for message in await talk.log()][-1] == "“It was a bad night.”"
 
 
-async def test_a_reply_that_speaks_of_a_memory_in_its_own_words_stays(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
+async def test_a_reply_that_speaks_of_a_memory_in_its_own_words_stays(talk: Talk):
     reply = "“The mast broke in the night.”\n\n- a rope\n- a saw\n\n*She counts on her fingers.*"
-    await says(reply)
+    await talk.says(reply)
 
-    assert (await say(services, session, STORM)).reply.content == reply
+    assert (await talk.say(STORM)).reply.content == reply

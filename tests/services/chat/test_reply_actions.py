@@ -13,7 +13,7 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.recall import RecallCounts
 from lethe_app.errors import LetheError
 from lethe_app.services.chat.reply_source_reader import ReplyMemory, ReplySources, SourceKind
-from tests.services.turns import MIRA, TurnOutcome, add_memory, before_now, change_persona, load_memory, say, write_world
+from tests.services.turns import MIRA, Talk, TurnOutcome, add_memory, before_now, change_persona, say
 
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."
 GRANDFATHER = "Did my grandfather keep the light on Skerry Point?"
@@ -51,75 +51,77 @@ async def learnt(services: AppServices) -> tuple[ChatSession, Message]:
     return old, message
 
 
-async def test_a_fact_is_told_with_the_message_that_says_it(services: AppServices, session: ChatSession):
-    old, message = await learnt(services)
+async def test_a_fact_is_told_with_the_message_that_says_it(talk: Talk):
+    old, message = await learnt(talk.services)
 
-    outcome = await say(services, session, "Did my grandfather keep the light on Skerry Point?")
+    outcome = await talk.say("Did my grandfather keep the light on Skerry Point?")
 
-    one = await only(services, outcome)
+    one = await only(talk.services, outcome)
     assert (one.kind, one.text) == (SourceKind.FACT, KNOWN)
     assert one.origin is not None
     assert (one.origin.session, one.origin.message, one.origin.title) == (old.guid, message.id, "First night")
 
 
-async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_back(
-    services: AppServices, session: ChatSession
-):
+async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_back(talk: Talk):
+    services = talk.services
     await learnt(services)
     question = "Did my grandfather keep the light on Skerry Point?"
-    one = await only(services, await say(services, session, question))
+    one = await only(services, await talk.say(question))
 
     await services.reply_actions.forget_memory(one, MIRA)
-    again = await behind(services, await say(services, session, question))
+    again = await behind(services, await talk.say(question))
     await services.reply_actions.restore(one)
-    later = await behind(services, await say(services, session, question))
+    later = await behind(services, await talk.say(question))
 
     assert [each.kind for each in again.recalled if each.kind is SourceKind.FACT] == []
     assert SourceKind.FACT in {each.kind for each in later.recalled}
 
 
-async def test_a_memory_can_be_pinned_and_rewritten(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, keywords_main=["lighthouse"])
-    one = await only(services, await say(services, session, ASKED))
+async def test_a_memory_can_be_pinned_and_rewritten(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
+    one = await only(services, await talk.say(ASKED))
     assert (one.kind, one.pinned, one.text) == (SourceKind.MEMORY, False, "It is dark since May.")
 
     await services.reply_actions.pin(one, pinned=True)
     await services.reply_actions.write(one, "  It burns again.  ")
 
-    held = await load_memory(services, memory)
+    held = await talk.load_memory(memory)
     assert held is not None
     assert (held.sticky, held.content) == (True, "It burns again.")
     with pytest.raises(LetheError):
         await services.reply_actions.write(one, " ")
 
 
-async def test_a_conversation_can_be_pinned_and_forgotten(services: AppServices, session: ChatSession):
+async def test_a_conversation_can_be_pinned_and_forgotten(talk: Talk):
+    services = talk.services
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     old = await services.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
-    one = await only(services, await say(services, session, "Remember the squall?"))
+    one = await only(services, await talk.say("Remember the squall?"))
     assert (one.kind, one.subject) == (SourceKind.CONVERSATION, old.guid)
 
     await services.reply_actions.pin(one, pinned=True)
     assert (await services.sessions.open(old.guid)).sticky
     await services.reply_actions.forget_memory(one, MIRA)
 
-    assert (await behind(services, await say(services, session, "Remember the squall?"))).recalled == ()
+    assert (await behind(services, await talk.say("Remember the squall?"))).recalled == ()
 
 
-async def test_an_entry_of_a_world_is_only_looked_at_here(services: AppServices, session: ChatSession):
-    write_world(services, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["buoy"]})
-    await change_persona(services, worlds=["bay"])
-    one = await only(services, await say(services, session, "Hear the buoy?"))
+async def test_an_entry_of_a_world_is_only_looked_at_here(talk: Talk):
+    talk.write_world("bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["buoy"]})
+    await change_persona(talk.services, worlds=["bay"])
+    one = await only(talk.services, await talk.say("Hear the buoy?"))
 
     assert one.kind is SourceKind.WORLD
     assert {one.can_be_pinned, one.can_be_edited, one.can_be_forgotten} == {False}
     with pytest.raises(LetheError):
-        await services.reply_actions.forget_memory(one, MIRA)
+        await talk.services.reply_actions.forget_memory(one, MIRA)
 
 
-async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, keywords_main=["lighthouse"])
-    outcome = await say(services, session, ASKED)
+async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
+    outcome = await talk.say(ASKED)
     before = await behind(services, outcome)
 
     await services.reply_actions.object_to(memory.guid, before)
@@ -132,36 +134,38 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(serv
     assert after == before
 
 
-async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, keywords_main=["lighthouse"])
-    outcome = await say(services, session, ASKED)
-    await services.reply_actions.object_to(memory.guid, await behind(services, outcome))
+async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(talk: Talk):
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
+    outcome = await talk.say(ASKED)
+    await talk.services.reply_actions.object_to(memory.guid, await behind(talk.services, outcome))
 
-    again = (await say(services, session, ASKED)).memory
+    again = (await talk.say(ASKED)).memory
 
     assert again.recalled == []
     assert memory.guid in [one.memory for one in again.blocked]
 
 
-async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, keywords_main=["lighthouse"], duration=4)
-    write_world(services, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["lighthouse"], "duration": 4})
+async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(keywords_main=["lighthouse"], duration=4)
+    talk.write_world("bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["lighthouse"], "duration": 4})
     await change_persona(services, worlds=["bay"])
-    first = await behind(services, await say(services, session, ASKED))
-    staying = await behind(services, await say(services, session, "Good."))
+    first = await behind(services, await talk.say(ASKED))
+    staying = await behind(services, await talk.say("Good."))
     assert {one.kind for one in staying.recalled} == {SourceKind.MEMORY, SourceKind.WORLD}
 
     for one in first.recalled:
         await services.reply_actions.object_to(one.recollection.memory, first)
 
-    assert (await behind(services, await say(services, session, "Fine."))).recalled == ()
-    again = await behind(services, await say(services, session, "Who painted the old lighthouse white, and for what money?"))
+    assert (await behind(services, await talk.say("Fine."))).recalled == ()
+    again = await behind(services, await talk.say("Who painted the old lighthouse white, and for what money?"))
     assert memory.guid in {one.subject for one in again.recalled}
 
 
-async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, keywords_main=["lighthouse"])
-    outcome = await say(services, session, ASKED)
+async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
+    outcome = await talk.say(ASKED)
     before = await behind(services, outcome)
     await services.reply_actions.object_to(memory.guid, before)
 
@@ -171,45 +175,43 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: Ap
     assert not any("dark since May" in value for (value,) in kept)
 
 
-async def test_a_greeting_answers_nobody(services: AppServices, session: ChatSession):
-    (greeting,) = await services.sessions.page(session.guid, 0, 9)
-    found = await services.reply_sources.sources_of(greeting.id)
+async def test_a_greeting_answers_nobody(talk: Talk):
+    (greeting,) = await talk.services.sessions.page(talk.session.guid, 0, 9)
+    found = await talk.services.reply_sources.sources_of(greeting.id)
     assert found is not None
     assert (found.user_message, found.is_known, found.recalled) == (None, False, ())
 
 
-async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(
-    services: AppServices, session: ChatSession
-):
+async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(talk: Talk):
+    services = talk.services
     await services.preferences.set(accumulated_memories=0)
-    memory = await add_memory(services, keywords_main=["lighthouse"])
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
     reported = await add_memory(
         services, "The letter came.", name="Letter", insertion=MemoryInsertion.NATURAL, keywords_main=["lighthouse"]
     )
-    one, other = await say(services, session, ASKED), await say(services, session, "Good.")
+    one, other = await talk.say(ASKED), await talk.say("Good.")
     ids = [one.asked.id, other.asked.id]
 
     counted = await services.reply_sources.recalled_counts(ids)
     await services.memory.forget_memory(memory.guid)
     fewer = await services.reply_sources.recalled_counts(ids)
 
-    assert await load_memory(services, reported) is None  # it was told, and is used up
+    assert await talk.load_memory(reported) is None  # it was told, and is used up
     assert counted == {one.asked.id: RecallCounts(memories=2)}
     assert fewer == {one.asked.id: RecallCounts(memories=1)}
 
 
-async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(
-    services: AppServices, session: ChatSession
-):
-    await add_memory(services, keywords_main=["lighthouse"])
-    first = await behind(services, await say(services, session, ASKED))
+async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(talk: Talk):
+    services = talk.services
+    await talk.add_memory(keywords_main=["lighthouse"])
+    first = await behind(services, await talk.say(ASKED))
     (one,) = first.recalled
 
     await services.reply_actions.object_to(one.subject, first)
-    again = await behind(services, await say(services, session, ASKED))
-    other = await behind(services, await say(services, session, "Who paints the lighthouse white every spring?"))
+    again = await behind(services, await talk.say(ASKED))
+    other = await behind(services, await talk.say("Who paints the lighthouse white every spring?"))
     await services.reply_actions.withdraw_objection(one.subject, first)
-    later = await behind(services, await say(services, session, ASKED))
+    later = await behind(services, await talk.say(ASKED))
 
     assert [each.subject for each in again.recalled] == []
     assert one.subject in {held.memory for held in again.unwanted}
@@ -217,9 +219,10 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     assert [each.subject for each in later.recalled] == [one.subject]
 
 
-async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(services: AppServices, session: ChatSession):
+async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(talk: Talk):
+    services = talk.services
     await learnt(services)
-    outcome = await say(services, session, GRANDFATHER)
+    outcome = await talk.say(GRANDFATHER)
     one = await only(services, outcome)
     news: list[str] = []
     services.objections.changed.add(news.append)
@@ -227,7 +230,7 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
 
     (listed,) = await services.objections.describe_objections(MIRA)
     assert (listed.title, listed.text) == (one.recollection.title, one.recollection.text)
-    assert (listed.said, listed.session) == (GRANDFATHER, session.guid)
+    assert (listed.said, listed.session) == (GRANDFATHER, talk.session.guid)
     assert news == [MIRA]
 
     await services.objections.withdraw_objection(MIRA, listed.objection.memory, listed.objection.message)
@@ -239,13 +242,14 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
     assert (await behind(services, outcome)).recalled == ()
 
 
-async def test_an_objection_outlives_the_message_it_was_made_at(services: AppServices, session: ChatSession):
+async def test_an_objection_outlives_the_message_it_was_made_at(talk: Talk):
+    services = talk.services
     await learnt(services)
-    outcome = await say(services, session, GRANDFATHER)
+    outcome = await talk.say(GRANDFATHER)
     memory = (await only(services, outcome)).recollection.memory
     seen = await behind(services, outcome)
     await services.reply_actions.object_to(memory, seen)
-    await services.message_editing.delete(session.guid, seen.user_message.id)
+    await services.message_editing.delete(talk.session.guid, seen.user_message.id)
 
     (listed,) = await services.objections.describe_objections(MIRA)
 
@@ -253,10 +257,11 @@ async def test_an_objection_outlives_the_message_it_was_made_at(services: AppSer
     assert KNOWN in listed.text
 
 
-async def test_a_conversation_contained_in_full_is_named_after_the_reply(services: AppServices, session: ChatSession):
+async def test_a_conversation_contained_in_full_is_named_after_the_reply(talk: Talk):
+    services = talk.services
     await services.preferences.set(session_handling="fit_all")
-    await say(services, session, "My sister's boat is called the Heron.")
-    await services.sessions.rename(session.guid, "Boats")
+    await talk.say("My sister's boat is called the Heron.")
+    await services.sessions.rename(talk.session.guid, "Boats")
     following = await services.sessions.new(MIRA)
 
     outcome = await say(services, following, "What is it called?")
@@ -264,18 +269,17 @@ async def test_a_conversation_contained_in_full_is_named_after_the_reply(service
     assert (await behind(services, outcome)).full_session_titles == ("Boats",)
 
 
-async def test_a_conversation_the_prompt_does_not_contain_is_not_named(services: AppServices, session: ChatSession):
-    await say(services, session, "My sister's boat is called the Heron.")
-    following = await services.sessions.new(MIRA)
+async def test_a_conversation_the_prompt_does_not_contain_is_not_named(talk: Talk):
+    await talk.say("My sister's boat is called the Heron.")
+    following = await talk.services.sessions.new(MIRA)
 
-    assert (await behind(services, await say(services, following, "What is it called?"))).full_session_titles == ()
+    assert (await behind(talk.services, await say(talk.services, following, "What is it called?"))).full_session_titles == ()
 
 
-async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(
-    services: AppServices, session: ChatSession
-):
-    memory = await add_memory(services, keywords_main=["lighthouse"])
-    outcome = await say(services, session, ASKED)
+async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
+    outcome = await talk.say(ASKED)
     await services.reply_actions.object_to(memory.guid, await behind(services, outcome))
 
     await services.memory_lists.forget_memories(MIRA, [memory.guid])
@@ -287,11 +291,12 @@ async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_b
     assert "dark since May" in back.text
 
 
-async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: AppServices, session: ChatSession):
+async def test_nothing_holds_the_words_of_what_was_deleted_for_good(talk: Talk):
+    services = talk.services
     await learnt(services)
-    memory = await add_memory(services, keywords_main=["lighthouse"])
-    first, second = await say(services, session, GRANDFATHER), await say(services, session, ASKED)
-    again = await say(services, session, "And the lighthouse, does it burn?")
+    memory = await talk.add_memory(keywords_main=["lighthouse"])
+    first, second = await talk.say(GRANDFATHER), await talk.say(ASKED)
+    again = await talk.say("And the lighthouse, does it burn?")
     await services.reply_actions.object_to(memory.guid, await behind(services, second))
     (fact,) = (one for one in await services.facts.facts_of(MIRA) if one.fact == KNOWN)
 
@@ -315,10 +320,11 @@ async def everything(services: AppServices) -> str:
     return "\n".join(value for (value,) in await services.database.run(lambda c: c.execute(question).fetchall()))
 
 
-async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
+async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(talk: Talk):
+    services = talk.services
     await learnt(services)
     (before,) = await services.facts.facts_of(MIRA)
-    one = await only(services, await say(services, session, GRANDFATHER))
+    one = await only(services, await talk.say(GRANDFATHER))
 
     take_back = await services.reply_actions.write(one, "Tomas's grandfather kept bees.")
     (written,) = await services.facts.facts_of(MIRA)
@@ -330,9 +336,10 @@ async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppSe
     assert await services.fact_store.tombstones_of(MIRA) == []
 
 
-async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, keywords_main=["lighthouse"], made_by="journal")
-    one = await only(services, await say(services, session, ASKED))
+async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(keywords_main=["lighthouse"], made_by="journal")
+    one = await only(services, await talk.say(ASKED))
 
     take_back = await services.reply_actions.write(one, "It burns again.")
     assert (await services.memory_lists.load_memory(memory.guid)).content == "It burns again."

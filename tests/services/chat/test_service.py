@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.model import StopReason
 from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong, StorageError
 from lethe_app.services.events import (
@@ -24,16 +24,12 @@ from lethe_app.services.events import (
     ThinkingText,
     TurnEvent,
 )
-from tests.services.turns import say
+from tests.services.turns import Talk
 
 
 async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
     async with aclosing(turn) as events:
         return [event async for event in events]
-
-
-async def log(services: AppServices, session: ChatSession) -> list[Message]:
-    return list(await services.sessions.page(session.guid, 0, 1000))
 
 
 def said(events: list[TurnEvent]) -> str:
@@ -45,12 +41,10 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new("mira-test")
 
 
-async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("“Mind the step.”")
+async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(talk: Talk):
+    await talk.says("“Mind the step.”")
 
-    events = await all_of(services.chat.send(session.guid, "Good evening."))
+    events = await all_of(talk.services.chat.send(talk.session.guid, "Good evening."))
 
     kinds = [type(event) for event in events]
     assert (
@@ -61,15 +55,15 @@ async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(
         < kinds.index(ReplyFinished)
     )
     assert said(events) == "“Mind the step.”"
-    assert [(message.role, message.content) for message in (await log(services, session))[1:]] == [
+    assert [(message.role, message.content) for message in (await talk.log())[1:]] == [
         (Role.USER, "Good evening."),
         (Role.ASSISTANT, "“Mind the step.”"),
     ]
-    assert (await log(services, session))[2].current.complete
+    assert (await talk.log())[2].current.complete
 
 
-async def test_the_greeting_opens_a_new_conversation_with_the_others_behind_it(services: AppServices, session: ChatSession):
-    (greeting,) = await log(services, session)
+async def test_the_greeting_opens_a_new_conversation_with_the_others_behind_it(talk: Talk):
+    (greeting,) = await talk.log()
 
     assert {alternative.content for alternative in greeting.alternatives} == {
         "*She looks up.* “You are late, Tomas.”",
@@ -78,200 +72,176 @@ async def test_the_greeting_opens_a_new_conversation_with_the_others_behind_it(s
     assert greeting.speaker_name == "Mira"
 
 
-async def test_with_nothing_to_say_the_persona_speaks_again(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("“Well?”")
+async def test_with_nothing_to_say_the_persona_speaks_again(talk: Talk):
+    await talk.says("“Well?”")
 
-    await all_of(services.chat.send(session.guid, "  "))
+    await all_of(talk.services.chat.send(talk.session.guid, "  "))
 
-    assert [message.role for message in await log(services, session)] == [Role.ASSISTANT, Role.ASSISTANT]
+    assert [message.role for message in await talk.log()] == [Role.ASSISTANT, Role.ASSISTANT]
 
 
-async def test_a_stopped_reply_is_kept_as_far_as_it_came(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("one two three four five six seven eight", delay=0.02)
+async def test_a_stopped_reply_is_kept_as_far_as_it_came(talk: Talk):
+    await talk.says("one two three four five six seven eight", delay=0.02)
 
-    async with aclosing(services.chat.send(session.guid, "Count.")) as events:
+    async with aclosing(talk.services.chat.send(talk.session.guid, "Count.")) as events:
         async for event in events:
             if isinstance(event, ReplyText) and "three" in event.text:
                 break
 
-    last = (await log(services, session))[-1]
+    last = (await talk.log())[-1]
     assert last.content.startswith("one two three")
     assert not last.content.endswith("eight")
     assert not last.current.complete
 
 
-async def test_stopping_before_the_first_word_leaves_no_empty_reply(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("late", reading_delay=5)
+async def test_stopping_before_the_first_word_leaves_no_empty_reply(talk: Talk):
+    await talk.says("late", reading_delay=5)
 
-    async with aclosing(services.chat.send(session.guid, "Hello?")) as events:
+    async with aclosing(talk.services.chat.send(talk.session.guid, "Hello?")) as events:
         async for event in events:
             if isinstance(event, ReplyStarted):
                 break
 
-    assert [message.role for message in await log(services, session)] == [Role.ASSISTANT, Role.USER]
+    assert [message.role for message in await talk.log()] == [Role.ASSISTANT, Role.USER]
 
 
-async def test_a_crash_keeps_the_half_reply_and_the_next_turn_works(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("one two three four", crash_after=2)
+async def test_a_crash_keeps_the_half_reply_and_the_next_turn_works(talk: Talk):
+    await talk.says("one two three four", crash_after=2)
 
     with pytest.raises(ModelCrashed):
-        await all_of(services.chat.send(session.guid, "Go on."))
-    after_crash = await log(services, session)
-    assert isinstance(services.models.state, ModelFailed)
-    await says("fine again")
-    await all_of(services.chat.send(session.guid, "Still there?"))
+        await all_of(talk.services.chat.send(talk.session.guid, "Go on."))
+    after_crash = await talk.log()
+    assert isinstance(talk.services.models.state, ModelFailed)
+    await talk.says("fine again")
+    await all_of(talk.services.chat.send(talk.session.guid, "Still there?"))
 
     assert [message.content for message in after_crash[1:]] == ["Go on.", "one two"]
     assert not after_crash[-1].current.complete
-    assert (await log(services, session))[-1].content == "fine again"
+    assert (await talk.log())[-1].content == "fine again"
 
 
-async def test_after_a_crash_the_next_message_starts_the_model_anew(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("one two", crash_after=1)
+async def test_after_a_crash_the_next_message_starts_the_model_anew(talk: Talk):
+    await talk.says("one two", crash_after=1)
     with pytest.raises(ModelCrashed):
-        await all_of(services.chat.send(session.guid, "First."))
+        await all_of(talk.services.chat.send(talk.session.guid, "First."))
 
     with pytest.raises(ModelCrashed):  # the script crashes again, which shows that it was started again
-        await all_of(services.chat.send(session.guid, "Second."))
+        await all_of(talk.services.chat.send(talk.session.guid, "Second."))
 
-    assert [message.content for message in await log(services, session)][1:] == ["First.", "one", "Second.", "one"]
+    assert [message.content for message in await talk.log()][1:] == ["First.", "one", "Second.", "one"]
 
 
 async def test_without_any_model_the_message_is_stored_and_the_error_says_what_to_do(
-    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     with pytest.raises(ModelMissing, match="No model was found"):
-        await all_of(services.chat.send(session.guid, "Anyone?"))
+        await all_of(talk.services.chat.send(talk.session.guid, "Anyone?"))
 
-    assert (await log(services, session))[-1].content == "Anyone?"
+    assert (await talk.log())[-1].content == "Anyone?"
 
 
-async def test_regenerating_adds_a_wording_beside_the_old_one(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("first", "second")
-    await all_of(services.chat.send(session.guid, "Say something."))
-    reply = (await log(services, session))[-1]
+async def test_regenerating_adds_a_wording_beside_the_old_one(talk: Talk):
+    await talk.says("first", "second")
+    await all_of(talk.services.chat.send(talk.session.guid, "Say something."))
+    reply = (await talk.log())[-1]
 
-    await all_of(services.chat.regenerate(session.guid, reply.id))
+    await all_of(talk.services.chat.regenerate(talk.session.guid, reply.id))
 
-    again = await services.sessions.message(reply.id)
+    again = await talk.services.sessions.message(reply.id)
     assert [alternative.content for alternative in again.alternatives] == ["first", "second"]
     assert again.content == "second"
 
 
-async def test_a_regeneration_stopped_before_a_word_changes_nothing(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("first", "second")
-    await all_of(services.chat.send(session.guid, "Say something."))
-    reply = (await log(services, session))[-1]
-    await says("late", reading_delay=5)
+async def test_a_regeneration_stopped_before_a_word_changes_nothing(talk: Talk):
+    await talk.says("first", "second")
+    await all_of(talk.services.chat.send(talk.session.guid, "Say something."))
+    reply = (await talk.log())[-1]
+    await talk.says("late", reading_delay=5)
 
-    async with aclosing(services.chat.regenerate(session.guid, reply.id)) as events:
+    async with aclosing(talk.services.chat.regenerate(talk.session.guid, reply.id)) as events:
         async for event in events:
             if isinstance(event, ReplyStarted):
                 break
 
-    assert (await services.sessions.message(reply.id)).alternatives == reply.alternatives
+    assert (await talk.services.sessions.message(reply.id)).alternatives == reply.alternatives
 
 
-async def test_only_the_personas_words_can_be_regenerated(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("hm")
-    await all_of(services.chat.send(session.guid, "Mine."))
-    mine = (await log(services, session))[1]
+async def test_only_the_personas_words_can_be_regenerated(talk: Talk):
+    await talk.says("hm")
+    await all_of(talk.services.chat.send(talk.session.guid, "Mine."))
+    mine = (await talk.log())[1]
 
     with pytest.raises(LetheError, match="Only replies of the persona"):
-        await all_of(services.chat.regenerate(session.guid, mine.id))
+        await all_of(talk.services.chat.regenerate(talk.session.guid, mine.id))
 
 
-async def test_continuing_appends_to_the_same_wording(services: AppServices, session: ChatSession, says: Callable[..., object]):
-    await says("Once upon", " a time.")
-    await all_of(services.chat.send(session.guid, "A story."))
-    reply = (await log(services, session))[-1]
+async def test_continuing_appends_to_the_same_wording(talk: Talk):
+    await talk.says("Once upon", " a time.")
+    await all_of(talk.services.chat.send(talk.session.guid, "A story."))
+    reply = (await talk.log())[-1]
 
-    await all_of(services.chat.continue_reply(session.guid, reply.id))
+    await all_of(talk.services.chat.continue_reply(talk.session.guid, reply.id))
 
-    again = await services.sessions.message(reply.id)
+    again = await talk.services.sessions.message(reply.id)
     assert again.content == "Once upon a time."
     assert len(again.alternatives) == 1
 
 
-async def test_the_speakers_own_name_is_taken_off(services: AppServices, session: ChatSession, says: Callable[..., object]):
-    await says("\n Mira: Good night.")
+async def test_the_speakers_own_name_is_taken_off(talk: Talk):
+    await talk.says("\n Mira: Good night.")
 
-    events = await all_of(services.chat.send(session.guid, "Night."))
+    events = await all_of(talk.services.chat.send(talk.session.guid, "Night."))
 
     assert said(events) == "Good night."
 
 
-async def test_thinking_is_kept_apart_and_never_sent_again(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("<think>He is tired.</think>Sleep well.", "Yes.")
-    events = await all_of(services.chat.send(session.guid, "I am off."))
-    await all_of(services.chat.send(session.guid, "Bye."))
+async def test_thinking_is_kept_apart_and_never_sent_again(talk: Talk):
+    await talk.says("<think>He is tired.</think>Sleep well.", "Yes.")
+    events = await all_of(talk.services.chat.send(talk.session.guid, "I am off."))
+    await all_of(talk.services.chat.send(talk.session.guid, "Bye."))
 
-    reply = (await log(services, session))[2]
+    reply = (await talk.log())[2]
     assert reply.content == "Sleep well."
     assert reply.thinking == "He is tired."
     assert "".join(event.text for event in events if isinstance(event, ThinkingText)) == "He is tired."
 
 
-async def test_a_model_with_nothing_to_say_is_an_error_and_no_message(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("")
+async def test_a_model_with_nothing_to_say_is_an_error_and_no_message(talk: Talk):
+    await talk.says("")
 
     with pytest.raises(ModelError, match="empty reply"):
-        await all_of(services.chat.send(session.guid, "Hello?"))
+        await all_of(talk.services.chat.send(talk.session.guid, "Hello?"))
 
-    assert [message.role for message in await log(services, session)] == [Role.ASSISTANT, Role.USER]
+    assert [message.role for message in await talk.log()] == [Role.ASSISTANT, Role.USER]
 
 
-async def test_editing_changes_a_text_and_deleting_removes_it(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("Aye.")
-    await all_of(services.chat.send(session.guid, "Helo."))
-    mine = (await log(services, session))[1]
+async def test_editing_changes_a_text_and_deleting_removes_it(talk: Talk):
+    await talk.says("Aye.")
+    await all_of(talk.services.chat.send(talk.session.guid, "Helo."))
+    mine = (await talk.log())[1]
 
-    await services.message_editing.edit(mine.id, "Hello.")
-    edited = (await log(services, session))[1].content
-    await services.message_editing.delete(session.guid, mine.id)
+    await talk.services.message_editing.edit(mine.id, "Hello.")
+    edited = (await talk.log())[1].content
+    await talk.services.message_editing.delete(talk.session.guid, mine.id)
 
     assert edited == "Hello."
-    assert [message.content for message in await log(services, session)][1:] == ["Aye."]
+    assert [message.content for message in await talk.log()][1:] == ["Aye."]
 
 
-async def test_the_other_greeting_can_be_shown(services: AppServices, session: ChatSession):
-    (greeting,) = await log(services, session)
+async def test_the_other_greeting_can_be_shown(talk: Talk):
+    (greeting,) = await talk.log()
 
-    shown = await services.message_editing.show_alternative(greeting.id, 1 - greeting.shown)
+    shown = await talk.services.message_editing.show_alternative(greeting.id, 1 - greeting.shown)
 
     assert shown.content != greeting.content
 
 
-async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("First answer.", "Second answer.")
-    first = await all_of(services.chat.send(session.guid, "One."))
-    second = await all_of(services.chat.send(session.guid, "Two."))
+async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(talk: Talk):
+    await talk.says("First answer.", "Second answer.")
+    first = await all_of(talk.services.chat.send(talk.session.guid, "One."))
+    second = await all_of(talk.services.chat.send(talk.session.guid, "Two."))
 
     receipt = next(event.receipt for event in second if isinstance(event, PromptBuilt))
     usage = next(event.usage for event in second if isinstance(event, ReplyFinished))
@@ -281,14 +251,12 @@ async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(
     assert usage.reason is StopReason.END
 
 
-async def test_macros_in_what_the_user_says_are_filled_in_before_it_is_stored(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("Hm.")
+async def test_macros_in_what_the_user_says_are_filled_in_before_it_is_stored(talk: Talk):
+    await talk.says("Hm.")
 
-    await all_of(services.chat.send(session.guid, "I am {{user}}, you are {{char}}."))
+    await all_of(talk.services.chat.send(talk.session.guid, "I am {{user}}, you are {{char}}."))
 
-    assert (await log(services, session))[1].content == "I am Tomas, you are Mira."
+    assert (await talk.log())[1].content == "I am Tomas, you are Mira."
 
 
 @pytest.mark.parametrize(
@@ -303,41 +271,37 @@ async def test_macros_in_what_the_user_says_are_filled_in_before_it_is_stored(
     ],
     ids=["emoji", "right to left", "200 kB", "null byte", "control tokens", "odd macros"],
 )
-async def test_odd_text_is_stored_as_it_is_and_answered(
-    services: AppServices, session: ChatSession, says: Callable[..., object], text: str
-):
-    await says("I see.")
+async def test_odd_text_is_stored_as_it_is_and_answered(talk: Talk, text: str):
+    await talk.says("I see.")
 
-    await all_of(services.chat.send(session.guid, text))
+    await all_of(talk.services.chat.send(talk.session.guid, text))
 
-    assert (await log(services, session))[1].content.replace("\x00", "") == text.replace("\x00", "")
-    assert isinstance(services.models.state, ModelReady)
+    assert (await talk.log())[1].content.replace("\x00", "") == text.replace("\x00", "")
+    assert isinstance(talk.services.models.state, ModelReady)
 
 
-async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_sizes(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("I see.", context=1000)
+async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_sizes(talk: Talk):
+    await talk.says("I see.", context=1000)
 
     with pytest.raises(PromptTooLong, match="new message"):
-        await all_of(services.chat.send(session.guid, "word " * 40_000))
+        await all_of(talk.services.chat.send(talk.session.guid, "word " * 40_000))
 
-    assert (await log(services, session))[-1].content.count("word") == 40_000
-    assert isinstance(services.models.state, ModelReady)
+    assert (await talk.log())[-1].content.count("word") == 40_000
+    assert isinstance(talk.services.models.state, ModelReady)
 
 
-async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_nothing_twice(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("one two three four five six", delay=0.05)
+async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_nothing_twice(talk: Talk):
+    await talk.says("one two three four five six", delay=0.05)
 
     slow_disk: list[asyncio.Future[None]] = []
 
     async def conversation() -> None:
-        async with aclosing(services.chat.send(session.guid, "Count.")) as events:
+        async with aclosing(talk.services.chat.send(talk.session.guid, "Count.")) as events:
             async for event in events:
                 if isinstance(event, ReplyText):  # the disk is slow just when the reply is stored for the first time
-                    slow_disk.append(asyncio.ensure_future(services.database.run_outside_transaction(lambda: time.sleep(0.3))))
+                    slow_disk.append(
+                        asyncio.ensure_future(talk.services.database.run_outside_transaction(lambda: time.sleep(0.3)))
+                    )
                     await asyncio.sleep(0.05)
 
     talking = asyncio.ensure_future(conversation())
@@ -345,51 +309,46 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
     talking.cancel()
     await asyncio.gather(talking, return_exceptions=True)
 
-    messages = await log(services, session)
+    messages = await talk.log()
     assert [message.role for message in messages] == [Role.ASSISTANT, Role.USER, Role.ASSISTANT]
     assert messages[-1].content.startswith("one")
     assert len(messages[-1].alternatives) == 1
     assert talking.cancelled()
 
 
-async def test_a_persona_file_spoilt_meanwhile_is_named_and_the_message_is_stored(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("Hm.")
-    (services.paths.personas / "mira-test.json").write_text('{"name": 7}', encoding="utf-8")
+async def test_a_persona_file_spoilt_meanwhile_is_named_and_the_message_is_stored(talk: Talk):
+    await talk.says("Hm.")
+    (talk.services.paths.personas / "mira-test.json").write_text('{"name": 7}', encoding="utf-8")
 
     with pytest.raises(FileError, match="name"):
-        await all_of(services.chat.send(session.guid, "Hello?"))
+        await all_of(talk.services.chat.send(talk.session.guid, "Hello?"))
 
-    assert (await log(services, session))[-1].content == "Hello?"
+    assert (await talk.log())[-1].content == "Hello?"
 
 
-async def test_a_reply_stopped_in_its_thoughts_keeps_them_as_thoughts(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("<think>one two three four five six</think>Done.", delay=0.05)
+async def test_a_reply_stopped_in_its_thoughts_keeps_them_as_thoughts(talk: Talk):
+    await talk.says("<think>one two three four five six</think>Done.", delay=0.05)
 
-    async with aclosing(services.chat.send(session.guid, "Think.")) as events:
+    async with aclosing(talk.services.chat.send(talk.session.guid, "Think.")) as events:
         async for event in events:
             if isinstance(event, ThinkingText) and "two" in event.text:
                 break
 
-    last = (await log(services, session))[-1]
+    last = (await talk.log())[-1]
     assert last.content == ""
     assert last.thinking.startswith("one two")
 
 
-async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_were(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("The heron stands in the reeds.", "A swan.", "An owl.")
-    first = await say(services, session, "What do you see?")
+async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_were(talk: Talk):
+    services = talk.services
+    await talk.says("The heron stands in the reeds.", "A swan.", "An owl.")
+    first = await talk.say("What do you see?")
     reply = first.reply.id
-    await all_of(services.chat.regenerate(session.guid, reply))
+    await all_of(services.chat.regenerate(talk.session.guid, reply))
     before = await services.message_editing.show_alternative(reply, 0)
 
     edited = await services.message_editing.edit(reply, "The stork stands in the reeds.")
-    await all_of(services.chat.regenerate(session.guid, reply))
+    await all_of(services.chat.regenerate(talk.session.guid, reply))
     after = await services.message_editing.undo_edit(before)
     await services.indexing.index_all_pending()
     stored = await services.database.run(lambda c: [text for (text,) in c.execute("SELECT text FROM passages")])
@@ -402,13 +361,11 @@ async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_w
     assert not any("stork" in text for text in stored)
 
 
-async def test_an_edit_of_a_message_that_was_deleted_meanwhile_cannot_be_undone(
-    services: AppServices, session: ChatSession, says: Callable[..., object]
-):
-    await says("Yes.")
-    before = (await say(services, session, "What do you see?")).asked
-    await services.message_editing.edit(before.id, "What?")
-    await services.message_editing.delete(session.guid, before.id)
+async def test_an_edit_of_a_message_that_was_deleted_meanwhile_cannot_be_undone(talk: Talk):
+    await talk.says("Yes.")
+    before = (await talk.say("What do you see?")).asked
+    await talk.services.message_editing.edit(before.id, "What?")
+    await talk.services.message_editing.delete(talk.session.guid, before.id)
 
     with pytest.raises(StorageError):
-        await services.message_editing.undo_edit(before)
+        await talk.services.message_editing.undo_edit(before)

@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.storage.backup import back_up
 from lethe_app.storage.row_mapping import column_values, save_row
-from tests.services.turns import MIRA, add_memory, say
+from tests.services.turns import MIRA, Talk, add_memory, say
 
 CANARY = "zanzibarite"
 FILLER = "The tide was slow, and the harbour lay still for hours. " * 12
@@ -56,7 +56,8 @@ async def erase(services: AppServices, *kinds: TrashKind) -> None:
     await services.trash.erase(items)
 
 
-async def test_a_conversation_leaves_nothing(services: AppServices, session: ChatSession):
+async def test_a_conversation_leaves_nothing(talk: Talk):
+    services = talk.services
     assert await files_with(services)
     for summary in await services.sessions.list(MIRA):
         await services.sessions.delete(summary.guid)
@@ -124,13 +125,13 @@ async def test_a_change_that_a_task_recorded_leaves_nothing(services: AppService
     assert await files_with(services) == []
 
 
-async def test_a_persona_leaves_nothing(services: AppServices, session: ChatSession):
-    await add_memory(services, content=f"The {CANARY} is in the drawer.")
-    await services.library.delete_persona(MIRA)
+async def test_a_persona_leaves_nothing(talk: Talk):
+    await talk.add_memory(content=f"The {CANARY} is in the drawer.")
+    await talk.services.library.delete_persona(MIRA)
 
-    await erase(services)
+    await erase(talk.services)
 
-    assert await files_with(services) == []
+    assert await files_with(talk.services) == []
 
 
 async def test_a_document_leaves_nothing(services: AppServices, tmp_path: Path):
@@ -145,8 +146,9 @@ async def test_a_document_leaves_nothing(services: AppServices, tmp_path: Path):
     assert await files_with(services) == []
 
 
-async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(services: AppServices, session: ChatSession):
-    await add_memory(services, content=f"The {CANARY} is in the drawer.")
+async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(talk: Talk):
+    services = talk.services
+    await talk.add_memory(content=f"The {CANARY} is in the drawer.")
     await services.trash.erase([])
     other = await services.sessions.new("aiko")
 
@@ -158,7 +160,8 @@ async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(serv
     assert [summary.guid for summary in await services.sessions.list("aiko")] == [other.guid]
 
 
-async def test_everything_is_erased_with_the_backups(services: AppServices, session: ChatSession):
+async def test_everything_is_erased_with_the_backups(talk: Talk):
+    services = talk.services
     await back_up(services.database.path)
     await services.sessions.new("aiko")
 

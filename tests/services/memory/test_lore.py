@@ -15,15 +15,13 @@ from lethe_app.domain.recall import RecallWay
 from tests.services.turns import (
     DAY,
     MIRA,
+    Talk,
     TurnOutcome,
-    add_memory,
     before_now,
     change_persona,
     collect_turn,
-    prompt_of,
     recalled,
     say,
-    spoke,
     write_world,
 )
 
@@ -45,60 +43,59 @@ def why(outcome: TurnOutcome) -> dict[str, str]:
     return {one.title: one.why for one in outcome.memory.blocked}
 
 
-async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(services: AppServices, session: ChatSession):
-    write_world(services, "isles", GROTTO)
-    outcome = await say(services, session, "Into the grotto!")
+async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(talk: Talk):
+    talk.write_world("isles", GROTTO)
+    outcome = await talk.say("Into the grotto!")
     one = recalled(outcome.memory, "Grotto")
     assert (one.way, one.world) == (RecallWay.KEYWORD, "Isles")
     assert one.because[0].values == {"key": "grotto", "before": 0}
-    prompt = await prompt_of(services, session, outcome)
+    prompt = await talk.prompt_of(outcome)
     assert prompt.index("The grotto floods at noon.") < prompt.rindex("Into the grotto!")
 
 
-async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(
-    services: AppServices, session: ChatSession, echo_model: Callable[..., object]
-):
-    write_world(services, "isles", {**GROTTO, "duration": 3, "cooldown": 2}, scan_depth=0)
-    assert await ways(services, session, "The grotto!", "Good.") == ["keyword", "active"]
-    await services.close()
-    again = await build(services.paths, engine="echo")
+async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(talk: Talk, echo_model: Callable[..., object]):
+    talk.write_world("isles", {**GROTTO, "duration": 3, "cooldown": 2}, scan_depth=0)
+    assert await ways(talk.services, talk.session, "The grotto!", "Good.") == ["keyword", "active"]
+    await talk.services.close()
+    again = await build(talk.services.paths, engine="echo")
     try:
         await again.models.load(echo_model(*["“Aye.”"] * 9))
-        rest = await ways(again, session, "Fine.", "The grotto!", "The grotto?", "The grotto.")
+        rest = await ways(again, talk.session, "Fine.", "The grotto!", "The grotto?", "The grotto.")
         assert rest == ["active", None, None, "keyword"]
     finally:
         await again.close()
 
 
-async def test_an_entry_that_rests_says_so(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {**GROTTO, "cooldown": 3}, scan_depth=0)
-    await say(services, session, "The grotto!")
-    assert why(await say(services, session, "The grotto!")) == {"Grotto": "cooldown"}
+async def test_an_entry_that_rests_says_so(talk: Talk):
+    talk.write_world("isles", {**GROTTO, "cooldown": 3}, scan_depth=0)
+    await talk.say("The grotto!")
+    assert why(await talk.say("The grotto!")) == {"Grotto": "cooldown"}
 
 
-async def test_an_entry_waits_for_its_number_of_messages(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {**GROTTO, "delay": 4}, scan_depth=0)
-    assert await ways(services, session, "The grotto!", "The grotto!") == [None, "keyword"]  # the greeting is the first message
+async def test_an_entry_waits_for_its_number_of_messages(talk: Talk):
+    talk.write_world("isles", {**GROTTO, "delay": 4}, scan_depth=0)
+    assert await ways(talk.services, talk.session, "The grotto!", "The grotto!") == [
+        None,
+        "keyword",
+    ]  # the greeting is the first message
 
 
-async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    outcome = [await say(services, session, "The grotto!") for _turn in range(12)]
+async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(talk: Talk):
+    talk.write_world("isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
+    outcome = [await talk.say("The grotto!") for _turn in range(12)]
     assert {"Grotto" in one.ways for one in outcome} == {True, False}
-    anew = await collect_turn(services.chat.regenerate(session.guid, outcome[-1].reply.id))
+    anew = await collect_turn(talk.services.chat.regenerate(talk.session.guid, outcome[-1].reply.id))
     assert anew.memory == outcome[-1].memory
 
 
-async def test_a_constant_entry_needs_no_word(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {"name": "Law", "content": "No fire after dusk.", "sticky": True})
-    assert (await say(services, session, "Good.")).ways == {"Law": "constant"}
+async def test_a_constant_entry_needs_no_word(talk: Talk):
+    talk.write_world("isles", {"name": "Law", "content": "No fire after dusk.", "sticky": True})
+    assert (await talk.say("Good.")).ways == {"Law": "constant"}
 
 
-async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late_in_their_order(
-    services: AppServices, session: ChatSession
-):
+async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late_in_their_order(talk: Talk):
     write_world(
-        services,
+        talk.services,
         "isles",
         {**GROTTO, "name": "Head", "content": "HEAD entry", "position_index": -1},
         {**GROTTO, "name": "Late", "content": "LATE entry", "order": 200},
@@ -106,8 +103,8 @@ async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late
         {**GROTTO, "name": "Deep", "content": "DEEP entry", "position_index": 4},
         {**GROTTO, "name": "Voice", "content": "VOICE entry", "role": "user", "order": 300},
     )
-    await say(services, session, "Evening.")
-    prompt = await prompt_of(services, session, outcome := await say(services, session, "The grotto!"))
+    await talk.say("Evening.")
+    prompt = await talk.prompt_of(outcome := await talk.say("The grotto!"))
     places = [prompt.index(f"{name} entry") for name in ("HEAD", "DEEP", "EARLY", "LATE", "VOICE")]
     assert places == sorted(places)
     assert prompt.index("HEAD entry") < prompt.index("Evening.") < prompt.index("DEEP entry")
@@ -115,47 +112,45 @@ async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late
     assert recalled(outcome.memory, "Voice").role is Role.USER
 
 
-async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_take_part(
-    services: AppServices, session: ChatSession
-):
+async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_take_part(talk: Talk):
+    services = talk.services
     for name in ("isles", "hers", "mine", "here", "elsewhere"):
-        write_world(services, name, {**GROTTO, "name": name})
+        talk.write_world(name, {**GROTTO, "name": name})
     await change_persona(services, worlds=["hers", "missing"])
     await change_persona(services, "tomas", worlds=["mine"])
-    await services.lore.bind(session.guid, ["here"])
-    assert set((await say(services, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
+    await services.lore.bind(talk.session.guid, ["here"])
+    assert set((await talk.say("The grotto!")).ways) == {"isles", "hers", "mine", "here"}
     other = await services.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     assert set((await say(services, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
 
 
-async def test_an_edited_added_or_deleted_file_counts_at_once(services: AppServices, session: ChatSession):
-    write_world(services, "isles", GROTTO)
-    assert await ways(services, session, "The grotto!") == ["keyword"]
-    write_world(services, "isles", {**GROTTO, "content": "The grotto is dry now, and has been."})
-    outcome = await say(services, session, "The grotto!")
+async def test_an_edited_added_or_deleted_file_counts_at_once(talk: Talk):
+    services = talk.services
+    talk.write_world("isles", GROTTO)
+    assert await ways(services, talk.session, "The grotto!") == ["keyword"]
+    talk.write_world("isles", {**GROTTO, "content": "The grotto is dry now, and has been."})
+    outcome = await talk.say("The grotto!")
     assert recalled(outcome.memory, "Grotto").text == "The grotto is dry now, and has been."
     (services.paths.worlds / "isles.json").unlink()
-    assert await ways(services, session, "The grotto!") == [None]
+    assert await ways(services, talk.session, "The grotto!") == [None]
 
 
-async def test_a_broken_world_keeps_nobody_from_answering(services: AppServices, session: ChatSession):
-    write_world(services, "isles", GROTTO)
-    (services.paths.worlds / "isles.json").write_text('{"name": "Isles", "entries": [{"duration"', encoding="utf-8")
-    outcome = await say(services, session, "The grotto!")
+async def test_a_broken_world_keeps_nobody_from_answering(talk: Talk):
+    talk.write_world("isles", GROTTO)
+    (talk.services.paths.worlds / "isles.json").write_text('{"name": "Isles", "entries": [{"duration"', encoding="utf-8")
+    outcome = await talk.say("The grotto!")
     assert outcome.reply.content == "“Aye.”"
     assert outcome.memory.recalled == []
 
 
-async def test_a_hostile_expression_keeps_nobody_from_answering(services: AppServices, session: ChatSession):
+async def test_a_hostile_expression_keeps_nobody_from_answering(talk: Talk):
     evil = {"name": "Evil", "content": "x", "keywords_main": ["/(a|aa)+$/", "/(?:x{9999}){9999}/", "/(/"]}
-    write_world(services, "isles", evil, GROTTO)
-    outcome = await say(services, session, "The grotto! " + "a" * 3000 + "b")
+    talk.write_world("isles", evil, GROTTO)
+    outcome = await talk.say("The grotto! " + "a" * 3000 + "b")
     assert "Grotto" in outcome.ways
 
 
-async def test_a_large_world_is_made_ready_once_for_many_turns(
-    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_large_world_is_made_ready_once_for_many_turns(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     made: list[int] = []
     real = LoreIndex.__init__
 
@@ -165,33 +160,33 @@ async def test_a_large_world_is_made_ready_once_for_many_turns(
 
     monkeypatch.setattr(LoreIndex, "__init__", counted)
     many = [{"name": f"n{number}", "content": f"About {number}.", "keywords_main": [f"word{number}"]} for number in range(2000)]
-    write_world(services, "isles", *many)
-    first = await say(services, session, "word7!")
-    worlds = await services.library.worlds()
+    talk.write_world("isles", *many)
+    first = await talk.say("word7!")
+    worlds = await talk.services.library.worlds()
     assert set(first.ways) == {"n7"}
     for _turn in range(3):
-        assert set((await say(services, session, "word8!")).ways) >= {"n8"}
+        assert set((await talk.say("word8!")).ways) >= {"n8"}
     assert made.count(2000) == 1
-    assert (await services.library.worlds())["isles"] is worlds["isles"]
+    assert (await talk.services.library.worlds())["isles"] is worlds["isles"]
 
 
-async def test_words_are_looked_for_as_deep_as_a_world_says(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {**GROTTO, "scan_depth": 30})
-    await spoke(services, session, "The grotto!", before_now(days=1))
+async def test_words_are_looked_for_as_deep_as_a_world_says(talk: Talk):
+    talk.write_world("isles", {**GROTTO, "scan_depth": 30})
+    await talk.spoke("The grotto!", before_now(days=1))
     for number in range(28):
-        await spoke(services, session, f"Line {number}.", before_now(hours=2))
-    assert await ways(services, session, "Good.", "Fine.") == ["keyword", None]
+        await talk.spoke(f"Line {number}.", before_now(hours=2))
+    assert await ways(talk.services, talk.session, "Good.", "Fine.") == ["keyword", None]
 
 
 WINCH = "The cormorant nests beneath the broken winch."
 ASKED = "Where does the cormorant nest, near the broken winch?"
 
 
-async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(services: AppServices, session: ChatSession):
-    await services.preferences.set(rag_enabled=True)
-    write_world(services, "isles", {"name": "Open", "content": WINCH, "duration": 2})
-    await services.indexing.sync_worlds()
-    assert await ways(services, session, ASKED, "Good.", "Fine.", title="Open") == ["meaning", "active", None]
+async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(talk: Talk):
+    await talk.services.preferences.set(rag_enabled=True)
+    talk.write_world("isles", {"name": "Open", "content": WINCH, "duration": 2})
+    await talk.services.indexing.sync_worlds()
+    assert await ways(talk.services, talk.session, ASKED, "Good.", "Fine.", title="Open") == ["meaning", "active", None]
 
 
 @pytest.mark.parametrize(
@@ -208,33 +203,31 @@ async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(serv
     ],
     ids="-".join,
 )
-async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_says(
-    services: AppServices, session: ChatSession, rule: dict[str, object]
-):
-    await services.preferences.set(rag_enabled=True)
-    write_world(services, "isles", {"name": "Shut", "content": WINCH, **rule})
-    await services.indexing.sync_worlds()
-    assert (await say(services, session, ASKED)).ways == {}
+async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_says(talk: Talk, rule: dict[str, object]):
+    await talk.services.preferences.set(rag_enabled=True)
+    talk.write_world("isles", {"name": "Shut", "content": WINCH, **rule})
+    await talk.services.indexing.sync_worlds()
+    assert (await talk.say(ASKED)).ways == {}
 
 
-async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(services: AppServices, session: ChatSession):
-    await services.preferences.set(rag_enabled=True)
+async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(talk: Talk):
+    await talk.services.preferences.set(rag_enabled=True)
     write_world(
-        services, "isles", {"name": "Rests", "content": WINCH, "keywords_main": ["zephyr"], "cooldown": 5}, scan_depth=0
+        talk.services, "isles", {"name": "Rests", "content": WINCH, "keywords_main": ["zephyr"], "cooldown": 5}, scan_depth=0
     )
-    await services.indexing.sync_worlds()
-    assert (await say(services, session, "A zephyr!")).ways == {"Rests": "keyword"}
-    assert (await say(services, session, ASKED)).ways == {}
+    await talk.services.indexing.sync_worlds()
+    assert (await talk.say("A zephyr!")).ways == {"Rests": "keyword"}
+    assert (await talk.say(ASKED)).ways == {}
 
 
-async def test_keywords_may_hold_macros(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
-    outcome = await say(services, session, "Where is Tomas's grotto?")
+async def test_keywords_may_hold_macros(talk: Talk):
+    talk.write_world("isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
+    outcome = await talk.say("Where is Tomas's grotto?")
     assert outcome.ways == {"Grotto": "keyword"}
-    assert "Mira knows it." in await prompt_of(services, session, outcome)
+    assert "Mira knows it." in await talk.prompt_of(outcome)
 
 
-async def test_a_memory_and_an_entry_come_side_by_side(services: AppServices, session: ChatSession):
-    write_world(services, "isles", GROTTO)
-    await add_memory(services, keywords_main=["grotto"])
-    assert (await say(services, session, "The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}
+async def test_a_memory_and_an_entry_come_side_by_side(talk: Talk):
+    talk.write_world("isles", GROTTO)
+    await talk.add_memory(keywords_main=["grotto"])
+    assert (await talk.say("The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}

@@ -13,7 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import LetheError, StorageError
-from tests.services.turns import MIRA, add_memory, before_now, dump, load_memory, say, spoke, unit, write_world
+from tests.services.turns import MIRA, Talk, add_memory, before_now, dump, spoke, unit
 
 WINCH = "The cormorant nests beneath the broken winch."
 RAVENS = "Ravens sleep in the steeple."
@@ -34,17 +34,18 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 # Asking changes nothing
 
 
-async def test_searching_and_previewing_change_nothing(services: AppServices, session: ChatSession):
+async def test_searching_and_previewing_change_nothing(talk: Talk):
+    services = talk.services
     await services.preferences.set(global_worlds=["isles"], recall_without_match=2)
-    write_world(services, "isles", {"name": "Grotto", "content": "It floods.", "keywords_main": ["grotto"], "duration": 5})
-    await add_memory(services, WINCH, name="Winch", keywords_main=["winch"], duration=3)
-    await add_memory(services, "Bread.", name="Bread", insertion=MemoryInsertion.NATURAL, keywords_main=["winch"])
-    await say(services, session, "Into the grotto, past the winch!")
+    talk.write_world("isles", {"name": "Grotto", "content": "It floods.", "keywords_main": ["grotto"], "duration": 5})
+    await talk.add_memory(WINCH, name="Winch", keywords_main=["winch"], duration=3)
+    await talk.add_memory("Bread.", name="Bread", insertion=MemoryInsertion.NATURAL, keywords_main=["winch"])
+    await talk.say("Into the grotto, past the winch!")
     await services.indexing.catch_up()
     before = await dump(services)
     for _time in range(3):
         await services.memory_lookup.search(MIRA, ASKED, 50)
-        seen = await services.memory_lookup.preview_recall(MIRA, "The grotto and the winch", session.guid)
+        seen = await services.memory_lookup.preview_recall(MIRA, "The grotto and the winch", talk.session.guid)
         fresh = await services.memory_lookup.preview_recall(MIRA, "The grotto and the winch")
     assert {one.title for one in seen.recalled} >= {"Grotto", "Winch"}
     assert {one.title for one in fresh.recalled} >= {"Grotto", "Winch"}
@@ -124,18 +125,19 @@ async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(services
     assert await found(services, RAVENS) == [RAVENS]
 
 
-async def test_what_is_not_there_cannot_be_forgotten_or_edited(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, WINCH)
+async def test_what_is_not_there_cannot_be_forgotten_or_edited(talk: Talk):
+    services = talk.services
+    memory = await talk.add_memory(WINCH)
     await services.memory.forget_memory(memory.guid)
     with pytest.raises(StorageError):
         await services.memory.forget_memory(memory.guid)
     with pytest.raises(StorageError):
         await services.memory.edit(memory)
     with pytest.raises(StorageError):
-        await services.memory.forget_memory(session.guid)  # conversations are deleted
+        await services.memory.forget_memory(talk.session.guid)  # conversations are deleted
     with pytest.raises(StorageError):
-        await services.memory.restore(session.guid)
-    assert await load_memory(services, memory) is None
+        await services.memory.restore(talk.session.guid)
+    assert await talk.load_memory(memory) is None
 
 
 async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppServices):
@@ -155,15 +157,16 @@ async def test_what_was_written_past_the_program_is_seen_after_a_reload(services
     assert await found(services, RAVENS) == [RAVENS]
 
 
-async def test_everything_lost_from_the_index_is_made_anew(services: AppServices, session: ChatSession):
+async def test_everything_lost_from_the_index_is_made_anew(talk: Talk):
+    services = talk.services
     chats = services.session_store
     old = await chats.add_session(
         ChatSession(persona_id=MIRA, name="Storm", content="The mast broke.", added=before_now(days=3))
     )
     await spoke(services, old, "The mast broke in the squall.", before_now(days=3))
-    await add_memory(services, WINCH, name="Winch")
+    await talk.add_memory(WINCH, name="Winch")
     await services.preferences.set(global_worlds=["isles"])
-    write_world(services, "isles", {"name": "Grotto", "content": "The grotto floods at noon."})
+    talk.write_world("isles", {"name": "Grotto", "content": "The grotto floods at noon."})
     await services.indexing.catch_up()
     questions = (ASKED, "Did the mast break in the squall?", "When does the grotto flood?")
     before = [await found(services, text) for text in questions]

@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
-from tests.services.turns import DAY, MIRA, change_persona, load_memory, prompt_of, say
+from tests.services.turns import DAY, MIRA, Talk, change_persona
 
 SUNDAY = datetime(2026, 11, 22, 14, tzinfo=UTC)
 
@@ -35,15 +35,15 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
     return await services.sessions.new(MIRA)
 
 
-async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(services: AppServices, session: ChatSession):
-    await say(services, session, "Good evening.")
-    memory = await services.reminders.create_reminder(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
-    early = await say(services, session, "Anything on your mind?")
+async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(talk: Talk):
+    await talk.say("Good evening.")
+    memory = await talk.services.reminders.create_reminder(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
+    early = await talk.say("Anything on your mind?")
 
     with later(3 * DAY):
-        back = await say(services, session, "I am back.")
-        after = await say(services, session, "And now?")
-        held = await load_memory(services, memory)
+        back = await talk.say("I am back.")
+        after = await talk.say("And now?")
+        held = await talk.load_memory(memory)
 
     assert early.note is None
     assert back.note is not None
@@ -53,28 +53,26 @@ async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(service
     assert held.insertion is MemoryInsertion.NONE
 
 
-async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(
-    services: AppServices, session: ChatSession
-):
-    await say(services, session, "Good evening.")
-    await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(talk: Talk):
+    await talk.say("Good evening.")
+    await talk.services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     with later(timedelta(minutes=10)):
-        early = await say(services, session, "It smells good.")
+        early = await talk.say("It smells good.")
     with later(timedelta(minutes=21)):
-        due = await say(services, session, "Hm.")
+        due = await talk.say("Hm.")
 
     assert early.note is None
     assert due.note is not None
     assert due.note.content == "It is time for this reminder: Take the cake out."
-    assert "Take the cake out." in await prompt_of(services, session, due)
+    assert "Take the cake out." in await talk.prompt_of(due)
 
 
-async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, session: ChatSession):
-    await change_persona(services, disable_bot_guidance=True)
-    await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+async def test_without_hidden_notes_no_reminder_comes_up(talk: Talk):
+    await change_persona(talk.services, disable_bot_guidance=True)
+    await talk.services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
     with later(timedelta(minutes=21)):
-        assert (await say(services, session, "Hm.")).note is None
+        assert (await talk.say("Hm.")).note is None
 
 
 async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppServices):
@@ -91,7 +89,8 @@ async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppService
     assert reported == [(MIRA, "Take the cake out.")]
 
 
-async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, session: ChatSession):
+async def test_one_that_was_deleted_is_told_nowhere(talk: Talk):
+    services = talk.services
     reported: list[object] = []
     services.reminders.due.add(reported.append)
     memory = await services.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
@@ -99,7 +98,7 @@ async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, sessi
 
     with later(timedelta(minutes=21)):
         await services.reminders.notify_due()
-        assert (await say(services, session, "Hm.")).note is None
+        assert (await talk.say("Hm.")).note is None
 
     assert reported == []
     assert await services.reminders.reminders_of(MIRA) == []
@@ -210,26 +209,27 @@ async def test_a_day_of_the_week_is_planned_and_cleared(services: AppServices):
     assert list(await services.week.load_plans(MIRA)) == list(Weekday)
 
 
-async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, session: ChatSession):
-    await change_persona(services, sense_of_time=True)
-    await services.week.save_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
-    await say(services, session, "Good night.")
+async def test_the_plan_of_the_day_is_told_at_a_return(talk: Talk):
+    await change_persona(talk.services, sense_of_time=True)
+    await talk.services.week.save_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
+    await talk.say("Good night.")
 
     with later(DAY):
-        outcome = await say(services, session, "Good morning.")
+        outcome = await talk.say("Good morning.")
 
     assert outcome.note is not None
     assert "Plans for today: Tides and charts." in outcome.note.content
 
 
-async def test_a_message_that_asks_for_a_reminder_sets_it_and_an_edit_replaces_it(services: AppServices, session: ChatSession):
+async def test_a_message_that_asks_for_a_reminder_sets_it_and_an_edit_replaces_it(talk: Talk):
+    services = talk.services
     requested: list[MemoryUnit] = []
     services.reminders.requested.add(requested.append)
-    asked = await say(services, session, "Remind me to call the vet in 2 days, please.")
+    asked = await talk.say("Remind me to call the vet in 2 days, please.")
     waiting = await services.reminders.reminders_of(MIRA)
 
     await services.message_editing.edit(asked.asked.id, "Remind me to call the vet in 3 days, please.")
-    async for _event in services.chat.regenerate(session.guid, asked.reply.id):
+    async for _event in services.chat.regenerate(talk.session.guid, asked.reply.id):
         pass
     replaced = await services.reminders.reminders_of(MIRA)
 
@@ -238,16 +238,16 @@ async def test_a_message_that_asks_for_a_reminder_sets_it_and_an_edit_replaces_i
     assert [memory.added - waiting[0].added for memory in replaced] == [DAY]
 
 
-async def test_what_is_asked_for_twice_is_set_once(services: AppServices, session: ChatSession):
+async def test_what_is_asked_for_twice_is_set_once(talk: Talk):
     for request in ("Remind me to call the vet in 2 days, please.", "Remind me to call the vet in 2 days!"):
-        await say(services, session, request)
-    await say(services, session, "Remind me to call the vet in 3 days.")
+        await talk.say(request)
+    await talk.say("Remind me to call the vet in 3 days.")
 
-    assert [memory.content for memory in await services.reminders.reminders_of(MIRA)] == ["Call the vet"] * 2
+    assert [memory.content for memory in await talk.services.reminders.reminders_of(MIRA)] == ["Call the vet"] * 2
 
 
-async def test_no_reminder_is_set_while_memory_is_off(services: AppServices, session: ChatSession):
-    await services.preferences.set(memory_enabled=False)
-    await say(services, session, "Remind me to call the vet in 2 days, please.")
+async def test_no_reminder_is_set_while_memory_is_off(talk: Talk):
+    await talk.services.preferences.set(memory_enabled=False)
+    await talk.say("Remind me to call the vet in 2 days, please.")
 
-    assert await services.reminders.reminders_of(MIRA) == []
+    assert await talk.services.reminders.reminders_of(MIRA) == []

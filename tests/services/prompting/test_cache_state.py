@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.services.chat import prefill
 from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyFinished
-from tests.services.turns import MIRA, add_memory, change_persona, log, say, until
+from tests.services.turns import MIRA, Talk, change_persona, say, until
 
 LONG = " ".join(f"word{number}" for number in range(900))
 
@@ -59,77 +59,73 @@ async def cost(services: AppServices, session: ChatSession, text: str = "And now
 
 
 async def test_a_long_conversation_is_taken_up_without_being_read_again(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    talk: Talk, again: Callable[[], Awaitable[AppServices]]
 ):
-    usage = await cost(await again(), session)
+    usage = await cost(await again(), talk.session)
 
     assert usage.prompt_tokens > 900
     assert usage.evaluated_tokens < 64
 
 
-async def test_with_nothing_kept_it_is_read_again(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
-):
-    await services.preferences.set(kept_states=0)
+async def test_with_nothing_kept_it_is_read_again(talk: Talk, again: Callable[[], Awaitable[AppServices]]):
+    await talk.services.preferences.set(kept_states=0)
 
-    usage = await cost(await again(), session)
+    usage = await cost(await again(), talk.session)
 
     assert usage.evaluated_tokens == usage.prompt_tokens > 900
 
 
-async def test_what_was_spoilt_is_read_again_and_nobody_complains(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
-):
-    await services.close()
-    for path in services.paths.states.iterdir():
+async def test_what_was_spoilt_is_read_again_and_nobody_complains(talk: Talk, again: Callable[[], Awaitable[AppServices]]):
+    await talk.services.close()
+    for path in talk.services.paths.states.iterdir():
         path.write_bytes(path.read_bytes()[:-7])
 
-    usage = await cost(await again(), session)
+    usage = await cost(await again(), talk.session)
 
     assert usage.evaluated_tokens == usage.prompt_tokens > 900
 
 
-async def test_two_conversations_in_turn_are_both_kept_warm(services: AppServices, session: ChatSession):
-    await services.preferences.set(session_handling="current_only", session_memory_system=False)  # neither tells of the other
-    other = await services.sessions.new(MIRA)
-    await say(services, other, LONG.upper())
+async def test_two_conversations_in_turn_are_both_kept_warm(talk: Talk):
+    await talk.services.preferences.set(
+        session_handling="current_only", session_memory_system=False
+    )  # neither tells of the other
+    other = await talk.services.sessions.new(MIRA)
+    await say(talk.services, other, LONG.upper())
 
-    usages = [await cost(services, each) for each in (session, other, session, other)][2:]  # what came to mind at first is gone
+    usages = [await cost(talk.services, each) for each in (talk.session, other, talk.session, other)][
+        2:
+    ]  # what came to mind at first is gone
 
     assert max(usage.evaluated_tokens for usage in usages) < 64
 
 
-async def test_reading_ahead_takes_up_what_was_kept(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
-):
-    await services.preferences.set(read_ahead=True)
+async def test_reading_ahead_takes_up_what_was_kept(talk: Talk, again: Callable[[], Awaitable[AppServices]]):
+    await talk.services.preferences.set(read_ahead=True)
     opened = await again()
-    opened.chat.follow_session(session.guid)
+    opened.chat.follow_session(talk.session.guid)
     await opened.prefill.finish()
 
-    usage = await cost(opened, session)
+    usage = await cost(opened, talk.session)
 
     assert usage.evaluated_tokens < 10
 
 
-async def test_a_lull_keeps_it_before_the_program_ends(
-    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_lull_keeps_it_before_the_program_ends(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(prefill, "IDLE_BEFORE_SAVING", 0.05)
     monkeypatch.setattr(prefill, "MIN_TOKENS_TO_SAVE", 500)
 
-    services.chat.follow_session(session.guid)
+    talk.services.chat.follow_session(talk.session.guid)
 
-    await until(lambda: found(services))
+    await until(lambda: found(talk.services))
 
 
-async def test_unloading_the_model_keeps_it(services: AppServices, session: ChatSession, model: Path):
-    await services.models.unload()
-    kept = states(services)
-    await services.models.load(model)
+async def test_unloading_the_model_keeps_it(talk: Talk, model: Path):
+    await talk.services.models.unload()
+    kept = states(talk.services)
+    await talk.services.models.load(model)
 
     assert kept
-    assert (await cost(services, session)).evaluated_tokens < 64
+    assert (await cost(talk.services, talk.session)).evaluated_tokens < 64
 
 
 async def found(services: AppServices) -> list[str]:
@@ -140,18 +136,17 @@ DEEDS = ["session", "message", "edit", "memory", "memory rewritten", "persona", 
 
 
 @pytest.mark.parametrize("action", DEEDS)
-async def test_what_is_forgotten_is_in_no_state(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]], action: str
-):
-    memory = await add_memory(services)
+async def test_what_is_forgotten_is_in_no_state(talk: Talk, again: Callable[[], Awaitable[AppServices]], action: str):
+    services = talk.services
+    memory = await talk.add_memory()
     await services.models.unload()
     before = states(services)
-    words = (await log(services, session))[1].id
+    words = (await talk.log())[1].id
 
     if action == "session":
-        await services.sessions.delete(session.guid)
+        await services.sessions.delete(talk.session.guid)
     elif action == "message":
-        await services.message_editing.delete(session.guid, words)
+        await services.message_editing.delete(talk.session.guid, words)
     elif action == "edit":
         await services.message_editing.edit(words, "Nothing.")
     elif action == "memory":
@@ -160,7 +155,7 @@ async def test_what_is_forgotten_is_in_no_state(
         await services.memory.edit(memory.model_copy(update={"content": "It was never dark."}))
     elif action == "persona":
         await change_persona(services)
-        await services.library.delete_persona(session.persona_id)
+        await services.library.delete_persona(talk.session.persona_id)
     elif action == "switched off":
         await services.preferences.set(kept_states=0)
     else:
@@ -171,24 +166,23 @@ async def test_what_is_forgotten_is_in_no_state(
 
 
 async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end(
-    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    talk: Talk, again: Callable[[], Awaitable[AppServices]]
 ):
-    words = (await log(services, session))[1].id
+    words = (await talk.log())[1].id
 
-    await services.message_editing.delete(session.guid, words)
-    await services.close()
+    await talk.services.message_editing.delete(talk.session.guid, words)
+    await talk.services.close()
 
-    assert states(services) == []
+    assert states(talk.services) == []
 
 
-async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_is_not_kept(
-    services: AppServices, session: ChatSession
-):
+async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_is_not_kept(talk: Talk):
     """The prompt tells it still, and the model hears that it is forgotten before it reads that."""
-    memory = await add_memory(services, sticky=True)
+    services = talk.services
+    memory = await talk.add_memory(sticky=True)
     said = list[str]()
 
-    async with aclosing(services.chat.send(session.guid, "And now?")) as events:
+    async with aclosing(services.chat.send(talk.session.guid, "And now?")) as events:
         async for event in events:
             if isinstance(event, PromptBuilt):
                 await services.memory.forget_memory(memory.guid)
@@ -201,34 +195,33 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
     assert states(services) == []
 
 
-async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_being_kept(
-    services: AppServices, session: ChatSession, model: Path
-):
-    memory = await add_memory(services)
+async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_being_kept(talk: Talk, model: Path):
+    services = talk.services
+    memory = await talk.add_memory()
     await services.memory.forget_memory(memory.guid)
     await services.models.unload()
     await services.models.load(model)  # by a process that heard nothing of it
-    await say(services, session, "And now?")
+    await talk.say("And now?")
     await services.close()
 
     assert len(states(services)) == 1
 
 
-async def test_other_personas_keep_what_was_read_of_them(services: AppServices, session: ChatSession):
-    await services.models.unload()
+async def test_other_personas_keep_what_was_read_of_them(talk: Talk):
+    await talk.services.models.unload()
 
-    services.cache_state.forget_persona("somebody-else")
-    await services.cache_state.finish()
+    talk.services.cache_state.forget_persona("somebody-else")
+    await talk.services.cache_state.finish()
 
-    assert len(states(services)) == 1
+    assert len(states(talk.services)) == 1
 
 
-async def test_a_smaller_room_is_kept_to_at_once(services: AppServices, session: ChatSession):
-    await services.models.unload()
-    path = next(services.paths.states.iterdir())
+async def test_a_smaller_room_is_kept_to_at_once(talk: Talk):
+    await talk.services.models.unload()
+    path = next(talk.services.paths.states.iterdir())
     with path.open("ab") as file:
         file.truncate(2 << 20)
 
-    await services.preferences.set(kept_states=1)
+    await talk.services.preferences.set(kept_states=1)
 
-    assert states(services) == []
+    assert states(talk.services) == []

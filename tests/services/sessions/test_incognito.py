@@ -21,7 +21,7 @@ from lethe_app.services.personas.bundles import BundleScope
 from lethe_app.storage.backup import back_up
 from lethe_app.storage.database import Database
 from tests.services.maintenance.test_traces import CANARY, FILLER, files_with
-from tests.services.turns import MIRA, add_memory, collect_turn, dump, log, say
+from tests.services.turns import MIRA, Talk, collect_turn, dump
 
 
 @pytest.fixture
@@ -30,71 +30,74 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
     return await services.sessions.start_incognito(MIRA)
 
 
-async def talk(services: AppServices, session: ChatSession) -> None:
-    turn = await say(services, session, f"My sister collects {CANARY.title()}. I am allergic to {CANARY}.")
-    await say(services, session, FILLER)
-    await collect_turn(services.chat.regenerate(session.guid, (await log(services, session))[-1].id))
-    await services.message_editing.edit(turn.asked.id, f"She collects {CANARY}s, and I am allergic.")
+async def hold(talk: Talk) -> None:
+    turn = await talk.say(f"My sister collects {CANARY.title()}. I am allergic to {CANARY}.")
+    await talk.say(FILLER)
+    await collect_turn(talk.services.chat.regenerate(talk.session.guid, (await talk.log())[-1].id))
+    await talk.services.message_editing.edit(turn.asked.id, f"She collects {CANARY}s, and I am allergic.")
 
 
-async def test_nothing_of_it_reaches_a_file_while_it_goes_on(services: AppServices, session: ChatSession, tmp_path: Path):
-    await talk(services, session)
-    await services.archive_queue.archive_session(session.guid)
+async def test_nothing_of_it_reaches_a_file_while_it_goes_on(talk: Talk, tmp_path: Path):
+    services = talk.services
+    await hold(talk)
+    await services.archive_queue.archive_session(talk.session.guid)
     await services.archive_queue.finish()
     await services.sessions.languages.finish()
     await services.indexing.index_all_pending()
-    await add_memory(services)
+    await talk.add_memory()
     await back_up(services.database.path)
     await services.bundles.export(MIRA, BundleScope.EVERYTHING, services.paths.home / "Mira.lethe")
 
-    assert [message.content for message in await log(services, session)][1:4:2] == [
+    assert [message.content for message in await talk.log()][1:4:2] == [
         f"She collects {CANARY}s, and I am allergic.",
         FILLER,
     ]
     assert await files_with(services) == []
     assert not any(CANARY in row.lower() for row in await dump(services))
     assert await services.facts.facts_of(MIRA) == []
-    assert services.cache_state.location_of(session, 0) is None
+    assert services.cache_state.location_of(talk.session, 0) is None
 
 
-async def test_it_is_listed_only_where_it_is_asked_for(services: AppServices, session: ChatSession):
-    await talk(services, session)
+async def test_it_is_listed_only_where_it_is_asked_for(talk: Talk):
+    services = talk.services
+    await hold(talk)
 
-    assert session.guid not in {summary.guid for summary in await services.sessions.list(MIRA)}
+    assert talk.session.guid not in {summary.guid for summary in await services.sessions.list(MIRA)}
     (shown,) = await services.sessions.list(MIRA, with_incognito=True)
-    assert (shown.guid, shown.is_incognito, shown.title) == (session.guid, True, "")
+    assert (shown.guid, shown.is_incognito, shown.title) == (talk.session.guid, True, "")
     assert await services.session_editing.list_sessions(MIRA) == []
     assert (await services.days.count_messages(MIRA)) == {}
-    assert (await services.sessions.resume(MIRA)).guid != session.guid
+    assert (await services.sessions.resume(MIRA)).guid != talk.session.guid
 
 
-async def test_it_goes_on_however_long_the_user_was_away(services: AppServices, session: ChatSession):
-    await say(services, session, "Hello there, Mira.")
+async def test_it_goes_on_however_long_the_user_was_away(talk: Talk):
+    await talk.say("Hello there, Mira.")
     later = (now() - timedelta(days=1)).isoformat()
-    await services.database.run(lambda c: c.execute("UPDATE sessions SET last_activity = ?", (later,)).rowcount)
+    await talk.services.database.run(lambda c: c.execute("UPDATE sessions SET last_activity = ?", (later,)).rowcount)
 
-    await say(services, session, "Are you still there?")
+    await talk.say("Are you still there?")
 
-    assert len(await log(services, session)) == 5
+    assert len(await talk.log()) == 5
 
 
-async def test_what_was_remembered_before_is_known_and_stays_as_it_was(services: AppServices, session: ChatSession):
-    memory = await add_memory(services, content="Porto has six bridges.", keywords_main=["Porto"])
+async def test_what_was_remembered_before_is_known_and_stays_as_it_was(talk: Talk):
+    memory = await talk.add_memory(content="Porto has six bridges.", keywords_main=["Porto"])
 
-    turn = await say(services, session, "How many bridges has Porto?")
+    turn = await talk.say("How many bridges has Porto?")
 
     assert [one.memory for one in turn.memory.recalled] == [memory.guid]
-    (after,) = await services.memory.memories(MIRA)
+    (after,) = await talk.services.memory.memories(MIRA)
     assert after.trigger_count == 0
 
 
-async def test_closed_it_is_gone(services: AppServices, session: ChatSession):
-    await talk(services, session)
+async def test_closed_it_is_gone(talk: Talk):
+    services = talk.services
+    await hold(talk)
 
-    await services.sessions.delete(session.guid)
+    await services.sessions.delete(talk.session.guid)
 
     with pytest.raises(StorageError):
-        await services.sessions.open(session.guid)
+        await services.sessions.open(talk.session.guid)
     assert await services.trash.list_items() == []
     assert await services.sessions.list(MIRA, with_incognito=True) == []
     tables = ("messages", "incognito_texts", "incognito_state")
@@ -102,14 +105,14 @@ async def test_closed_it_is_gone(services: AppServices, session: ChatSession):
     assert counts == [0, 0, 0]
 
 
-async def test_no_reason_of_a_rating_is_stored(services: AppServices, session: ChatSession):
-    reply = (await say(services, session, "Hello there, Mira.")).reply
-    await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
+async def test_no_reason_of_a_rating_is_stored(talk: Talk):
+    reply = (await talk.say("Hello there, Mira.")).reply
+    await talk.services.feedback.rate_reply(reply.id, ReplyRating.BAD)
 
     with pytest.raises(StorageError, match="incognito"):
-        await services.feedback.save_reason(reply.id, 0, f"too much {CANARY}")
+        await talk.services.feedback.save_reason(reply.id, 0, f"too much {CANARY}")
 
-    assert not any("too much" in row for row in await dump(services))
+    assert not any("too much" in row for row in await dump(talk.services))
 
 
 CRASH = """

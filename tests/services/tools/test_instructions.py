@@ -9,7 +9,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from tests.prompt.templates import CHATML, HERMES
-from tests.services.turns import MIRA, change_persona, prompt_of, say
+from tests.services.turns import MIRA, Talk, change_persona
 
 Says = Callable[..., object]
 BEGINNING = "Mira can use tools, and uses one only where it helps"
@@ -21,13 +21,13 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new(MIRA)
 
 
-async def prompt_text(services: AppServices, session: ChatSession, text: str = "Good evening.") -> str:
-    return await prompt_of(services, session, await say(services, session, text))
+async def prompt_text(talk: Talk, text: str = "Good evening.") -> str:
+    return await talk.prompt_of(await talk.say(text))
 
 
-async def test_the_note_stands_in_the_system_prompt_and_stays_there(services: AppServices, session: ChatSession, says: Says):
-    await says("Hello.", "Well.", template=HERMES)
-    first, second = await prompt_text(services, session), await prompt_text(services, session, "It is late.")
+async def test_the_note_stands_in_the_system_prompt_and_stays_there(talk: Talk):
+    await talk.says("Hello.", "Well.", template=HERMES)
+    first, second = await prompt_text(talk), await prompt_text(talk, "It is late.")
 
     assert first.count(BEGINNING) == 1
     assert first.index(BEGINNING) < first.index("Good evening.")
@@ -35,45 +35,43 @@ async def test_the_note_stands_in_the_system_prompt_and_stays_there(services: Ap
     assert second.startswith(first[: first.index("Good evening.")])
 
 
-async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("Hello.", "Well.", "Aye.", template=HERMES)
-    before = await prompt_text(services, session)
-    await services.preferences.set(tools_explained=False)
-    without = await prompt_text(services, session, "It is late.")
-    await services.preferences.set(tools_explained=True)
+async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(talk: Talk):
+    await talk.says("Hello.", "Well.", "Aye.", template=HERMES)
+    before = await prompt_text(talk)
+    await talk.services.preferences.set(tools_explained=False)
+    without = await prompt_text(talk, "It is late.")
+    await talk.services.preferences.set(tools_explained=True)
 
     assert BEGINNING in before
     assert BEGINNING not in without
     assert "dice_roll" in without
-    assert BEGINNING in await prompt_text(services, session, "Good night.")
+    assert BEGINNING in await prompt_text(talk, "Good night.")
 
 
 @pytest.mark.parametrize(
     ("template", "settings"), [(CHATML, {}), (HERMES, {"tools_enabled": False}), (HERMES, {"default_tools": []})]
 )
-async def test_a_model_that_is_offered_none_is_told_nothing(
-    services: AppServices, session: ChatSession, says: Says, template: str, settings: dict[str, object]
-):
-    await says("Hello.", template=template)
-    await services.preferences.set(**settings)
+async def test_a_model_that_is_offered_none_is_told_nothing(talk: Talk, template: str, settings: dict[str, object]):
+    await talk.says("Hello.", template=template)
+    await talk.services.preferences.set(**settings)
 
-    assert BEGINNING not in await prompt_text(services, session)
+    assert BEGINNING not in await prompt_text(talk)
 
 
-async def test_the_prompt_of_a_persona_without_tools_mentions_none(services: AppServices, session: ChatSession, says: Says):
-    await says("Hello.", template=HERMES)
-    await change_persona(services, override_default_toolset=True, tools=[])
+async def test_the_prompt_of_a_persona_without_tools_mentions_none(talk: Talk):
+    await talk.says("Hello.", template=HERMES)
+    await change_persona(talk.services, override_default_toolset=True, tools=[])
 
-    assert BEGINNING not in await prompt_text(services, session)
+    assert BEGINNING not in await prompt_text(talk)
 
 
-async def test_the_users_own_words_come_before_ours(services: AppServices, session: ChatSession, says: Says):
-    services.paths.own_prompts.mkdir(parents=True, exist_ok=True)
-    (services.paths.own_prompts / "tools_note.md").write_text("{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8")
-    await says("Hello.", template=HERMES)
-    prompt = await prompt_text(services, session)
+async def test_the_users_own_words_come_before_ours(talk: Talk):
+    talk.services.paths.own_prompts.mkdir(parents=True, exist_ok=True)
+    (talk.services.paths.own_prompts / "tools_note.md").write_text(
+        "{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8"
+    )
+    await talk.says("Hello.", template=HERMES)
+    prompt = await prompt_text(talk)
 
     assert "Mira rolls the dice when Tomas asks." in prompt
     assert BEGINNING not in prompt

@@ -37,7 +37,7 @@ from lethe_app.services.prompting.tool_messages import (
 )
 from lethe_app.services.tools.turn import MAX_ROUNDS
 from tests.prompt.templates import CHATML, HERMES
-from tests.services.turns import MIRA, TurnOutcome, add_memory, change_persona, collect_turn, log, prompt_of, say
+from tests.services.turns import MIRA, Talk, TurnOutcome, change_persona, collect_turn, say
 
 
 def call(name: str, **arguments: object) -> str:
@@ -78,165 +78,156 @@ def trusted(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> None:
 Says = Callable[..., object]
 
 
-async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(services: AppServices, session: ChatSession, says: Says):
-    await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    outcome = await say(services, session, "Let us play.")
+async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(talk: Talk):
+    await talk.says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    outcome = await talk.say("Let us play.")
     assert outcome.reply.content == "A good throw!"
     (result,) = results(outcome)
     assert result.shown.startswith("rolled 2d6: ")
-    roles = [message.role for message in await log(services, session)]
+    roles = [message.role for message in await talk.log()]
     assert roles[-4:] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
-    hidden = [message.hidden for message in await log(services, session)]
+    hidden = [message.hidden for message in await talk.log()]
     assert hidden[-4:] == [False, True, True, False]
 
 
-async def test_nothing_of_the_call_is_ever_said(services: AppServices, session: ChatSession, says: Says):
-    await says("Wait. " + call("dice_roll", dice="d20"), "There it lies.", template=HERMES)
-    outcome = await say(services, session, "Roll!")
+async def test_nothing_of_the_call_is_ever_said(talk: Talk):
+    await talk.says("Wait. " + call("dice_roll", dice="d20"), "There it lies.", template=HERMES)
+    outcome = await talk.say("Roll!")
     assert outcome.reply.content == "Wait.\n\nThere it lies."
     assert "tool_call" not in "".join(str(getattr(event, "text", "")) for event in outcome.events)
-    assert (await log(services, session))[-1].id == outcome.reply.id
+    assert (await talk.log())[-1].id == outcome.reply.id
 
 
-async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says(call("dice_roll", dice="2d6"), "A good throw!", "And another.", template=HERMES)
-    first = await say(services, session, "Let us play.")
-    second = await say(services, session, "More.")
-    before, after = await prompt_of(services, session, first), await prompt_of(services, session, second)
+async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(talk: Talk):
+    await talk.says(call("dice_roll", dice="2d6"), "A good throw!", "And another.", template=HERMES)
+    first = await talk.say("Let us play.")
+    second = await talk.say("More.")
+    before, after = await talk.prompt_of(first), await talk.prompt_of(second)
     assert '"dice": "2d6"' in before.split("Let us play.")[1]
     assert after.startswith(before)
 
 
-async def test_prompts_tell_of_the_tools_only_where_they_are_on(services: AppServices, session: ChatSession, says: Says):
-    await says("One.", "Two.", "Three.", template=HERMES)
-    assert "memory_save" in await prompt_of(services, session, await say(services, session, "A"))
-    await change_persona(services, override_default_toolset=True, tools=["dice"])
-    text = await prompt_of(services, session, await say(services, session, "B"))
+async def test_prompts_tell_of_the_tools_only_where_they_are_on(talk: Talk):
+    await talk.says("One.", "Two.", "Three.", template=HERMES)
+    assert "memory_save" in await talk.prompt_of(await talk.say("A"))
+    await change_persona(talk.services, override_default_toolset=True, tools=["dice"])
+    text = await talk.prompt_of(await talk.say("B"))
     assert ("dice_roll" in text, "memory_save" in text) == (True, False)
-    await services.preferences.set(tools_enabled=False)
-    assert "dice_roll" not in await prompt_of(services, session, await say(services, session, "C"))
+    await talk.services.preferences.set(tools_enabled=False)
+    assert "dice_roll" not in await talk.prompt_of(await talk.say("C"))
 
 
-async def test_another_wording_reuses_what_was_done(services: AppServices, session: ChatSession, says: Says, trusted: None):
+async def test_another_wording_reuses_what_was_done(talk: Talk, trusted: None):
     save = call("memory_save", content="Tomas is afraid of deep water.")
-    await says(save, "I will remember.", save, "Noted for ever.", template=HERMES)
-    outcome = await say(services, session, "I fear deep water.")
-    again = await collect_turn(services.chat.regenerate(session.guid, outcome.reply.id))
+    await talk.says(save, "I will remember.", save, "Noted for ever.", template=HERMES)
+    outcome = await talk.say("I fear deep water.")
+    again = await talk.regenerate(outcome.reply)
     assert [result.text for result in results(again)] == [results(outcome)[0].text]
-    assert len(await services.memory.memories(MIRA)) == 1
+    assert len(await talk.services.memory.memories(MIRA)) == 1
     assert len(again.reply.alternatives) == 2
 
 
-async def test_another_wording_that_wants_something_else_changed_asks_first(
-    services: AppServices, session: ChatSession, says: Says, trusted: None
-):
-    await says(
+async def test_another_wording_that_wants_something_else_changed_asks_first(talk: Talk, trusted: None):
+    await talk.says(
         call("memory_save", content="Tomas is afraid of deep water."),
         "I will remember.",
         call("memory_save", content="Tomas loves the mountains a lot."),
         "As you wish.",
         template=HERMES,
     )
-    outcome = await say(services, session, "I fear deep water.")
+    outcome = await talk.say("I fear deep water.")
     questions: list[ToolPermissionRequested] = []
-    async with aclosing(services.chat.regenerate(session.guid, outcome.reply.id)) as turn:
+    async with aclosing(talk.services.chat.regenerate(talk.session.guid, outcome.reply.id)) as turn:
         async for event in turn:
             if isinstance(event, ToolPermissionRequested):
                 questions.append(event)
                 event.decide(PermissionAnswer.NOT_NOW)
     assert len(questions) == 1
-    assert [memory.content for memory in await services.memory.memories(MIRA)] == ["Tomas is afraid of deep water."]
+    assert [memory.content for memory in await talk.services.memory.memories(MIRA)] == ["Tomas is afraid of deep water."]
 
 
-async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(
-    services: AppServices, session: ChatSession, says: Says
-):
+async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(talk: Talk):
     two = call("dice_roll", dice="3d100") + call("dice_roll", dice="3d100")
-    await says(two, "Both.", two, "Both again.", template=HERMES)
-    outcome = await say(services, session, "Twice, please.")
+    await talk.says(two, "Both.", two, "Both again.", template=HERMES)
+    outcome = await talk.say("Twice, please.")
     first, second = (result.text for result in results(outcome))
-    again = await collect_turn(services.chat.regenerate(session.guid, outcome.reply.id))
+    again = await talk.regenerate(outcome.reply)
     assert first != second
     assert [result.text for result in results(again)] == [first, second]
 
 
-async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
-    outcome = await say(services, session, "Tell me.")
-    more = await collect_turn(services.chat.continue_reply(session.guid, outcome.reply.id))
+async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(talk: Talk):
+    await talk.says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
+    outcome = await talk.say("Tell me.")
+    more = await collect_turn(talk.services.chat.continue_reply(talk.session.guid, outcome.reply.id))
     assert not results(more)
     assert more.reply.content == "It was a long night."
 
 
-async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(services: AppServices, session: ChatSession, says: Says):
-    await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    outcome = await say(services, session, "Let us play.")
-    await services.message_editing.delete(session.guid, outcome.reply.id)
-    assert not [message for message in await log(services, session) if message.hidden]
+async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(talk: Talk):
+    await talk.says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    outcome = await talk.say("Let us play.")
+    await talk.services.message_editing.delete(talk.session.guid, outcome.reply.id)
+    assert not [message for message in await talk.log() if message.hidden]
 
 
 # Asking
 
 
-async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(services: AppServices, session: ChatSession, says: Says):
-    memory = await add_memory(services)
-    await says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
-    outcome, asked = await answering(services, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
+async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(talk: Talk):
+    memory = await talk.add_memory()
+    await talk.says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
+    outcome, asked = await answering(talk.services, talk.session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
     assert [(question.title, question.details) for question in asked] == [
         ("forget a memory", "The lamp: It is dark since May.")
     ]
     assert results(outcome)[0].outcome is CallOutcome.REFUSED
-    assert "does not want that now" in await prompt_of(services, session, outcome)
-    assert [one.guid for one in await services.memory.memories(MIRA)] == [memory.guid]
+    assert "does not want that now" in await talk.prompt_of(outcome)
+    assert [one.guid for one in await talk.services.memory.memories(MIRA)] == [memory.guid]
 
 
-async def test_nobody_is_asked_about_what_cannot_be(services: AppServices, session: ChatSession, says: Says):
-    await says(call("memory_delete", memory="The moon"), "There is none.", template=HERMES)
-    outcome, asked = await answering(services, session, "Forget the moon.")
+async def test_nobody_is_asked_about_what_cannot_be(talk: Talk):
+    await talk.says(call("memory_delete", memory="The moon"), "There is none.", template=HERMES)
+    outcome, asked = await answering(talk.services, talk.session, "Forget the moon.")
     assert not asked
     assert results(outcome)[0].outcome is CallOutcome.FAILED
     failed = Degradation(kind=DegradationKind.TOOL_FAILED, values={"tool": "memory_delete"})
     assert failed in outcome.reply.current.degradations
 
 
-async def test_what_is_allowed_is_done(services: AppServices, session: ChatSession, says: Says):
-    await add_memory(services)
-    await says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
-    await answering(services, session, "Forget the lamp.", PermissionAnswer.ALLOW)
-    assert not await services.memory.memories(MIRA)
+async def test_what_is_allowed_is_done(talk: Talk):
+    await talk.add_memory()
+    await talk.says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
+    await answering(talk.services, talk.session, "Forget the lamp.", PermissionAnswer.ALLOW)
+    assert not await talk.services.memory.memories(MIRA)
 
 
-async def test_always_holds_for_this_conversation_alone(services: AppServices, session: ChatSession, says: Says):
+async def test_always_holds_for_this_conversation_alone(talk: Talk):
+    services = talk.services
     await services.preferences.set(tools_always_ask=True)
     roll = call("dice_roll", dice="d6")
-    await says(roll, "One.", roll, "Two.", roll, "Three.", template=HERMES)
-    _played, first = await answering(services, session, "A", PermissionAnswer.ALWAYS)
-    _played, second = await answering(services, session, "B")
+    await talk.says(roll, "One.", roll, "Two.", roll, "Three.", template=HERMES)
+    _played, first = await answering(services, talk.session, "A", PermissionAnswer.ALWAYS)
+    _played, second = await answering(services, talk.session, "B")
     other = await services.sessions.new(MIRA)
     _played, third = await answering(services, other, "C", PermissionAnswer.ALLOW)
     assert (len(first), len(second), len(third)) == (1, 0, 1)
 
 
-async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await says(call("memory_save", content="Tomas is a captain of old."), "Hm.", template=HERMES)
-    _played, asked = await answering(services, session, "So?", PermissionAnswer.NOT_NOW)
+async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(talk: Talk):
+    await talk.says(call("memory_save", content="Tomas is a captain of old."), "Hm.", template=HERMES)
+    _played, asked = await answering(talk.services, talk.session, "So?", PermissionAnswer.NOT_NOW)
     assert len(asked) == 1
-    assert not await services.memory.memories(MIRA)
+    assert not await talk.services.memory.memories(MIRA)
 
 
-async def test_stopping_while_it_asks_loses_nothing(services: AppServices, session: ChatSession, says: Says):
-    await services.preferences.set(tools_always_ask=True)
-    await says("One moment. " + call("dice_roll", dice="d6"), template=HERMES)
+async def test_stopping_while_it_asks_loses_nothing(talk: Talk):
+    await talk.services.preferences.set(tools_always_ask=True)
+    await talk.says("One moment. " + call("dice_roll", dice="d6"), template=HERMES)
     asking = asyncio.Event()
 
     async def conversation() -> None:
-        async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
+        async with aclosing(talk.services.chat.send(talk.session.guid, "Roll!")) as turn:
             async for event in turn:
                 if isinstance(event, ToolPermissionRequested):
                     asking.set()
@@ -245,21 +236,19 @@ async def test_stopping_while_it_asks_loses_nothing(services: AppServices, sessi
     await asking.wait()
     task.cancel()
     await asyncio.wait([task])
-    said = [message.content.strip() for message in await log(services, session) if not message.hidden]
+    said = [message.content.strip() for message in await talk.log() if not message.hidden]
     assert said[-2:] == ["Roll!", "One moment."]
 
 
-async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
-    services: AppServices, session: ChatSession, says: Says
-):
-    await services.preferences.set(tools_always_ask=True)
-    await says(call("dice_roll", dice="d6"), "Then not.", "Hello!", template=HERMES)
-    other = await services.sessions.new(MIRA)
+async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(talk: Talk):
+    await talk.services.preferences.set(tools_always_ask=True)
+    await talk.says(call("dice_roll", dice="d6"), "Then not.", "Hello!", template=HERMES)
+    other = await talk.services.sessions.new(MIRA)
     asking = asyncio.Event()
     replies: list[Message] = []
 
     async def conversation() -> None:
-        async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
+        async with aclosing(talk.services.chat.send(talk.session.guid, "Roll!")) as turn:
             async for event in turn:
                 if isinstance(event, ToolPermissionRequested):
                     asking.set()
@@ -268,7 +257,7 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
 
     task = asyncio.ensure_future(conversation())
     await asking.wait()
-    second = await say(services, other, "Hello?")
+    second = await say(talk.services, other, "Hello?")
     await task
     assert [replies[0].content, second.reply.content] == ["Then not.", "Hello!"]
 
@@ -276,12 +265,12 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
 # Limits and mistakes
 
 
-async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, session: ChatSession, says: Says):
-    await says(*[call("dice_roll", dice=f"{number}d6") for number in range(1, 14)], template=HERMES)
+async def test_a_model_that_only_ever_asks_is_ended(talk: Talk):
+    await talk.says(*[call("dice_roll", dice=f"{number}d6") for number in range(1, 14)], template=HERMES)
     outcome: list[TurnEvent] = []
 
     async def conversation() -> None:
-        async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
+        async with aclosing(talk.services.chat.send(talk.session.guid, "Roll!")) as turn:
             async for event in turn:
                 outcome.append(event)
 
@@ -300,25 +289,21 @@ async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, sessi
         ("<tool_call>oh {dear</tool_call>", "could not be understood"),
     ],
 )
-async def test_mistakes_are_told_to_the_model(
-    services: AppServices, session: ChatSession, says: Says, asked: str, reported: str
-):
-    await says(asked, "Never mind.", template=HERMES)
-    outcome = await say(services, session, "Do it.")
+async def test_mistakes_are_told_to_the_model(talk: Talk, asked: str, reported: str):
+    await talk.says(asked, "Never mind.", template=HERMES)
+    outcome = await talk.say("Do it.")
     (result,) = results(outcome)
     assert result.outcome is CallOutcome.FAILED
     assert reported in result.text
     assert outcome.reply.content == "Never mind."
 
 
-async def test_two_things_kept_in_one_reply_are_no_repetition(
-    services: AppServices, session: ChatSession, says: Says, trusted: None
-):
+async def test_two_things_kept_in_one_reply_are_no_repetition(talk: Talk, trusted: None):
     both = call("memory_save", content="Tomas keeps nine hives.") + call("memory_save", content="Ines sails the Heron.")
-    await says(both, "Noted.", template=HERMES)
-    _played, asked = await answering(services, session, "So it is.")
+    await talk.says(both, "Noted.", template=HERMES)
+    _played, asked = await answering(talk.services, talk.session, "So it is.")
     assert not asked
-    assert len(await services.memory.memories(MIRA)) == 2
+    assert len(await talk.services.memory.memories(MIRA)) == 2
 
 
 def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
@@ -346,9 +331,7 @@ def test_a_result_whose_call_is_gone_is_left_out():
     assert [parse_result(one) for one in limit_tool_pairs(made)][-1] is not None
 
 
-async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
-    services: AppServices, session: ChatSession, says: Says
-):
+async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(talk: Talk):
     class Nothing(BaseModel):
         """No arguments."""
 
@@ -356,21 +339,21 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
         return ToolOutput("Once upon a time. " * 400, "told a tale")
 
     tale = ToolSet("dice", "Tales", (Tool("tale_tell", "tell a tale", "Tells.", Nothing, tell),))
-    services.tool_registry.sets = [tale, *[one for one in services.tool_registry.sets if one.name != "dice"]]
-    await says(call("tale_tell"), "What a tale!", "Yes?", template=HERMES)
-    outcome = await say(services, session, "A tale, please.")
+    talk.services.tool_registry.sets = [tale, *[one for one in talk.services.tool_registry.sets if one.name != "dice"]]
+    await talk.says(call("tale_tell"), "What a tale!", "Yes?", template=HERMES)
+    outcome = await talk.say("A tale, please.")
     (result,) = results(outcome)
     assert len(result.text) < 2600
-    (entry,) = await services.working_memory.entries_below(session.persona_id, session_namespace(session.guid))
+    (entry,) = await talk.services.working_memory.entries_below(talk.session.persona_id, session_namespace(talk.session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
-    assert len(await prompt_of(services, session, outcome)) < 12_000
-    reported = await services.working_memory.build_inventory(session.persona_id, session_namespace(session.guid))
+    assert len(await talk.prompt_of(outcome)) < 12_000
+    reported = await talk.services.working_memory.build_inventory(talk.session.persona_id, session_namespace(talk.session.guid))
     assert entry.key in reported
     assert "Once upon" not in reported
 
 
-async def test_a_tool_that_breaks_does_not_break_the_reply(services: AppServices, session: ChatSession, says: Says):
+async def test_a_tool_that_breaks_does_not_break_the_reply(talk: Talk):
     class Nothing(BaseModel):
         """No arguments."""
 
@@ -378,9 +361,9 @@ async def test_a_tool_that_breaks_does_not_break_the_reply(services: AppServices
         raise RuntimeError("oh")
 
     broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
-    services.tool_registry.sets = [broken]
-    await says(call("break_down"), "Never mind.", template=HERMES)
-    outcome = await say(services, session, "Go.")
+    talk.services.tool_registry.sets = [broken]
+    await talk.says(call("break_down"), "Never mind.", template=HERMES)
+    outcome = await talk.say("Go.")
     assert results(outcome)[0].outcome is CallOutcome.FAILED
     assert outcome.reply.content == "Never mind."
 
@@ -403,21 +386,21 @@ async def _puzzled(_occasion: ToolContext, _wish: Nothing) -> str:
 
 
 @pytest.mark.parametrize(("run", "reported"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
-async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
-    services: AppServices, session: ChatSession, says: Says, run: Run, reported: str
-):
-    services.tool_registry.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
-    await says(call("odd_one"), "Never mind.", template=HERMES)
-    outcome = await say(services, session, "Go.")
+async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(talk: Talk, run: Run, reported: str):
+    talk.services.tool_registry.sets = [
+        ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))
+    ]
+    await talk.says(call("odd_one"), "Never mind.", template=HERMES)
+    outcome = await talk.say("Go.")
     assert reported in results(outcome)[0].text
     assert outcome.reply.content == "Never mind."
 
 
-async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppServices, session: ChatSession, says: Says):
+async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(talk: Talk):
     odd = Tool("odd_one", "be odd", "Is odd.", Nothing, _mute, asks=True, about=_puzzled)
-    services.tool_registry.sets = [ToolSet("dice", "Odd", (odd,))]
-    await says(call("odd_one"), "Never mind.", template=HERMES)
-    outcome, asked = await answering(services, session, "Go.", PermissionAnswer.NOT_NOW)
+    talk.services.tool_registry.sets = [ToolSet("dice", "Odd", (odd,))]
+    await talk.says(call("odd_one"), "Never mind.", template=HERMES)
+    outcome, asked = await answering(talk.services, talk.session, "Go.", PermissionAnswer.NOT_NOW)
     assert [question.details for question in asked] == [""]
     assert outcome.reply.content == "Never mind."
 
@@ -433,30 +416,26 @@ async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppS
         (call("time_now", timezone="UTC"), "checked the time"),
     ],
 )
-async def test_arguments_are_taken_as_they_were_meant(
-    services: AppServices, session: ChatSession, says: Says, asked: str, shown: str
-):
-    await says(asked, "So.", template=HERMES)
-    (result,) = results(await say(services, session, "Do it."))
+async def test_arguments_are_taken_as_they_were_meant(talk: Talk, asked: str, shown: str):
+    await talk.says(asked, "So.", template=HERMES)
+    (result,) = results(await talk.say("Do it."))
     assert result.shown.startswith(shown)
 
 
-async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_not_to(
-    services: AppServices, session: ChatSession, says: Says, trusted: None
-):
+async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_not_to(talk: Talk, trusted: None):
     weekly = call("memory_remind", text="Water the plants.", when="every Friday at 9")
-    await says(weekly, "Set.", weekly, "It is set already.", template=HERMES)
-    (first,) = results(await say(services, session, "Remind me every Friday."))
-    (second,) = results(await say(services, session, "Every Friday, please."))
+    await talk.says(weekly, "Set.", weekly, "It is set already.", template=HERMES)
+    (first,) = results(await talk.say("Remind me every Friday."))
+    (second,) = results(await talk.say("Every Friday, please."))
     assert "does not repeat" in first.text
     assert "set before" in second.text
-    assert len(await services.reminders.reminders_of(MIRA)) == 1
+    assert len(await talk.services.reminders.reminders_of(MIRA)) == 1
 
 
-async def test_a_search_that_finds_nothing_certain_says_so(services: AppServices, session: ChatSession, says: Says):
-    await add_memory(services)
-    await says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
-    (result,) = results(await say(services, session, "What do you know of it?"))
+async def test_a_search_that_finds_nothing_certain_says_so(talk: Talk):
+    await talk.add_memory()
+    await talk.says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
+    (result,) = results(await talk.say("What do you know of it?"))
     assert result.shown in {"searched memories: nothing found", "searched memories: nothing reliable found"}
     assert "What do you know of it?" not in result.text
 
@@ -469,20 +448,18 @@ def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(services: AppServ
 # Models that cannot ask by themselves
 
 
-async def test_a_model_without_tools_of_its_own_fills_in_a_form(services: AppServices, session: ChatSession, says: Says):
+async def test_a_model_without_tools_of_its_own_fills_in_a_form(talk: Talk):
     answers = [json.dumps({"tool": "dice_roll"}), json.dumps({"dice": "2d6"})]
-    await says("A good throw!", "And now?", answers=answers, template=CHATML)
-    outcome = await say(services, session, "Roll 2d6 for me, please.")
+    await talk.says("A good throw!", "And now?", answers=answers, template=CHATML)
+    outcome = await talk.say("Roll 2d6 for me, please.")
     assert results(outcome)[0].shown.startswith("rolled 2d6: ")
-    assert results(outcome)[0].text in await prompt_of(services, session, outcome)
+    assert results(outcome)[0].text in await talk.prompt_of(outcome)
     assert outcome.reply.content == "A good throw!"
-    again = await collect_turn(services.chat.regenerate(session.guid, outcome.reply.id))
+    again = await talk.regenerate(outcome.reply)
     assert not results(again)
 
 
-async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
-    services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
-):
+async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
 
     class Nobody:
@@ -490,44 +467,42 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
             asked.append(task_prompt)
             raise LetheError("Nobody is to be asked.")
 
-    monkeypatch.setattr(services.tool_turns, "_task_model", Nobody())
-    await says("Good evening.", template=CHATML)
-    await say(services, session, "Good evening! How was the crossing?")
+    monkeypatch.setattr(talk.services.tool_turns, "_task_model", Nobody())
+    await talk.says("Good evening.", template=CHATML)
+    await talk.say("Good evening! How was the crossing?")
     assert not asked
 
 
-async def test_it_may_want_none(services: AppServices, session: ChatSession, says: Says):
-    await says("I would rather not.", answers=[json.dumps({"tool": "none"})], template=CHATML)
-    outcome = await say(services, session, "Do you like dice?")
+async def test_it_may_want_none(talk: Talk):
+    await talk.says("I would rather not.", answers=[json.dumps({"tool": "none"})], template=CHATML)
+    outcome = await talk.say("Do you like dice?")
     assert not results(outcome)
     assert outcome.reply.content == "I would rather not."
 
 
-async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
-    services: AppServices, session: ChatSession, says: Says
-):
-    place = session_namespace(session.guid)
-    await services.working_memory.save_entry(
+async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(talk: Talk):
+    place = session_namespace(talk.session.guid)
+    await talk.services.working_memory.save_entry(
         MIRA, place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
     )
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]
-    await says("At two.", "Good night.", answers=answers, template=CHATML)
+    await talk.says("At two.", "Good night.", answers=answers, template=CHATML)
 
-    outcome = await say(services, session, "And when does the ferry leave on Sundays?")
-    other = await say(services, session, "I am tired of all this rain.")
+    outcome = await talk.say("And when does the ferry leave on Sundays?")
+    other = await talk.say("I am tired of all this rain.")
 
     assert "on Sundays at two" in results(outcome)[0].text
     assert not results(other)
 
 
-async def test_what_a_task_found_is_listed_by_full_key_and_read_by_it(services: AppServices, session: ChatSession, says: Says):
-    memory = services.working_memory
+async def test_what_a_task_found_is_listed_by_full_key_and_read_by_it(talk: Talk):
+    memory = talk.services.working_memory
     await memory.save_entry(MIRA, "task/research", "tides", "Springs follow the moon.", category="finding", tags=["sea"])
     await memory.save_entry("edmund", "task/research", "secret", "His.")
-    await says(call("bench_get", key="task/research/tides"), "With the moon.", template=HERMES)
+    await talk.says(call("bench_get", key="task/research/tides"), "With the moon.", template=HERMES)
 
-    outcome = await say(services, session, "When are the springs?")
-    reported = await memory.build_inventory(MIRA, session_namespace(session.guid))
+    outcome = await talk.say("When are the springs?")
+    reported = await memory.build_inventory(MIRA, session_namespace(talk.session.guid))
 
     assert results(outcome)[0].text == "Springs follow the moon."
     assert "- task/research/tides (" in reported
@@ -565,27 +540,27 @@ async def test_the_tools_of_working_memory_read_other_namespaces_and_write_only_
         await use("bench_search")
 
 
-async def test_a_persona_with_background_tasks_can_read_what_they_found(services: AppServices, session: ChatSession):
-    await services.preferences.set(default_tools=["dice"])
+async def test_a_persona_with_background_tasks_can_read_what_they_found(talk: Talk):
+    await talk.services.preferences.set(default_tools=["dice"])
     names = []
     for agent_mode in (False, True):
-        await change_persona(services, agent_mode=agent_mode)
-        names.append(services.tool_registry.set_names_of(await services.library.persona(MIRA)))
+        await change_persona(talk.services, agent_mode=agent_mode)
+        names.append(talk.services.tool_registry.set_names_of(await talk.services.library.persona(MIRA)))
 
     assert names == [["dice"], ["dice", "bench"]]
 
 
-async def test_a_search_is_limited_to_a_category_and_those_below_it_and_to_tags(services: AppServices, session: ChatSession):
+async def test_a_search_is_limited_to_a_category_and_those_below_it_and_to_tags(talk: Talk):
     for content, category, tags in (
         ("Tomas likes rye bread.", "preferences/food", ["bread"]),
         ("Tomas likes lentil soup.", "preferences/food", ["Soup", "lentils"]),
         ("Tomas likes long letters.", "preferences", []),
         ("Rye grows behind the mill.", "preferences-of-others", ["bread"]),
     ):
-        await add_memory(services, content, name="", filed_under=category, tags=tags)
-    switched_off = await add_memory(services, "Tomas likes old bread.", name="", filed_under="preferences", enabled=False)
-    tools = {tool.name: tool for one in services.tool_registry.sets if one.name == "memory" for tool in one.tools}
-    context = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
+        await talk.add_memory(content, name="", filed_under=category, tags=tags)
+    switched_off = await talk.add_memory("Tomas likes old bread.", name="", filed_under="preferences", enabled=False)
+    tools = {tool.name: tool for one in talk.services.tool_registry.sets if one.name == "memory" for tool in one.tools}
+    context = ToolContext(MIRA, "Mira", "Tomas", talk.session.guid, "a turn", 0)
 
     async def search(words: str, **filters: object) -> list[str]:
         arguments = tools["memory_search"].arguments.model_validate({"words": words, **filters})

@@ -17,7 +17,7 @@ from lethe_app.errors import FileError, ReadOnly
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem, WorldKeyIndex, check_entry, find_regex_error
 from lethe_app.services.worlds.service import WorldOwner, WorldSaved, convert_to_memory
 from lethe_app.services.worlds.world_trial import TrialInput, TrialOutcome
-from tests.services.turns import MIRA, dump, log, say, write_world
+from tests.services.turns import MIRA, Talk, dump, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
 
@@ -143,50 +143,51 @@ async def test_the_entries_of_a_copy_are_others(services: AppServices):
 
 
 @pytest.mark.parametrize("owner", list(WorldOwner))
-async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, session: ChatSession, owner: WorldOwner):
-    write_world(services, "isles", GROTTO)
-    assert "Grotto" not in (await say(services, session, "The grotto!")).ways
+async def test_a_world_belongs_to_whom_it_is_given(talk: Talk, owner: WorldOwner):
+    talk.write_world("isles", GROTTO)
+    assert "Grotto" not in (await talk.say("The grotto!")).ways
 
-    await services.worlds.bind("isles", owner, session, is_bound=True)
-    assert (await services.worlds.session_worlds(session))[owner][-1] == "isles"
-    assert (await say(services, session, "The grotto!")).ways["Grotto"] == "keyword"
+    await talk.services.worlds.bind("isles", owner, talk.session, is_bound=True)
+    assert (await talk.services.worlds.session_worlds(talk.session))[owner][-1] == "isles"
+    assert (await talk.say("The grotto!")).ways["Grotto"] == "keyword"
 
-    await services.worlds.bind("isles", owner, session, is_bound=False)
-    assert "Grotto" not in (await say(services, session, "The grotto!")).ways
+    await talk.services.worlds.bind("isles", owner, talk.session, is_bound=False)
+    assert "Grotto" not in (await talk.say("The grotto!")).ways
 
 
-async def test_owners_have_their_names(services: AppServices, session: ChatSession):
-    owners = await services.worlds.list_owners(session)
+async def test_owners_have_their_names(talk: Talk):
+    owners = await talk.services.worlds.list_owners(talk.session)
     assert (owners[WorldOwner.PERSONA], owners[WorldOwner.USER]) == ("Mira", "Tomas")
-    assert set(await services.worlds.list_owners(None)) == {WorldOwner.EVERYBODY}
+    assert set(await talk.services.worlds.list_owners(None)) == {WorldOwner.EVERYBODY}
 
 
-async def test_how_often_an_entry_came_is_counted(services: AppServices, session: ChatSession):
-    world = write_world(services, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
-    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
+async def test_how_often_an_entry_came_is_counted(talk: Talk):
+    world = talk.write_world("isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
+    await talk.services.worlds.bind("isles", WorldOwner.EVERYBODY, talk.session, is_bound=True)
     for text in ("The grotto!", "Good.", "The grotto?"):
-        await say(services, session, text)
-    assert await services.worlds.count_activations() == {world.entries[0].guid: 2}
+        await talk.say(text)
+    assert await talk.services.worlds.count_activations() == {world.entries[0].guid: 2}
 
 
 # Trying
 
 
-async def test_a_trial_says_what_comes_by_which_word_and_where(services: AppServices, session: ChatSession):
-    outcome = await services.world_trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", session))
+async def test_a_trial_says_what_comes_by_which_word_and_where(talk: Talk):
+    outcome = await talk.services.world_trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", talk.session))
     (one,) = outcome.tried
     assert (one.key, one.message_distance, list(one.spans)) == ("grotto", 0, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
     assert causes(outcome) == {"Grotto": "key"}
 
 
-async def test_a_trial_changes_nothing(services: AppServices, session: ChatSession):
-    world = write_world(services, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
-    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
-    await say(services, session, "Good.")
+async def test_a_trial_changes_nothing(talk: Talk):
+    services = talk.services
+    world = talk.write_world("isles", {**GROTTO, "duration": 3, "cooldown": 5})
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, talk.session, is_bound=True)
+    await talk.say("Good.")
     before = await dump(services)
     for times in (1, 20):
-        trial = TrialInput(world.model_copy(update={"unique_name": "isles"}), "The grotto!", session, times=times)
+        trial = TrialInput(world.model_copy(update={"unique_name": "isles"}), "The grotto!", talk.session, times=times)
         assert causes(await services.world_trials.run(trial)) == {"Grotto": "key"}
     assert await dump(services) == before
 
@@ -201,60 +202,62 @@ async def test_a_trial_changes_nothing(services: AppServices, session: ChatSessi
         ({"end_time": "2020-01-01T00:00:00Z"}, "not due"),
     ],
 )
-async def test_a_trial_says_what_keeps_an_entry_back(
-    services: AppServices, session: ChatSession, fields: dict[str, object], why: str
-):
-    outcome = await services.world_trials.run(TrialInput(world_of({**GROTTO, **fields}), "The grotto!", session))
+async def test_a_trial_says_what_keeps_an_entry_back(talk: Talk, fields: dict[str, object], why: str):
+    outcome = await talk.services.world_trials.run(TrialInput(world_of({**GROTTO, **fields}), "The grotto!", talk.session))
     assert whys(outcome) == {"Grotto": why}
     assert list(outcome.tried[0].spans) == [(4, 10)]
 
 
-async def test_a_trial_knows_groups_and_room(services: AppServices, session: ChatSession):
+async def test_a_trial_knows_groups_and_room(talk: Talk):
     strong = {**GROTTO, "name": "One", "groups": ["g"], "group_override": True}
     weak = {**GROTTO, "name": "Two", "groups": ["g"]}
-    grouped = await services.world_trials.run(TrialInput(world_of(strong, weak), "The grotto!", session))
+    grouped = await talk.services.world_trials.run(TrialInput(world_of(strong, weak), "The grotto!", talk.session))
     assert (causes(grouped), whys(grouped)) == ({"One": "key"}, {"Two": "group"})
-    full = await services.world_trials.run(TrialInput(world_of(GROTTO, token_budget=2), "The grotto!", session))
+    full = await talk.services.world_trials.run(TrialInput(world_of(GROTTO, token_budget=2), "The grotto!", talk.session))
     assert whys(full) == {"Grotto": "budget"}
 
 
-async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(services: AppServices, session: ChatSession):
+async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(talk: Talk):
+    services = talk.services
     entry = {**GROTTO, "cooldown": 9, "guid": "00000000-0000-0000-0000-000000000001"}
-    write_world(services, "isles", entry, scan_depth=0)
-    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
-    await say(services, session, "The grotto!")
+    talk.write_world("isles", entry, scan_depth=0)
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, talk.session, is_bound=True)
+    await talk.say("The grotto!")
     world = (await services.library.worlds())["isles"]
 
-    assert whys(await services.world_trials.run(TrialInput(world, "The grotto!", session))) == {"Grotto": "cooldown"}
-    assert causes(await services.world_trials.run(TrialInput(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
+    assert whys(await services.world_trials.run(TrialInput(world, "The grotto!", talk.session))) == {"Grotto": "cooldown"}
+    assert causes(await services.world_trials.run(TrialInput(world, "The grotto!", talk.session, fresh=True))) == {
+        "Grotto": "key"
+    }
 
 
-async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServices, session: ChatSession):
-    write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
+async def test_a_message_that_was_said_is_tried_as_it_was_then(talk: Talk):
+    services = talk.services
+    talk.write_world("isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, talk.session, is_bound=True)
     world = (await services.library.worlds())["isles"]
     for number in range(8):
-        turn_outcome = await say(services, session, f"The grotto {number}!")
-        trial = TrialInput(world, turn_outcome.asked.content, session, turn_outcome.asked.id)
+        turn_outcome = await talk.say(f"The grotto {number}!")
+        trial = TrialInput(world, turn_outcome.asked.content, talk.session, turn_outcome.asked.id)
         assert ("Grotto" in causes(await services.world_trials.run(trial))) == ("Grotto" in turn_outcome.ways)
-    said = await services.world_trials.list_messages(session, 3)
+    said = await services.world_trials.list_messages(talk.session, 3)
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
 
 
-async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: ChatSession):
+async def test_the_dice_are_thrown_twenty_times(talk: Talk):
     sure, rare = {**GROTTO, "name": "Sure"}, {**GROTTO, "name": "Rare", "trigger_chance": 0.5}
-    outcome = await services.world_trials.run(TrialInput(world_of(sure, rare), "The grotto!", session, times=20))
+    outcome = await talk.services.world_trials.run(TrialInput(world_of(sure, rare), "The grotto!", talk.session, times=20))
     shares = {one.entry.name: one.share for one in outcome.tried}
     assert shares["Sure"] == 1.0
     assert shares["Rare"] is not None
     assert 0.05 <= shares["Rare"] <= 0.95
 
 
-async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(services: AppServices, session: ChatSession):
-    write_world(services, "reef", {**GROTTO, "name": "Reef"})
-    await services.worlds.bind("reef", WorldOwner.EVERYBODY, session, is_bound=True)
-    together = await services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", session))
-    alone = await services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", session, alone=True))
+async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(talk: Talk):
+    talk.write_world("reef", {**GROTTO, "name": "Reef"})
+    await talk.services.worlds.bind("reef", WorldOwner.EVERYBODY, talk.session, is_bound=True)
+    together = await talk.services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", talk.session))
+    alone = await talk.services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", talk.session, alone=True))
     assert set(causes(together)) == {"Grotto", "Reef"}
     assert set(causes(alone)) == {"Grotto"}
 
@@ -344,11 +347,11 @@ def test_an_expression_is_weighed_while_it_is_typed():
     assert find_regex_error("24/7") == ""
 
 
-async def test_the_users_own_words_are_what_keys_are_measured_by(services: AppServices, session: ChatSession):
+async def test_the_users_own_words_are_what_keys_are_measured_by(talk: Talk):
     for text in ("One.", "Two."):
-        await say(services, session, text)
-    assert await services.world_trials.list_user_messages(session) == ["Two.", "One."]
-    assert await services.world_trials.list_user_messages(None) == []
+        await talk.say(text)
+    assert await talk.services.world_trials.list_user_messages(talk.session) == ["Two.", "One."]
+    assert await talk.services.world_trials.list_user_messages(None) == []
 
 
 # To Brain
@@ -376,10 +379,10 @@ async def prompt_text(services: AppServices, session: ChatSession, text: str) ->
     return "".join(span.text for span in found.spans)
 
 
-async def kept_words(services: AppServices, session: ChatSession) -> list[str]:
+async def kept_words(talk: Talk) -> list[str]:
     """The same of every reply of a conversation, as it is kept now."""
-    replies = [message for message in await log(services, session) if message.role is Role.ASSISTANT]
-    found = [await services.prompt_inspector.prompt_of(reply.id) for reply in replies]
+    replies = [message for message in await talk.log() if message.role is Role.ASSISTANT]
+    found = [await talk.services.prompt_inspector.prompt_of(reply.id) for reply in replies]
     return ["".join(span.text for span in one.spans) for one in found if one is not None]
 
 
@@ -391,35 +394,34 @@ async def kept_words(services: AppServices, session: ChatSession) -> list[str]:
         ("The grotto floods at noon. Bring boots.", True),
     ],
 )
-async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
-    services: AppServices, session: ChatSession, content: str, stays: bool
-):
-    write_world(services, "isles", GROTTO)
-    await services.worlds.bind("isles", WorldOwner.SESSION, session, is_bound=True)
-    assert "floods at noon" in await prompt_text(services, session, "Is this the grotto?")
+async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(talk: Talk, content: str, stays: bool):
+    services = talk.services
+    talk.write_world("isles", GROTTO)
+    await services.worlds.bind("isles", WorldOwner.SESSION, talk.session, is_bound=True)
+    assert "floods at noon" in await prompt_text(services, talk.session, "Is this the grotto?")
     (world,) = [held.world for held in await services.worlds.list_worlds() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
 
     services.worlds.schedule_save(world.model_copy(update={"entries": [rewritten]}))
     assert await services.worlds.flush()
 
-    assert any("floods at noon" in words for words in await kept_words(services, session)) is stays
+    assert any("floods at noon" in words for words in await kept_words(talk)) is stays
 
 
-async def test_a_deleted_world_is_in_no_kept_prompt(services: AppServices, session: ChatSession):
-    write_world(services, "isles", GROTTO)
-    await services.worlds.bind("isles", WorldOwner.SESSION, session, is_bound=True)
-    assert "floods at noon" in await prompt_text(services, session, "Is this the grotto?")
+async def test_a_deleted_world_is_in_no_kept_prompt(talk: Talk):
+    talk.write_world("isles", GROTTO)
+    await talk.services.worlds.bind("isles", WorldOwner.SESSION, talk.session, is_bound=True)
+    assert "floods at noon" in await prompt_text(talk.services, talk.session, "Is this the grotto?")
 
-    await services.worlds.delete("isles")
+    await talk.services.worlds.delete("isles")
 
-    assert not any("floods at noon" in words for words in await kept_words(services, session))
+    assert not any("floods at noon" in words for words in await kept_words(talk))
 
 
-async def test_removing_a_world_that_is_not_bound_removes_nothing(services: AppServices, session: ChatSession):
-    write_world(services, "isles", GROTTO)
-    assert "Good evening" in await prompt_text(services, session, "Good evening.")
+async def test_removing_a_world_that_is_not_bound_removes_nothing(talk: Talk):
+    talk.write_world("isles", GROTTO)
+    assert "Good evening" in await prompt_text(talk.services, talk.session, "Good evening.")
 
-    await services.worlds.delete("isles")
+    await talk.services.worlds.delete("isles")
 
-    assert any("Good evening" in words for words in await kept_words(services, session))
+    assert any("Good evening" in words for words in await kept_words(talk))
