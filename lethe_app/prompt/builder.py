@@ -90,19 +90,8 @@ class _Draft:
     """History that may be cut."""
     tail: tuple[PromptTurn, ...]
     """Turns from the newest user message on."""
-
-    @property
-    def limit(self) -> int:
-        return self.request.context - self.request.reply_reserve
-
-    def items(self) -> dict[PromptPart, tuple[str, ...]]:
-        found = {section.part: section.items for section in self.compiled.titled if section.items}
-        return found | {PromptPart.MEMORIES: tuple(note.text for note in self.volatile)}
-
-    def fixed_parts(self) -> list[tuple[PromptPart, str]]:
-        sections = (*self.compiled.running, *self.compiled.titled)
-        speaker = [(PromptPart.SPEAKER, self.speaker)] if self.speaker else []
-        return [*((section.part, section.text) for section in sections if section.text), *speaker]
+    has_names: bool
+    """True if each turn begins with the name of its speaker."""
 
     def place_turns(self, budget_plan: BudgetPlan) -> list[PlacedTurn]:
         pieces = PromptPieces(
@@ -119,12 +108,9 @@ class _Draft:
     def render(self, turns: list[PromptTurn]) -> str:
         request = self.request
         text = request.renderer.render(turns, continue_last=request.continue_last, thinking=request.thinking)
-        if _has_names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
+        if self.has_names and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
             return f"{text}{request.control_filter(request.macro_context.char)}:"
         return text
-
-    def render_text(self, budget_plan: BudgetPlan) -> str:
-        return self.render([one.to_turn for one in self.place_turns(budget_plan)])
 
 
 async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
@@ -134,26 +120,26 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
     refuses the conversation.
     """
     draft = _build_draft(request)
-    counts = await _count_tokens(draft, count)
+    counts, limit = await _count_tokens(draft, count), request.context - request.reply_reserve
     # Tokens by which earlier attempts exceeded the limit; the plan leaves that much room.
     excess_tokens = 0
     for attempt in range(_MAX_ATTEMPTS):
         # The last attempt drops everything optional, so that the loop ends with a prompt or with PromptTooLong.
         budget_plan = (
-            plan_budget(_build_demand(draft, counts, excess_tokens))
+            plan_budget(_build_demand(draft, counts, limit, excess_tokens))
             if attempt < _MAX_ATTEMPTS - 1
             else BudgetPlan(cut=len(draft.cuttable_history))
         )
-        text = draft.render_text(budget_plan)
+        text = draft.render([turn.to_turn for turn in draft.place_turns(budget_plan)])
         tokens = (await count([text]))[0]
-        if tokens <= draft.limit:
+        if tokens <= limit:
             break
         if budget_plan.cut == len(draft.cuttable_history) and not any(budget_plan.kept.values()):
             fixed_sizes = [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
-            raise PromptTooLong(*explain_overflow(fixed_sizes, tokens, draft.limit, request))
+            raise PromptTooLong(*explain_overflow(fixed_sizes, tokens, limit, request))
         # The budget is an estimate (titles, tokens of the format, texts tokenised one by one): the next attempt plans with
         # the excess.
-        excess_tokens += tokens - draft.limit + 8
+        excess_tokens += tokens - limit + 8
     return _assemble_prompt(draft, counts, budget_plan, text, tokens)
 
 
@@ -167,12 +153,9 @@ def stop_strings(request: PromptRequest) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in names))))
 
 
-def _has_names(request: PromptRequest) -> bool:
-    return request.add_names or request.renderer.add_names or bool(request.group)
-
-
 def _build_draft(request: PromptRequest) -> _Draft:
-    turns = [_format_turn(turn, request) for turn in request.history]
+    has_names = request.add_names or request.renderer.add_names or bool(request.group)
+    turns = [_format_turn(turn, request, has_names=has_names) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
     tail_start = _newest_user_index(turns)
@@ -185,9 +168,13 @@ def _build_draft(request: PromptRequest) -> _Draft:
     title = request.control_filter(expand(request.system.memories_title, memory_context)).strip()
     heading = f"{request.system.category_separator} {title}".strip() if title else ""
     speaker = request.control_filter(expand(SPEAKER_LINE, request.macro_context)) if request.group else ""
-    return _Draft(
-        request, _compile_system(request), volatile, heading, speaker, tuple(turns[:tail_start]), tuple(turns[tail_start:])
+    compiled = (
+        compile_group(request.system, request.group, request.user, request.macro_context, request.extras)
+        if request.group
+        else compile_system(request.system, request.persona, request.user, request.macro_context, request.extras)
     )
+    history, tail = tuple(turns[:tail_start]), tuple(turns[tail_start:])
+    return _Draft(request, compiled, volatile, heading, speaker, history, tail, has_names)
 
 
 def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
@@ -204,15 +191,9 @@ def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
     return max(len(turns) - 1, 0)
 
 
-def _compile_system(request: PromptRequest) -> CompiledSystemPrompt:
-    if request.group:
-        return compile_group(request.system, request.group, request.user, request.macro_context, request.extras)
-    return compile_system(request.system, request.persona, request.user, request.macro_context, request.extras)
-
-
-def _format_turn(turn: PromptTurn, request: PromptRequest) -> PromptTurn:
+def _format_turn(turn: PromptTurn, request: PromptRequest, *, has_names: bool) -> PromptTurn:
     content = request.control_filter(turn.content)
-    if _has_names(request) and turn.role in {"user", "assistant"}:
+    if has_names and turn.role in {"user", "assistant"}:
         name = turn.name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
         content = f"{request.control_filter(name)}: {content}"
     return replace(turn, content=content)
@@ -239,7 +220,11 @@ async def _count_tokens(draft: _Draft, count: Counter) -> TextTokenCounts:
     renderer, thinking = draft.request.renderer, draft.request.thinking
     user, reply = PromptTurn("user", _PROBE), PromptTurn("assistant", _PROBE)
     probes = [_PROBE, renderer.render([user], thinking=thinking), renderer.render([user, reply, user], thinking=thinking)]
-    fixed, items = draft.fixed_parts(), draft.items()
+    sections = (*draft.compiled.running, *draft.compiled.titled)
+    fixed = [(section.part, section.text) for section in sections if section.text]
+    fixed += [(PromptPart.SPEAKER, draft.speaker)] if draft.speaker else []
+    items = {section.part: section.items for section in draft.compiled.titled if section.items}
+    items[PromptPart.MEMORIES] = tuple(note.text for note in draft.volatile)
     texts = [text for _, text in fixed]
     texts += [text for part in items for text in items[part]]
     texts += [draft.title, *(turn.content for turn in (*draft.cuttable_history, *draft.tail))]
@@ -257,15 +242,15 @@ async def _count_tokens(draft: _Draft, count: Counter) -> TextTokenCounts:
     )
 
 
-def _build_demand(draft: _Draft, counts: TextTokenCounts, excess_tokens: int) -> TokenDemand:
-    """Return the budget's input. The excess of an earlier attempt is added to this turn's own tokens, which may vary without
-    changing the head.
+def _build_demand(draft: _Draft, counts: TextTokenCounts, limit: int, excess_tokens: int) -> TokenDemand:
+    """Return the budget's input for a prompt of at most `limit` tokens. The excess of an earlier attempt is added to this
+    turn's own tokens, which may vary without changing the head.
     """
     turns = len(draft.tail) + sum(not is_titled(note) for note in draft.volatile)
     turn_tokens = sum(counts.tail) + counts.per_turn * turns + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
     return TokenDemand(
-        limit=draft.limit,
+        limit=limit,
         context=draft.request.context,
         fixed=sum(tokens for _, tokens in counts.fixed) + titles + counts.base + 2 * counts.per_turn,
         items={part: [tokens + 2 for tokens in counts.items.get(part, ())] for part in CAPS},
@@ -278,23 +263,19 @@ def _build_demand(draft: _Draft, counts: TextTokenCounts, excess_tokens: int) ->
 
 def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan, text: str, tokens: int) -> Prompt:
     request = draft.request
+    notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
+    heading = (draft.title,) if any(map(is_titled, notes)) else ()
     receipt: Receipt = write_receipt(_compute_shares(draft, counts, budget_plan), tokens, budget_plan.cut, request)
     return Prompt(
         text=text,
         receipt=receipt,
         label=lambda: label_spans(text, draft.place_turns(budget_plan), draft.render),
         stop_strings=stop_strings(request),
-        background=_background_texts(draft, budget_plan),
+        background=(*heading, *(note.text for note in notes if note.role == "system")),
         thinking_start=request.renderer.thinking_start.strip(),
         thinking_end=request.renderer.thinking_end.strip(),
         starts_in_thought=not request.continue_last and opens_thought(text, request.renderer.thinking_start),
     )
-
-
-def _background_texts(draft: _Draft, budget_plan: BudgetPlan) -> tuple[str, ...]:
-    notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
-    texts = [note.text for note in notes if note.role == "system"]
-    return (draft.title, *texts) if any(map(is_titled, notes)) else tuple(texts)
 
 
 def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan) -> list[PartTokens]:

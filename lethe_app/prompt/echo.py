@@ -96,11 +96,13 @@ class EchoFilter:
         """Return the held text unless it is a copy. Below a removed line, an unfinished line is a copy if it begins like
         one.
         """
+        if not self._line:
+            return ""
         words = _split_words(self._line)
         is_cut_off = self._is_below_dropped and len(words) > 1 and not self._line.rstrip().endswith(_LINE_ENDINGS)
         if is_cut_off and any(original.can_begin_with(words) for original in self._block_lines):
             self.dropped, self._line = self.dropped + self._line, ""
-        shown, self._line = self._finish_line("") if self._line else "", ""
+        shown, self._line = self._finish_line(""), ""
         return shown
 
     def _process_part(self, text: str) -> str:

@@ -9,7 +9,7 @@ named late in every layout, so that all personas share the prompt before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import NotePlacement, PromptNote, PromptPart, PromptSpan, PromptTurn
@@ -50,31 +50,27 @@ class PromptPieces:
 
 def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn]:
     """Return all turns in prompt order."""
-    last = [note for note in pieces.notes if note.placement is NotePlacement.LAST]
-    others = [note for note in pieces.notes if note.placement is not NotePlacement.LAST]
-    turns = _arrange_turns(layout, replace(pieces, notes=others))
-    index = len(turns) - 1 if pieces.continue_last else len(turns)
-    return [*turns[:index], *_place_single_notes(last), *turns[index:]]
-
-
-def _arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn]:
-    system = [PlacedTurn("system", tuple(pieces.head))] if pieces.head else []
+    ordered = sorted(pieces.notes, key=lambda note: (-note.depth, note.order))
+    others = [note for note in ordered if note.placement is not NotePlacement.LAST]
+    last = place_notes([note for note in ordered if note.placement is NotePlacement.LAST], "")
     old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
-    if layout is PromptLayout.SYSTEM:
-        note_spans = _titled_spans(pieces.notes, pieces.title)
-        single = _place_single_notes([note for note in pieces.notes if not is_titled(note)])
-        gap = [PromptSpan(PromptPart.MEMORIES, "\n\n")] if pieces.head and note_spans else []
-        head = (*pieces.head, *gap, *note_spans)
-        return [*([PlacedTurn("system", head)] if head else []), *old, *single, *speaker, *tail]
-    if layout is PromptLayout.DEPTH and pieces.tail and pieces.tail[0].role == "user":
-        return [*system, *_insert_at_depth(pieces, old), *speaker, *tail]
-    notes = [*place_notes(pieces.notes, pieces.title), *speaker]
-    if pieces.tail and pieces.tail[0].role == "user":
-        return [*system, *old, *notes, *tail]
-    # Nothing may follow a turn that the model continues, so the notes stand before it.
-    closing = tail if pieces.continue_last else []
-    return [*system, *old, *([] if closing else tail), *notes, *closing]
+    head, is_answer = tuple(pieces.head), bool(pieces.tail) and pieces.tail[0].role == "user"
+    if layout is PromptLayout.DEPTH and is_answer:
+        body = [*_insert_at_depth(others, old, pieces.title), *speaker]
+    else:
+        notes = place_notes(others, pieces.title)
+        if layout is PromptLayout.SYSTEM and any(map(is_titled, others)):
+            titled, *notes = notes
+            gap = [PromptSpan(PromptPart.MEMORIES, "\n\n")] if head else []
+            head = (*head, *gap, *titled.spans)
+        body = [*old, *notes, *speaker]
+        # Nothing may follow a turn that the model continues, so the notes stand before it.
+        if layout is not PromptLayout.SYSTEM and not is_answer and not pieces.continue_last:
+            body, tail = [*old, *tail, *notes, *speaker], []
+    turns = [*([PlacedTurn("system", head)] if head else []), *body, *tail]
+    index = len(turns) - 1 if pieces.continue_last else len(turns)
+    return [*turns[:index], *last, *turns[index:]]
 
 
 def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:
@@ -88,10 +84,12 @@ def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTur
 
 
 def place_notes(notes: Sequence[PromptNote], title: str) -> list[PlacedTurn]:
-    """Return the notes under the heading as one turn, then each other as its own turn, in ascending `order`."""
-    note_spans = _titled_spans(notes, title)
-    single = [note for note in notes if not is_titled(note)]
-    return [*([PlacedTurn("system", tuple(note_spans))] if note_spans else []), *_place_single_notes(single)]
+    """Return the notes under the heading as one turn, then each other as its own turn, in their order."""
+    texts = [note.text for note in notes if is_titled(note)]
+    lines = [line for line in (title, *texts) if line] if texts else []
+    spans = tuple(PromptSpan(PromptPart.MEMORIES, f"\n{line}" if index else line) for index, line in enumerate(lines))
+    single = [PlacedTurn(note.role, (PromptSpan(note.part, note.text),)) for note in notes if not is_titled(note)]
+    return [PlacedTurn("system", spans), *single] if spans else single
 
 
 def is_titled(note: PromptNote) -> bool:
@@ -99,26 +97,11 @@ def is_titled(note: PromptNote) -> bool:
     return note.role == "system" and note.placement is NotePlacement.TITLED
 
 
-def _insert_at_depth(pieces: PromptPieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
-    """Insert each note `depth` messages above the newest one; above the whole history if that is shorter."""
+def _insert_at_depth(notes: Sequence[PromptNote], history: Sequence[PlacedTurn], title: str) -> list[PlacedTurn]:
+    """Insert each note at its depth above the newest message; above the whole history if that is shorter."""
     turns = list(history)
-    depths = {min(note.depth, len(history)) for note in pieces.notes}
+    depths = {min(note.depth, len(history)) for note in notes}
     for depth in sorted(depths):  # the nearest first, so that places above are not moved
-        notes = [note for note in pieces.notes if min(note.depth, len(history)) == depth]
         index = len(history) - depth
-        turns[index:index] = place_notes(notes, pieces.title)
+        turns[index:index] = place_notes([note for note in notes if min(note.depth, len(history)) == depth], title)
     return turns
-
-
-def _titled_spans(notes: Sequence[PromptNote], title: str) -> list[PromptSpan]:
-    texts = [note.text for note in _sort_notes(notes) if is_titled(note)]
-    lines = [line for line in (title, *texts) if line] if texts else []
-    return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if index else line) for index, line in enumerate(lines)]
-
-
-def _place_single_notes(notes: Sequence[PromptNote]) -> list[PlacedTurn]:
-    return [PlacedTurn(note.role, (PromptSpan(note.part, note.text),)) for note in _sort_notes(notes)]
-
-
-def _sort_notes(notes: Sequence[PromptNote]) -> list[PromptNote]:
-    return sorted(notes, key=lambda note: (-note.depth, note.order))

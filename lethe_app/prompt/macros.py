@@ -71,34 +71,32 @@ def expand(text: str, macro_context: MacroContext) -> str:
     """Return `text` with every known macro expanded; unknown ones stay as they are. Recursion and total size are limited."""
     if "{{" not in text and "<" not in text:
         return text
-    return _Expansion(macro_context).run(text)
+    return _Expansion(macro_context).expand(text).replace(_OPEN, "{").replace(_CLOSE, "}")
 
 
 def unknown_macros(text: str) -> list[str]:
     """Return the distinct macros in `text` that `expand` would leave as they are, without braces."""
     moment = datetime.fromtimestamp(0).astimezone()
     expansion = _Expansion(MacroContext("", "", moment, texts=dict.fromkeys(_TEXTS, ""), memory=lambda _: ""))
-    expansion.run(text)
+    expansion.expand(text)
     return list(dict.fromkeys(expansion.unknown))
 
 
 _TEXTS = ("charbio", "userbio", "scenario", "examples", "selfedit", "original")
 
 
+@dataclass
 class _Expansion:
     """State of one call of `expand`: the texts being expanded, and the numbers of macros and characters so far."""
 
-    def __init__(self, macro_context: MacroContext) -> None:
-        self.macro_context = macro_context
-        self.unknown: list[str] = []
-        self._open_texts: list[str] = []
-        self._macro_count = 0
-        self._length = 0
+    macro_context: MacroContext
+    unknown: list[str] = field(default_factory=list)
+    _open_texts: list[str] = field(default_factory=list)
+    _macro_count: int = 0
+    _length: int = 0
 
-    def run(self, text: str) -> str:
-        return self._expand(text).replace(_OPEN, "{").replace(_CLOSE, "}")
-
-    def _expand(self, text: str) -> str:
+    def expand(self, text: str) -> str:
+        """Return the expansion with placeholders for braces that are no macros."""
         text = _COMMENT.sub("", text)
         for _ in range(MAX_DEPTH):
             if "{{" not in text:
@@ -134,7 +132,7 @@ class _Expansion:
             return ""
         self._open_texts.append(name)
         try:
-            return self._expand(text)
+            return self.expand(text)
         finally:
             self._open_texts.pop()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -38,8 +38,12 @@ def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_mess
     parts = sorted(summed.values(), key=lambda share: order.index(share.part))
     lines = [share for share in parts if share.tokens or share.cut_tokens or share.cuts]
     unassigned = prompt_tokens - sum(line.tokens for line in lines)
+    if unassigned < 0 and lines:
+        # Texts tokenised one by one can have a token more than together; without the correction the sum would be wrong.
+        largest = max(lines, key=lambda share: share.tokens)
+        lines[lines.index(largest)] = replace(largest, tokens=largest.tokens + unassigned)
     return Receipt(
-        shares=(*_balance_shares(lines, unassigned), PartTokens(PromptPart.TEMPLATE, max(unassigned, 0))),
+        shares=(*lines, PartTokens(PromptPart.TEMPLATE, max(unassigned, 0))),
         prompt_tokens=prompt_tokens,
         context=request.context,
         reply_reserve=request.reply_reserve,
@@ -65,19 +69,6 @@ def describe_history_cuts(cut: int, messages: int, left_messages: int, *, summar
     oldest = (PromptCut(CutReason.OLDEST, cut, messages),) if cut else ()
     kind = CutReason.SUMMARISED if summarised else CutReason.TRUNCATED
     return (*oldest, PromptCut(kind, left_messages)) if left_messages else oldest
-
-
-def _balance_shares(lines: Sequence[PartTokens], unassigned: int) -> list[PartTokens]:
-    """Return the shares with a negative rest subtracted from the largest one.
-
-    Texts tokenised one by one can have a token more than together; without the correction the sum would be wrong.
-    """
-    lines = list(lines)
-    if unassigned < 0 and lines:
-        largest_index = max(range(len(lines)), key=lambda index: lines[index].tokens)
-        largest = lines[largest_index]
-        lines[largest_index] = replace(largest, tokens=largest.tokens + unassigned)
-    return lines
 
 
 def explain_overflow(

@@ -23,6 +23,10 @@ _PART_BY_MACRO = {
 _BODY_MACRO = re.compile(
     r"\{\{\s*(charbio|userbio|scenario|examples|selfedit|description|persona|mesexamples)\s*\}\}", re.IGNORECASE
 )
+_FIXED_PARTS = {PromptPart.SCENARIO, PromptPart.THOUGHTS}
+"""Titled parts that are never shortened."""
+_LISTED_PARTS = {PromptPart.STYLE, PromptPart.FACTS}
+"""Titled parts whose items are written as a list with bullets."""
 _ALIASES = {"description": "charbio", "persona": "userbio", "mesexamples": "examples"}
 
 
@@ -94,24 +98,6 @@ def compile_system(
     A persona's own system prompt replaces the preset's and may include it as {{original}}. A bio that the prompt does not
     include is appended, so that nothing written about either side is lost.
     """
-    macro_context = with_texts(macro_context, preset, persona, user)
-    prompt = persona.system_prompt or preset.prompt
-    if persona.system_prompt:
-        # A function as replacement, because backslashes in a replacement string would be interpreted.
-        prompt = re.sub(r"\{\{\s*original\s*\}\}", lambda _: preset.prompt, prompt, flags=re.IGNORECASE)
-    included_macros = {_ALIASES.get(name.lower(), name.lower()) for name in _BODY_MACRO.findall(prompt)}
-    running = _running_sections(prompt, macro_context)
-    unnamed = [name for name in ("charbio", "userbio") if name not in included_macros]
-    bios = [PromptSection(_PART_BY_MACRO[name], text) for name in unnamed if (text := _expand_macro(name, macro_context))]
-    expanded = (expand(text, macro_context).strip() for text in extras.instructions)
-    instructions = [PromptSection(PromptPart.SYSTEM, text) for text in expanded if text]
-    return CompiledSystemPrompt(
-        tuple(running), (*bios, *instructions, *_titled_sections(preset, persona, macro_context, extras, included_macros))
-    )
-
-
-def with_texts(macro_context: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
-    """Return the macro context with the long texts that macros may include. Non-blank texts of `macro_context` win."""
     texts = {
         "charbio": persona.description,
         "userbio": user.bio if user else "",
@@ -120,7 +106,24 @@ def with_texts(macro_context: MacroContext, preset: SystemPreset, persona: Perso
         "selfedit": persona.self_edit_field,
         "original": preset.prompt,
     }
-    return replace(macro_context, texts=texts | {name: text for name, text in macro_context.texts.items() if text.strip()})
+    texts |= {name: text for name, text in macro_context.texts.items() if text.strip()}
+    macro_context = replace(macro_context, texts=texts)
+    prompt = persona.system_prompt or preset.prompt
+    if persona.system_prompt:
+        # A function as replacement, because backslashes in a replacement string would be interpreted.
+        prompt = re.sub(r"\{\{\s*original\s*\}\}", lambda _: preset.prompt, prompt, flags=re.IGNORECASE)
+    included_macros = {_ALIASES.get(name.lower(), name.lower()) for name in _BODY_MACRO.findall(prompt)}
+    running = _running_sections(prompt, macro_context)
+    bios = [
+        PromptSection(_PART_BY_MACRO[name], text)
+        for name in ("charbio", "userbio")
+        if name not in included_macros and (text := expand(f"{{{{{name}}}}}", macro_context).strip())
+    ]
+    expanded = (expand(text, macro_context).strip() for text in extras.instructions)
+    instructions = [PromptSection(PromptPart.SYSTEM, text) for text in expanded if text]
+    return CompiledSystemPrompt(
+        tuple(running), (*bios, *instructions, *_titled_sections(preset, persona, macro_context, extras, included_macros))
+    )
 
 
 def _running_sections(prompt: str, macro_context: MacroContext) -> list[PromptSection]:
@@ -131,40 +134,36 @@ def _running_sections(prompt: str, macro_context: MacroContext) -> list[PromptSe
         name = match[1].lower()
         name = _ALIASES.get(name, name)
         sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end : match.start()], macro_context)))
-        sections.append(PromptSection(_PART_BY_MACRO[name], _expand_macro(name, macro_context)))
+        sections.append(PromptSection(_PART_BY_MACRO[name], expand(match[0], macro_context).strip()))
         end = match.end()
     sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end:], macro_context)))
     return [section for section in sections if section.text]
 
 
-def _expand_macro(name: str, macro_context: MacroContext) -> str:
-    return expand(f"{{{{{name}}}}}", macro_context).strip()
-
-
 def _titled_sections(
     preset: SystemPreset, persona: Persona, macro_context: MacroContext, extras: StableAdditions, included_macros: set[str]
 ) -> list[PromptSection]:
-    def section(
-        part: PromptPart, title: str, items: Sequence[str], *, bullets: bool = False, fixed: bool = False
-    ) -> PromptSection | None:
-        texts = tuple(text for item in items if (text := expand(item, macro_context).strip()))
-        if not title or not texts:
-            return None
-        heading = f"{preset.category_separator} {expand(title, macro_context)}".strip()
-        if fixed:
-            return PromptSection(part, text=f"{heading}\n{texts[0]}")
-        return PromptSection(part, "", heading, texts, bullets=bullets, newest_first=part is PromptPart.SUMMARIES)
-
     # What the preset inserts by a macro gets no section of its own, or the prompt would contain it twice.
     scenario = [] if "scenario" in included_macros else [macro_context.texts["scenario"]]
     examples = [] if "examples" in included_macros else persona.example_dialogs
     thoughts = [] if "selfedit" in included_macros else [persona.self_edit_field]
     found = [
-        section(PromptPart.SCENARIO, preset.scenario_title, scenario, fixed=True),
-        section(PromptPart.STYLE, preset.dialogs_title, examples, bullets=True),
-        section(PromptPart.THOUGHTS, preset.inner_thoughts_title, thoughts, fixed=True),
-        section(PromptPart.WORLD, preset.world_info_title, extras.world),
-        section(PromptPart.SUMMARIES, preset.session_history_title, extras.summaries),
-        section(PromptPart.FACTS, preset.core_facts_title, extras.facts, bullets=True),
+        (PromptPart.SCENARIO, preset.scenario_title, scenario),
+        (PromptPart.STYLE, preset.dialogs_title, examples),
+        (PromptPart.THOUGHTS, preset.inner_thoughts_title, thoughts),
+        (PromptPart.WORLD, preset.world_info_title, extras.world),
+        (PromptPart.SUMMARIES, preset.session_history_title, extras.summaries),
+        (PromptPart.FACTS, preset.core_facts_title, extras.facts),
     ]
-    return [one for one in found if one is not None]
+    sections: list[PromptSection] = []
+    for part, title, items in found:
+        texts = tuple(text for item in items if (text := expand(item, macro_context).strip()))
+        if not title or not texts:
+            continue
+        heading = f"{preset.category_separator} {expand(title, macro_context)}".strip()
+        if part in _FIXED_PARTS:
+            sections.append(PromptSection(part, text=f"{heading}\n{texts[0]}"))
+        else:
+            is_newest_first = part is PromptPart.SUMMARIES
+            sections.append(PromptSection(part, "", heading, texts, part in _LISTED_PARTS, is_newest_first))
+    return sections

@@ -68,8 +68,9 @@ def _align_spans(text: str, placed_turns: Sequence[PlacedTurn], render: RenderTu
     """Return spans found by rendering with markers; None if the template reacts to contents and its text differs around a
     marker.
     """
+    marked = [_mark_turn(number, placed) for number, placed in enumerate(placed_turns)]
     try:
-        pieces = _MARK.split(render([_mark_turn(number, one) for number, one in enumerate(placed_turns)]))
+        pieces = _MARK.split(render([turn for turn, _content in marked]))
     except TemplateUnusable:
         return None
     spans = [PromptSpan(PromptPart.TEMPLATE, pieces[0])]
@@ -77,7 +78,7 @@ def _align_spans(text: str, placed_turns: Sequence[PlacedTurn], render: RenderTu
     if not text.startswith(pieces[0]):
         return None
     for number, following in zip(pieces[1::2], pieces[2::2], strict=True):
-        content = _content_spans(placed_turns[int(number)])
+        content = marked[int(number)][1]
         found = _find_content(text, position, join_spans(content), following)
         if found is None:
             return None
@@ -107,38 +108,32 @@ def _search_contents(text: str, placed_turns: Sequence[PlacedTurn]) -> list[Prom
     spans: list[PromptSpan] = []
     position = 0
     for placed_turn in placed_turns:
-        content = _content_spans(placed_turn)
-        content_text = join_spans(content).strip()
+        content = join_spans(placed_turn.spans)
+        content_text = content.strip()
         found = text.find(content_text, position) if content_text else -1
         if found >= 0:
-            start = join_spans(content).index(content_text)
+            start = content.index(content_text)
             spans += [
                 PromptSpan(PromptPart.TEMPLATE, text[position:found]),
-                *slice_spans(content, start, start + len(content_text)),
+                *slice_spans(placed_turn.spans, start, start + len(content_text)),
             ]
             position = found + len(content_text)
     spans.append(PromptSpan(PromptPart.TEMPLATE, text[position:]))
     return [span for span in spans if span.text]
 
 
-def _mark_turn(index: int, placed: PlacedTurn) -> PromptTurn:
-    """Return the turn with a marker as content. Blank contents stay, because templates treat them differently from text."""
-    content = join_spans(placed.spans)
-    if not content.strip():
-        return placed.to_turn
-    mark = f"\ue0f2{index}\ue0f3"
-    return PromptTurn(placed.role, f"[{mark}]" if _is_in_brackets(placed) else mark, placed.name)
+def _mark_turn(number: int, placed: PlacedTurn) -> tuple[PromptTurn, list[PromptSpan]]:
+    """Return the turn with a marker in its content, and the spans that the marker replaces: those within brackets, which a
+    format that puts notes in brackets leaves as they are, else all of them.
 
-
-def _content_spans(placed: PlacedTurn) -> list[PromptSpan]:
-    """Return the spans that the marker of this turn replaces."""
+    Blank contents stay, because templates treat them differently from text.
+    """
     text = join_spans(placed.spans)
-    if not _is_in_brackets(placed):
-        return list(placed.spans)
-    return slice_spans(placed.spans, text.index("[") + 1, text.rindex("]"))
-
-
-def _is_in_brackets(placed: PlacedTurn) -> bool:
-    """Return whether a format that puts notes in brackets leaves this content as it is."""
-    text = join_spans(placed.spans).strip()
-    return placed.role not in {"user", "assistant"} and text.startswith("[") and text.endswith("]") and len(text) > 1
+    stripped = text.strip()
+    if not stripped:
+        return placed.to_turn, []
+    start, end = 0, len(text)
+    if placed.role not in {"user", "assistant"} and len(stripped) > 1 and stripped[0] == "[" and stripped[-1] == "]":
+        start, end = text.index("[") + 1, text.rindex("]")
+    turn = PromptTurn(placed.role, f"{text[:start]}\ue0f2{number}\ue0f3{text[end:]}", placed.name)
+    return turn, slice_spans(placed.spans, start, end)

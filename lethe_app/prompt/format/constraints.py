@@ -49,10 +49,14 @@ def adapt_turns(
     Each turn is decided from the front, never by what comes later, so that appending a turn changes nothing before it and
     the KV cache stays valid.
     """
-    head, body = _split_system(turns)
+    count = next((index for index, turn in enumerate(turns) if turn.role != "system"), len(turns))
+    texts = [turn.content for turn in turns[:count] if turn.content]
+    head, body = (PromptTurn("system", "\n\n".join(texts)) if texts else None), turns[count:]
     body = [_as_note(turn) if turn.role in NOTE_ROLES and not _is_accepted(turn, constraints) else turn for turn in body]
     to_merge = head is not None and not constraints.system
-    if _needs_opening(body, constraints, to_merge=to_merge):
+    # The user turn that opens the conversation also carries the system text if the format has no system role.
+    needs_user = to_merge or constraints.needs_user or not constraints.assistant_first
+    if needs_user and (not body or body[0].role == "assistant"):
         body.insert(0, PromptTurn("user", "" if to_merge else SCENE_START))
     if not constraints.consecutive:
         body = _join_neighbours(body)
@@ -69,26 +73,12 @@ def _is_accepted(turn: PromptTurn, constraints: FormatConstraints) -> bool:
     return constraints.system and constraints.mid_system
 
 
-def _split_system(turns: Sequence[PromptTurn]) -> tuple[PromptTurn | None, list[PromptTurn]]:
-    """Return all leading system turns merged into one, and the rest."""
-    count = next((index for index, turn in enumerate(turns) if turn.role != "system"), len(turns))
-    texts = [turn.content for turn in turns[:count] if turn.content]
-    return (PromptTurn("system", "\n\n".join(texts)) if texts else None), list(turns[count:])
-
-
 def _as_note(turn: PromptTurn) -> PromptTurn:
     """Return a note as a user turn in brackets, because the format has no other role for it."""
     text = turn.content.strip()
     if turn.role == "calls":
         text = f"{turn.name} uses {_describe_calls(text)}"
     return PromptTurn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
-
-
-def _needs_opening(body: Sequence[PromptTurn], constraints: FormatConstraints, *, to_merge: bool) -> bool:
-    """Return whether a user turn must be inserted first. It also carries the system text if the format has no system role."""
-    if not body:
-        return to_merge or constraints.needs_user or not constraints.assistant_first
-    return body[0].role == "assistant" and (to_merge or constraints.needs_user or not constraints.assistant_first)
 
 
 def _describe_calls(calls_json: str) -> str:

@@ -48,15 +48,10 @@ def find_markers(text: str) -> ThinkingMarkers | None:
     return next((pair for pair in MARKERS if pair.start in text), None)
 
 
-def make_markers(start: str | None, end: str | None) -> ThinkingMarkers | None:
-    """Return the two markers as a pair; None if either is missing or blank."""
-    return ThinkingMarkers(start, end) if start and end and start.strip() and end.strip() else None
-
-
 def opens_thought(prompt: str, start: str = "") -> bool:
     """Return whether the prompt itself ends with a start marker, so that the reply begins inside a thought."""
     tail = prompt[-80:].rstrip()
-    return any(tail.endswith(marker) for marker in _all_markers(ThinkingMarkers(start.strip(), ""), start=True))
+    return any(marker and tail.endswith(marker) for marker in (start.strip(), *(pair.start for pair in MARKERS)))
 
 
 def close_thought(prompt: str, end: str, start: str = "") -> str:
@@ -89,9 +84,9 @@ class ThinkingSplitter:
     """True if the reply ended inside a thought."""
 
     def __post_init__(self) -> None:
-        self._own_markers = ThinkingMarkers(self.start.strip(), self.end.strip())
-        self._pairs = (self._own_markers, *MARKERS) if self._own_markers.start and self._own_markers.end else MARKERS
-        self._ends = _all_markers(self._own_markers, start=False)
+        start, end = self.start.strip(), self.end.strip()
+        self._pairs = (ThinkingMarkers(start, end), *MARKERS) if start and end else MARKERS
+        self._ends = tuple(dict.fromkeys(one for one in (end, *(pair.end for pair in MARKERS)) if one))
         self._stage = _Stage.OPENING
         self._buffer = ""
         self._thoughts: list[str] = []
@@ -169,11 +164,6 @@ class ThinkingSplitter:
         self._buffer = self._buffer.lstrip()
         if self._buffer:
             self._stage = _Stage.TEXT
-
-
-def _all_markers(own_markers: ThinkingMarkers, *, start: bool) -> tuple[str, ...]:
-    index = 0 if start else 1
-    return tuple(dict.fromkeys(pair[index] for pair in (own_markers, *MARKERS) if pair[index]))
 
 
 def _partial_marker_length(text: str, ends: tuple[str, ...]) -> int:

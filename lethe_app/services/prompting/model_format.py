@@ -10,7 +10,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
-from lethe_app.prompt.format.thinking import ThinkingMarkers, make_markers
+from lethe_app.prompt.format.thinking import ThinkingMarkers
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
@@ -44,7 +44,8 @@ class ModelFormats:
         name = model.file.path.name
         instruct = self._preferences.current.for_model(name).instruct
         choices = self._preferences.current.model_choices.get(name, ModelChoices())
-        thinking = make_markers(choices.thinking_start, choices.thinking_end)
+        start, end = choices.thinking_start or "", choices.thinking_end or ""
+        thinking = ThinkingMarkers(start, end) if start.strip() and end.strip() else None
         chat_format = self._format
         if (
             chat_format is None
