@@ -18,7 +18,7 @@ from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
-from lethe_app.services.documents.knowledge_base import IndexBackend, KnowledgeBase
+from lethe_app.services.documents.knowledge_base import KnowledgeBase
 from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.events import Listeners, ModelReady, ModelState
 from lethe_app.services.extraction.conversation import ConversationExtraction
@@ -59,7 +59,7 @@ from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
 from lethe_app.services.mood import MoodService, create_mood_service, mood_state_keys
-from lethe_app.services.notebooks.recall import NotebookRecaller, NotebookSelector
+from lethe_app.services.notebooks.recall import NotebookSelector
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.personas.bundles import BundleService
@@ -159,7 +159,7 @@ class CoreServices:
         self.turn_memories = TurnMemories(database)
         self.task_runs = TaskRuns(database)
         self.archive_jobs = ArchiveJobs(database)
-        self.knowledge_base = KnowledgeBase(IndexBackend(self.memory_index, self.document_store))
+        self.knowledge_base = KnowledgeBase(self.memory_index, self.document_store)
         self.past_sessions = PastSessions(self.session_store, self.fact_store, preferences, self.token_counts)
         self.receipts = ReceiptService(self.receipt_store, self.token_counts, preferences)
         self.fill_macros = MacroValues(self.session_store, self.memory_cache, self.lore, self.untrusted_memories).fill
@@ -341,7 +341,7 @@ class CoreServices:
             DocumentRecaller(self.knowledge_base, self.untrusted_memories, self.preferences),
             ConstantRecaller(),
             StickyRecaller(),
-            NotebookRecaller(self.notebook_selector),
+            self.notebook_selector,
         )
         return MemorySelection(recallers, self.objections, self.preferences)
 

@@ -52,7 +52,7 @@ def detect_by_words(text: str) -> str | None:
     text = _clean(text)
     if not _is_long_enough(text):
         return ""
-    words = _words(text)
+    words = _WORD.findall(text.lower())  # an apostrophe separates
     hits = {code: sum(word in words_of[0] for word in words) for code, words_of in _word_tables().items()}
     second, count = sorted(hits.values())[-2:]
     best = max(hits, key=lambda code: hits[code])
@@ -70,7 +70,7 @@ def guess_language(text: str) -> str:
     """
     if _KANA.search(text):
         return "ja"
-    words, letters = _words(text), set(text.lower())
+    words, letters = _WORD.findall(text.lower()), set(text.lower())
     counts = {
         code: count + (not letters.isdisjoint(load_table("function_words", code).get("letters", "")))
         for code, count in _count_function_words(words).items()
@@ -95,11 +95,6 @@ def _word_tables() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
 
 def _count_function_words(words: list[str]) -> dict[str, int]:
     return {code: sum(word in one or word in other for word in words) for code, (one, other) in _word_tables().items()}
-
-
-def _words(text: str) -> list[str]:
-    """Return the words in lower case; an apostrophe separates."""
-    return _WORD.findall(text.lower())
 
 
 def _detect_by_model(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from types import MappingProxyType
+from enum import Enum, auto
 from typing import overload
 from uuid import UUID
 
@@ -12,7 +12,20 @@ from lethe_app.brain.recall.decay import count_recall, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 
-_TRIGGER, _RETURN = MemoryInsertion.TRIGGER, MemoryInsertion.USER_RETURN
+
+class MemoryGroup(Enum):
+    """Group of memories that a turn needs together."""
+
+    WAITING = auto()
+    """They wait to be brought up proactively."""
+    AWAITING_RETURN = auto()
+    """They wait for the user's return."""
+    TRIGGERS = auto()
+    """They are recalled by a trigger (keyword, name or meaning)."""
+    STICKY_OR_FILED = auto()
+    """They include all that are in every prompt."""
+    PRUNABLE = auto()
+    """They may be pruned."""
 
 
 class MemorySet(Sequence[MemoryUnit]):
@@ -23,28 +36,27 @@ class MemorySet(Sequence[MemoryUnit]):
     """
 
     def __init__(self, memories: Iterable[MemoryUnit]) -> None:
-        self._by_guid = {memory.guid: memory for memory in memories}
-        self._order = tuple(self._by_guid)
-        waiting, awaiting_return, triggers, sticky_or_filed, prunable = [], [], [], [], []
-        for guid, memory in self._by_guid.items():
-            if memory.insertion is _TRIGGER:
-                triggers.append(guid)
-            elif memory.insertion is _RETURN:
-                awaiting_return.append(guid)
+        self.by_guid: Mapping[UUID, MemoryUnit] = {memory.guid: memory for memory in memories}
+        self._order = tuple(self.by_guid)
+        # The groups hold guids, so that a set with other recall counters can share them.
+        self._groups: dict[MemoryGroup, list[UUID]] = {group: [] for group in MemoryGroup}
+        for guid, memory in self.by_guid.items():
+            if memory.insertion is MemoryInsertion.TRIGGER:
+                self._groups[MemoryGroup.TRIGGERS].append(guid)
+            elif memory.insertion is MemoryInsertion.USER_RETURN:
+                self._groups[MemoryGroup.AWAITING_RETURN].append(guid)
             elif memory.insertion in WAITING_INSERTIONS:
-                waiting.append(guid)
+                self._groups[MemoryGroup.WAITING].append(guid)
             if memory.sticky or memory.filed_under:
-                sticky_or_filed.append(guid)
+                self._groups[MemoryGroup.STICKY_OR_FILED].append(guid)
             if is_prunable(memory):
-                prunable.append(guid)
-        # The indexes hold guids, so that a set with other recall counters can share them.
-        self._indexes = (waiting, awaiting_return, triggers, sticky_or_filed, prunable)
+                self._groups[MemoryGroup.PRUNABLE].append(guid)
 
     def __len__(self) -> int:
         return len(self._order)
 
     def __iter__(self) -> Iterator[MemoryUnit]:
-        return iter(self._by_guid.values())
+        return iter(self.by_guid.values())
 
     @overload
     def __getitem__(self, index: int) -> MemoryUnit: ...
@@ -52,42 +64,16 @@ class MemorySet(Sequence[MemoryUnit]):
     def __getitem__(self, index: slice) -> list[MemoryUnit]: ...
     def __getitem__(self, index: int | slice) -> MemoryUnit | list[MemoryUnit]:
         if isinstance(index, slice):
-            return [self._by_guid[guid] for guid in self._order[index]]
-        return self._by_guid[self._order[index]]
+            return [self.by_guid[guid] for guid in self._order[index]]
+        return self.by_guid[self._order[index]]
 
-    @property
-    def by_guid(self) -> Mapping[UUID, MemoryUnit]:
-        """The memories by guid, as a read-only view."""
-        return MappingProxyType(self._by_guid)
-
-    @property
-    def waiting(self) -> list[MemoryUnit]:
-        """The memories that wait to be brought up proactively."""
-        return self._memories_of(self._indexes[0])
-
-    @property
-    def awaiting_return(self) -> list[MemoryUnit]:
-        """The memories that wait for the user's return."""
-        return self._memories_of(self._indexes[1])
-
-    @property
-    def triggers(self) -> list[MemoryUnit]:
-        """The memories that are recalled by a trigger (keyword, name or meaning)."""
-        return self._memories_of(self._indexes[2])
-
-    @property
-    def sticky_or_filed(self) -> list[MemoryUnit]:
-        """The sticky and the filed memories, which include all that are in every prompt."""
-        return self._memories_of(self._indexes[3])
-
-    @property
-    def prunable(self) -> list[MemoryUnit]:
-        """The memories that may be pruned."""
-        return self._memories_of(self._indexes[4])
+    def in_group(self, group: MemoryGroup) -> list[MemoryUnit]:
+        """Return the memories of a group, newest first."""
+        return [self.by_guid[guid] for guid in self._groups[group]]
 
     def select(self, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return the memories of these guids that exist in the set, newest first."""
-        return self._memories_of([guid for guid in self._order if guid in guids]) if guids else []
+        return [self.by_guid[guid] for guid in self._order if guid in guids] if guids else []
 
     def differs_only_in_recalls(self, other: MemorySet) -> bool:
         """Return whether `other` has the same memories and differs at most in their recall counters. True only for sets
@@ -96,12 +82,12 @@ class MemorySet(Sequence[MemoryUnit]):
         return self._order is other._order
 
     def with_recalls(self, guids: Collection[UUID], moment: datetime) -> MemorySet:
-        """Return a set in which these memories count one more recall at `moment`. Order and indexes are shared with this
+        """Return a set in which these memories count one more recall at `moment`. Order and groups are shared with this
         set.
         """
         updated = MemorySet(())
-        recalled = {guid: count_recall(self._by_guid[guid], moment) for guid in guids if guid in self._by_guid}
-        updated._by_guid, updated._order, updated._indexes = {**self._by_guid, **recalled}, self._order, self._indexes
+        recalled = {guid: count_recall(self.by_guid[guid], moment) for guid in guids if guid in self.by_guid}
+        updated.by_guid, updated._order, updated._groups = {**self.by_guid, **recalled}, self._order, self._groups
         return updated
 
     def with_changes(self, changed: Iterable[MemoryUnit], guids: Collection[UUID]) -> MemorySet:
@@ -111,23 +97,19 @@ class MemorySet(Sequence[MemoryUnit]):
         changed_by_guid = {one.guid: one for one in changed}
         # No memory was added, removed or dated anew, so the order still holds and nothing has to be sorted.
         if all(
-            guid in changed_by_guid and guid in self._by_guid and changed_by_guid[guid].added == self._by_guid[guid].added
+            guid in changed_by_guid and guid in self.by_guid and changed_by_guid[guid].added == self.by_guid[guid].added
             for guid in guids
         ):
-            return MemorySet({**self._by_guid, **changed_by_guid}.values())
-        unchanged = [one for guid, one in self._by_guid.items() if guid not in changed_by_guid and guid not in guids]
+            return MemorySet({**self.by_guid, **changed_by_guid}.values())
+        unchanged = [one for guid, one in self.by_guid.items() if guid not in changed_by_guid and guid not in guids]
         return MemorySet(sorted((*changed_by_guid.values(), *unchanged), key=lambda one: one.added.timestamp(), reverse=True))
 
     def exclude(self, guids: Collection[UUID]) -> MemorySet:
         """Return a set without the memories of these guids."""
         remaining, removed = MemorySet(()), set(guids)
-        remaining._by_guid = {guid: memory for guid, memory in self._by_guid.items() if guid not in removed}
-        remaining._order = tuple(remaining._by_guid)
-        waiting, awaiting_return, triggers, sticky_or_filed, prunable = (
-            [guid for guid in part if guid not in removed] for part in self._indexes
-        )
-        remaining._indexes = (waiting, awaiting_return, triggers, sticky_or_filed, prunable)
+        remaining.by_guid = {guid: memory for guid, memory in self.by_guid.items() if guid not in removed}
+        remaining._order = tuple(remaining.by_guid)
+        remaining._groups = {
+            group: [guid for guid in guids_of_group if guid not in removed] for group, guids_of_group in self._groups.items()
+        }
         return remaining
-
-    def _memories_of(self, guids: Iterable[UUID]) -> list[MemoryUnit]:
-        return [self._by_guid[guid] for guid in guids]

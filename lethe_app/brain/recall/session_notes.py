@@ -33,7 +33,7 @@ def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[s
     """
     values = dict(known)
     if not any(line.role is Role.USER and _POSSIBLE_VALUE.search(line.text) for line in lines):
-        return _newest_values(values)
+        return values
     for line, parts in zip(lines, read_parts(lines), strict=True):
         if line.role is not Role.USER:
             continue

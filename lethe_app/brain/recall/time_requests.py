@@ -75,10 +75,12 @@ def find_time_request(text: str, today: date, present_names: Collection[str] = (
 def _parse_request(sentence: str, today: date, present_names: Collection[str]) -> TimeRequest | None:
     translated = translate_to_english(sentence)
     lowered = translated or _CONTRACTED_DID.sub(r"\1 did ", sentence.lower())
+    if not (translated or _is_past_question(lowered)):
+        return None
     times = tuple(find_past_times(lowered, today))
     rest = remove_times(lowered)
     edge = TimelineEnd.FIRST if _pattern("first").search(rest) else TimelineEnd.LAST if _pattern("last").search(rest) else None
-    if (not times and edge is None) or not (translated or _is_past_question(lowered)):
+    if not times and edge is None:
         return None
     skipped = int(edge is TimelineEnd.LAST and _pattern("before_last").search(rest) is not None)
     # `parse_topic` reads English only, so a translated request has no topic.

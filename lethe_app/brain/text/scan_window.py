@@ -30,8 +30,9 @@ class ScanWindow:
         """Build the window. `history` is oldest first and without the text being sent; hidden messages and those of tools do
         not count towards the scan depth.
         """
-        lines = (_line(message) for message in reversed(history) if is_visible_speech(message))
-        return cls(WindowLine(pending) if isinstance(pending, str) else _line(pending), tuple(lines))
+        lines = (WindowLine(one.content, one.id) for one in reversed(history) if is_visible_speech(one))
+        pending_line = WindowLine(pending) if isinstance(pending, str) else WindowLine(pending.content, pending.id)
+        return cls(pending_line, tuple(lines))
 
     def lines(self, depth: int) -> list[WindowLine]:
         """Return the text being sent and the `depth` newest messages."""
@@ -41,7 +42,3 @@ class ScanWindow:
 def is_visible_speech(message: Message) -> bool:
     """Return whether the message is a visible message of the user or a persona."""
     return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}
-
-
-def _line(message: Message) -> WindowLine:
-    return WindowLine(message.content, message.id)

@@ -1,11 +1,10 @@
-"""Search in the documents that a persona and its worlds know, behind an interface that tests and plug-ins can replace."""
+"""Search in the documents that a persona and its worlds know."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 from uuid import UUID
 
 from lethe_app.domain.passage import DocumentChunk, TextEmbedding
@@ -15,7 +14,6 @@ from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 from lethe_app.retrieval.ranking import RankedSource
 from lethe_app.retrieval.relevance_gate import BY_MEANING
 from lethe_app.services.indexing.passage_sources import owner_of_documents
-from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.storage.memory.documents import DocumentStore
 
 DEFAULT_COUNT, MIN_COUNT, MAX_COUNT = 3, 1, 50
@@ -51,48 +49,21 @@ class DocumentHit:
         return self.ranked.is_sure
 
 
-class KnowledgeBackend(Protocol):
-    """Searches documents, read-only."""
-
-    async def is_loaded(self, owners: Sequence[str]) -> bool:
-        """Return whether there is anything to search."""
-
-    async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
-        """Return at most `count` passages, the best first."""
-
-    async def count_waiting(self, owners: Sequence[str]) -> int:
-        """Return how many passages are found by their words only, because they are not embedded yet."""
-
-
 class KnowledgeBase:
-    """Documents as a turn, the terminal and the window search them."""
+    """Hybrid search in the passages of documents, by words and by meaning, as for memories."""
 
-    def __init__(self, backend: KnowledgeBackend) -> None:
-        self._backend = backend
-        self.count_waiting = self._backend.count_waiting
-        """Return how many passages are found by their words only until they are embedded."""
+    def __init__(self, memory_index: MemoryIndex, document_store: DocumentStore) -> None:
+        self._memory_index, self._document_store = memory_index, document_store
 
     async def search(self, query: DocumentQuery, count: int = DEFAULT_COUNT) -> list[DocumentHit]:
         """Return the passages that answer a query, the best first; none if the query is blank or there are no documents.
 
         `count` is moved into the range from `MIN_COUNT` to `MAX_COUNT`.
         """
-        if not query.text.strip() or not await self._backend.is_loaded(query.owners):
+        count, owners = min(max(count, MIN_COUNT), MAX_COUNT), list(map(owner_of_documents, query.owners))
+        if not query.text.strip() or not await self._memory_index.has_passages(owners):
             return []
-        return await self._backend.search(query, min(max(count, MIN_COUNT), MAX_COUNT))
-
-
-class IndexBackend:
-    """Hybrid search in the passage index, by words and by meaning, as for memories."""
-
-    def __init__(self, memory_index: MemoryIndex, document_store: DocumentStore) -> None:
-        self._memory_index, self._document_store = memory_index, document_store
-
-    async def is_loaded(self, owners: Sequence[str]) -> bool:
-        return await self._memory_index.has_passages(_passage_owners(owners))
-
-    async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
-        waiting = set(await self._memory_index.pending_sources(_passage_owners(query.owners)))
+        waiting = set(await self._memory_index.pending_sources(owners))
         hits = list(await self._rank(query, count, excluded=waiting))
         if waiting:  # compared by meaning with the others, they would look like passages about something else
             hits += await self._rank(query, count, by_words=waiting)
@@ -104,14 +75,15 @@ class IndexBackend:
         return [DocumentHit(chunks[hit.source], hit) for hit in hits if hit.source in chunks]
 
     async def count_waiting(self, owners: Sequence[str]) -> int:
-        return len(await self._memory_index.pending_sources(_passage_owners(owners)))
+        """Return how many passages are found by their words only, because they are not embedded yet."""
+        return len(await self._memory_index.pending_sources(list(map(owner_of_documents, owners))))
 
     async def _rank(
         self, query: DocumentQuery, count: int, *, excluded: Collection[UUID] = (), by_words: Collection[UUID] | None = None
     ) -> Sequence[RankedSource]:
         """Return the best passages but the `excluded` ones; with `by_words`, the best of those, compared by their words."""
         found = await self._memory_index.search(
-            _passage_owners(query.owners),
+            list(map(owner_of_documents, query.owners)),
             query.text,
             limit=count,
             at=query.moment,
@@ -142,12 +114,3 @@ def _telling_words(query: DocumentQuery) -> set[str]:
     terms = parse_query(query.text, query.participants)
     words = set(terms.words) - EVERYDAY_WORDS
     return words if len(words) > 1 or words & terms.names else set()
-
-
-def document_owners(persona_id: str, worlds: Iterable[str]) -> list[str]:
-    """Return whose documents a session with these worlds searches."""
-    return owners_of(persona_id, worlds)
-
-
-def _passage_owners(owners: Iterable[str]) -> list[str]:
-    return [owner_of_documents(owner) for owner in owners]

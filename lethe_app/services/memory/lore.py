@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from uuid import UUID
 
-from pydantic import ValidationError
-
 from lethe_app.brain.lore.compiled import LoreIndex, LoreIndexCache
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Evaluation, EvaluationTurn, LoreLimits
@@ -55,9 +53,9 @@ class LoreService:
         await self._session_state.set(session_id, SESSION_WORLDS_KEY, names or None)
 
     async def evaluate(
-        self, session_worlds: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int
+        self, session_worlds: SessionWorlds, window: ScanWindow, state: LoreState, turn: EvaluationTurn, context: int
     ) -> Evaluation:
-        """Evaluate the worlds for a turn; `state` is the stored state of the last evaluation, `context` the context size in
+        """Evaluate the worlds for a turn; `state` is that of the last evaluation, `context` the context size in
         tokens.
         """
         lore = await self._compile(session_worlds, turn)
@@ -65,7 +63,7 @@ class LoreService:
         limits = LoreLimits(
             token_budget=settings.world_tokens or int(context * CONTEXT_SHARE), max_rounds=settings.world_rounds
         )
-        run_evaluation = partial(evaluate, lore, window, lore_state(state), turn, limits)
+        run_evaluation = partial(evaluate, lore, window, state, turn, limits)
         return await offload_if_large(sum(len(world.entries) for world in session_worlds.worlds.values()), run_evaluation)
 
     async def _compile(self, session_worlds: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
@@ -73,14 +71,6 @@ class LoreService:
         return await offload_if_large(
             sum(len(world.entries) for world in worlds), partial(self._index_cache.get_compiled, worlds, turn.expand)
         )
-
-
-def lore_state(stored: object) -> LoreState:
-    """Return the stored activation state; an empty one if it cannot be read."""
-    try:
-        return LoreState.model_validate(stored or {})
-    except ValidationError:
-        return LoreState()
 
 
 def recalled_entries(evaluation: Evaluation) -> list[RecalledMemory]:

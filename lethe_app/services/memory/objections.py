@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.brain.recall.objections import Objection, apply_objections, create_objection, to_blocked_memory
 from lethe_app.domain.chat import Message
@@ -17,6 +17,7 @@ from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.search import without_forgotten
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.turn_memories import TurnMemories
@@ -28,7 +29,6 @@ TAKEN_BACK = "taken back"
 withdrawn.
 """
 _OBJECTIONS = TypeAdapter(list[Objection])
-_REMOVED_MEMORY = TypeAdapter(RecalledMemory)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ObjectionService:
 
     async def objections_of(self, persona_id: str) -> list[Objection]:
         """Return the objections to memories of this persona, oldest first."""
-        return objections_in(await self._app_state.get(*key_of(persona_id)))
+        return read_stored(_OBJECTIONS.validate_python, await self._app_state.get(*key_of(persona_id)), [])
 
     async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
@@ -154,32 +154,21 @@ class ObjectionService:
         self, context: RecallContext, recalled: Sequence[RecalledMemory]
     ) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
         """Return the recollections that remain after the user's objections, and those they keep back."""
-        stored = objections_in(context.app_state.get(key_of(context.session.persona_id)))
-        return apply_objections(recalled, stored, context.text, now())
+        stored = context.app_state.get(key_of(context.session.persona_id))
+        objections = read_stored(_OBJECTIONS.validate_python, stored, [])
+        return apply_objections(recalled, objections, context.text, now()) if objections else (list(recalled), [])
 
     async def _save_all(self, persona_id: str, objections: Sequence[Objection]) -> None:
         await self._app_state.set(*key_of(persona_id), _OBJECTIONS.dump_python(list(objections), mode="json") or None)
 
     async def _load_removed(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
-        try:
-            return _REMOVED_MEMORY.validate_python(
-                await self._app_state.get(scope_of(persona_id), _removed_key(memory, message))
-            )
-        except ValidationError:
-            return None
+        stored = await self._app_state.get(scope_of(persona_id), _removed_key(memory, message))
+        return read_stored(RecalledMemory.model_validate, stored, None)
 
 
 def key_of(persona_id: str) -> tuple[str, str]:
     """Return the scope and key of the app state under which a persona's objections are stored."""
     return scope_of(persona_id), "all"
-
-
-def objections_in(value: object) -> list[Objection]:
-    """Return the objections in a value of the app state, oldest first; none if it cannot be read."""
-    try:
-        return _OBJECTIONS.validate_python(value or [])
-    except ValidationError:
-        return []
 
 
 def scope_of(persona_id: str) -> str:

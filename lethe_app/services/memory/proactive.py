@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.brain.proactive import selection, user_return
 from lethe_app.brain.proactive.selection import ProactiveEvidence, find_waiting
@@ -16,7 +16,7 @@ from lethe_app.brain.proactive.user_return import UserAbsence, UserReturnInsert
 from lethe_app.brain.proactive.wording import build_hidden_line
 from lethe_app.brain.recall.decay import find_expired, find_faded
 from lethe_app.brain.recall.keyword_recall import KeywordRecall
-from lethe_app.brain.recall.memory_set import MemorySet
+from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
 from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -29,6 +29,7 @@ from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.mood import MoodEffect, MoodService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import UntrustedMemories, truncate_hidden_message, truncate_memory, truncate_note
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.key_value import AppState
@@ -46,22 +47,19 @@ _NOTES = TypeAdapter(list[UserReturnInsert])
 
 
 @dataclass(frozen=True)
-class ProactiveInsertion:
-    """Hidden message to insert above the user's message, and the changes to the memories in it."""
-
-    message: Message
-    recalled: tuple[RecalledMemory, ...]
-    changed: tuple[MemoryUnit, ...] = ()
-    deleted: tuple[UUID, ...] = ()
-    announced_notes: tuple[UUID, ...] = ()
-    """Return notes that are in it and are to be removed from the queue."""
-
-
-@dataclass(frozen=True)
 class ProactiveTurn:
-    """What the persona brings up unprompted in one turn."""
+    """What the persona brings up unprompted in one turn, and the changes to store with it."""
 
-    announced: ProactiveInsertion | None = None
+    message: Message | None = None
+    """Hidden message to insert above the user's message; None if nothing is brought up."""
+    recalled: tuple[RecalledMemory, ...] = ()
+    """Memories that are brought up in it."""
+    changed: tuple[MemoryUnit, ...] = ()
+    """Those memories as they are stored afterwards."""
+    deleted: tuple[UUID, ...] = ()
+    """Memories to move to the trash: brought up for the last time, or to be pruned."""
+    announced_notes: tuple[UUID, ...] = ()
+    """Return notes that are in the message and are to be removed from the queue."""
     pace: ProactivePace | None = None
     """Pace to store with the session; None leaves it unchanged."""
     prunable: tuple[UUID, ...] = ()
@@ -72,25 +70,10 @@ class ProactiveTurn:
     @property
     def mood(self) -> str:
         """Change of mood to state in the prompt; empty if the hidden message already states the mood."""
-        line = self.announced.message.content if self.announced else ""
+        line = self.message.content if self.message is not None else ""
         if self.mood_effect is None or (self.mood_effect.sentence and self.mood_effect.sentence in line):
             return ""
         return self.mood_effect.change_sentence
-
-    @property
-    def recalled(self) -> tuple[RecalledMemory, ...]:
-        """Memories that are brought up."""
-        return self.announced.recalled if self.announced else ()
-
-    @property
-    def changed(self) -> tuple[MemoryUnit, ...]:
-        """Memories as they are stored after they were brought up."""
-        return self.announced.changed if self.announced else ()
-
-    @property
-    def deleted(self) -> tuple[UUID, ...]:
-        """Memories to move to the trash afterwards."""
-        return (*self.prunable, *(self.announced.deleted if self.announced else ()))
 
 
 @dataclass(frozen=True)
@@ -138,7 +121,7 @@ class ProactiveMemory:
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
         """Return the queued notes of a persona."""
-        return parse_notes(await self._app_state.get(NOTES, persona_id))
+        return read_stored(_NOTES.validate_python, await self._app_state.get(NOTES, persona_id), [])
 
     async def choose(self, context: RecallContext, question: Message, turn_position: TurnPosition) -> ProactiveTurn:
         """Return what the persona brings up in answer to `question`, its mood, and the memories to prune. Nothing is
@@ -147,40 +130,39 @@ class ProactiveMemory:
         settings, participants = self._preferences.current, context.participants
         if participants.persona.disable_bot_guidance or participants.user.disable_bot_guidance:
             return ProactiveTurn()
-        if (settings.guidance_latest_only and not turn_position.is_latest) or was_announced(context.history):
+        if settings.guidance_latest_only and not turn_position.is_latest:
             return ProactiveTurn()
-        rules = rules_of(settings, (await self._calibration.thresholds()).natural)
-        mood_effect = self.compute_mood_effect(context, question)
-        return_insertion = await self.build_return_insertion(context, turn_position, rules, mood_effect)
-        if return_insertion is not None:
-            return ProactiveTurn(return_insertion, mood_effect=mood_effect)
-        initiative = await self._match_waiting(context, rules)
-        prunable = await self.prunable(context.session.persona_id, context.memories, context.moment, rules)
-        return replace(initiative, prunable=prunable, mood_effect=mood_effect)
+        if context.history and context.history[-1].hidden and context.history[-1].note.startswith(NOTE_PREFIXES):
+            return ProactiveTurn()  # a second recall, after an edit
+        rules = rules_of(settings)
+        mood_effect = self._moods.compute_effect(context.session, participants, question, context.history, context.app_state)
+        return_note = await self._build_return_note(context, turn_position, rules, mood_effect)
+        if return_note is not None:
+            return return_note
+        initiative = await self._choose_waiting(context, rules)
+        prunable = await self._find_prunable(context.session.persona_id, context.memories, context.moment, rules)
+        return replace(initiative, deleted=(*prunable, *initiative.deleted), prunable=prunable, mood_effect=mood_effect)
 
-    async def _match_waiting(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
-        waiting, embedding = context.memories.waiting, context.embedding
-        due = await offload_if_large(len(waiting), partial(find_waiting, waiting, context.moment, rules))
+    async def _collect_evidence(
+        self, context: RecallContext, due: Sequence[MemoryUnit], rules: ProactiveRules
+    ) -> dict[UUID, ProactiveEvidence]:
+        """Return how waiting memories match the turn, by meaning and by keyword."""
         scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
-        keywords = await offload_if_large(len(due), scan) if due else {}
+        keywords = await offload_if_large(len(due), scan)
         comparable_ids = [memory.guid for memory in due if memory.category not in rules.silent]
         distances = (
-            await self._memory_index.distances(embedding, comparable_ids) if comparable_ids and embedding is not None else {}
+            await self._memory_index.distances(context.embedding, comparable_ids)
+            if comparable_ids and context.embedding is not None
+            else {}
         )
-        evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
-        is_tagged = self._preferences.current.tagged_events
-        return await self.choose_waiting_memory(context, due, evidence, rules, is_tagged=is_tagged)
+        return {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
 
-    def compute_mood_effect(self, context: RecallContext, message: Message) -> MoodEffect | None:
-        """Return the effect of a message on the persona's mood; None if the persona has no moods."""
-        return self._moods.compute_effect(context.session, context.participants, message, context.history, context.app_state)
-
-    async def build_return_insertion(
-        self, context: RecallContext, turn_position: TurnPosition, rules: ProactiveRules, mood_effect: MoodEffect | None = None
-    ) -> ProactiveInsertion | None:
+    async def _build_return_note(
+        self, context: RecallContext, turn_position: TurnPosition, rules: ProactiveRules, mood_effect: MoodEffect | None
+    ) -> ProactiveTurn | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, participants, moment = context.session, context.participants, context.moment.astimezone()
-        memories = context.memories.awaiting_return
+        memories = context.memories.in_group(MemoryGroup.AWAITING_RETURN)
         quoted = await self._untrusted_memories.quote_memories(memories) if memories else {}
         absence = UserAbsence(
             last_message=turn_position.previous_user_time,
@@ -190,7 +172,8 @@ class ProactiveMemory:
             is_latest_session=turn_position.is_latest,
             previous_is_system=bool(context.history) and context.history[-1].role is Role.SYSTEM,
             notes=[
-                truncate_note(return_note) for return_note in parse_notes(context.app_state.get((NOTES, session.persona_id)))
+                truncate_note(return_note)
+                for return_note in read_stored(_NOTES.validate_python, context.app_state.get((NOTES, session.persona_id)), [])
             ],
             memories=[truncate_memory(memory) for memory in memories],
             mood=mood_effect.sentence if mood_effect is not None else "",
@@ -206,46 +189,49 @@ class ProactiveMemory:
             )
             for memory in announced_memories
         ]
-        return ProactiveInsertion(
+        return ProactiveTurn(
             build_hidden_message(session, truncate_hidden_message(return_note.text, quoted.values()), moment, RETURN),
             tuple(recalled) or (_recall_note(session, return_note.text, return_note.because),),
             tuple(user_return.mark_announced(memory, moment) for memory in announced_memories),
             announced_notes=return_note.used,
+            mood_effect=mood_effect,
         )
 
-    async def choose_waiting_memory(
-        self,
-        context: RecallContext,
-        waiting: Sequence[MemoryUnit],
-        evidence: Mapping[UUID, ProactiveEvidence],
-        rules: ProactiveRules,
-        *,
-        is_tagged: bool,
-    ) -> ProactiveTurn:
+    async def _choose_waiting(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
-        session, participants, moment = context.session, context.participants, context.moment
-        pace = parse_pace(context.states.get(PACE), moment).count_message()
-        if not waiting:
+        session, moment = context.session, context.moment
+        stored_pace = read_stored(ProactivePace.model_validate, context.states.get(PACE), None)
+        pace = (stored_pace or ProactivePace.start(moment)).count_message()
+        waiting = context.memories.in_group(MemoryGroup.WAITING)
+        due = await offload_if_large(len(waiting), partial(find_waiting, waiting, moment, rules)) if waiting else []
+        if not due:
             return ProactiveTurn(pace=pace)
+        rules = rules.model_copy(update={"natural_limit": (await self._calibration.thresholds()).natural})
+        evidence = await self._collect_evidence(context, due, rules)
         text = strip_addressing(context.text, context.speaker_names)
-        chosen = await offload_if_large(
-            len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment)
-        )
+        chosen = await offload_if_large(len(due), partial(selection.choose_memory, due, evidence, text, pace, rules, moment))
         if chosen is None:
             return ProactiveTurn(pace=pace)
         memory = chosen.memory
         quoted = await self._untrusted_memories.quote_memory(memory) if memory.is_from_web else ""
-        hidden_text = build_hidden_line(truncate_memory(memory), participants.persona.name, tagged=is_tagged, quoted=quoted)
+        hidden_text = build_hidden_line(
+            truncate_memory(memory),
+            context.participants.persona.name,
+            tagged=self._preferences.current.tagged_events,
+            quoted=quoted,
+        )
         used_memory = selection.mark_used(memory, moment)
-        announced = ProactiveInsertion(
+        return ProactiveTurn(
             build_hidden_message(session, hidden_text, moment, f"{MEMORY} {memory.guid}"),
             (to_recalled_memory(memory, hidden_text, chosen.way, chosen.because),),
-            (used_memory,) if used_memory is not None else (),
-            () if used_memory is not None else (memory.guid,),
+            changed=(used_memory,) if used_memory is not None else (),
+            deleted=() if used_memory is not None else (memory.guid,),
+            pace=ProactivePace.start(moment),
         )
-        return ProactiveTurn(announced, ProactivePace.start(moment))
 
-    async def prunable(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
+    async def _find_prunable(
+        self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules
+    ) -> tuple[UUID, ...]:
         """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
         an hour.
         """
@@ -269,9 +255,9 @@ class ProactiveMemory:
         persona_id = context.session.persona_id
         states: dict[str, object] = {}
         app_state: dict[tuple[str, str], object] = {}
-        if initiative.announced is not None and initiative.announced.announced_notes:
+        if initiative.announced_notes:
             # Read again, because a note that came while this one was announced still waits.
-            remaining_notes = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced.announced_notes))
+            remaining_notes = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced_notes))
             app_state[NOTES, persona_id] = _NOTES.dump_python(remaining_notes, mode="json") or None
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
@@ -280,26 +266,8 @@ class ProactiveMemory:
         return ProactiveChanges(states, app_state)
 
 
-def parse_notes(value: object) -> list[UserReturnInsert]:
-    """Return the notes for the user's return in a value of the app state; none if it cannot be read."""
-    try:
-        return _NOTES.validate_python(value or [])
-    except ValidationError:
-        return []
-
-
-def parse_pace(value: object, moment: datetime) -> ProactivePace:
-    """Return the pace in a value of the session state; one that starts at `moment` if it cannot be read."""
-    try:
-        return ProactivePace.model_validate(value)
-    except ValidationError:
-        return ProactivePace.start(moment)
-
-
-def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
-    """Return the rules of proactive memory from the settings; `natural_limit` is the distance threshold of the embedding
-    model.
-    """
+def rules_of(settings: Settings) -> ProactiveRules:
+    """Return the rules of proactive memory from the settings, without the distance threshold of the embedding model."""
     return ProactiveRules(
         min_insert_delay_minutes=settings.min_insert_delay,
         min_message_delay=settings.min_message_delay,
@@ -309,7 +277,6 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
         min_no_recall_days_per_priority=settings.min_no_recall_days,
         mood_handling=settings.mood_handling,
         static_mood=settings.static_mood,
-        natural_limit=natural_limit,
         decaying=memory_types_named(settings.decaying_types),
         silent=memory_types_named(settings.silent_types),
     )
@@ -317,7 +284,7 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
 
 def find_prunable(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
     """Return the memories that have decayed or ended."""
-    candidates = memories.prunable
+    candidates = memories.in_group(MemoryGroup.PRUNABLE)
     return tuple({memory.guid: None for memory in (*find_faded(candidates, moment, rules), *find_expired(candidates, moment))})
 
 
@@ -331,11 +298,6 @@ def build_hidden_message(session: ChatSession, text: str, moment: datetime, note
         note=note,
         alternatives=[Alternative(content=text, created=moment)],
     )
-
-
-def was_announced(history: Sequence[Message]) -> bool:
-    """Return whether the message directly above is a hidden one of this module; then this is a second recall, after an edit."""
-    return bool(history) and history[-1].hidden and history[-1].note.startswith(NOTE_PREFIXES)
 
 
 def to_recalled_memory(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> RecalledMemory:

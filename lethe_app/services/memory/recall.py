@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from uuid import UUID
@@ -45,15 +45,6 @@ class RecallResult:
 
     memory: TurnMemory
     states: dict[str, object]
-
-    @property
-    def newly_recalled(self) -> list[UUID]:
-        """Memories that this message recalled, without those that are only still active and those that open a session."""
-        return [
-            memory.memory
-            for memory in self.memory.recalled
-            if memory.way not in LASTING and memory.way is not RecallWay.OPENING and not memory.world
-        ]
 
 
 class MemorySelection:
@@ -171,7 +162,7 @@ class RecallService:
         is_incognito = turn.session.is_incognito  # nothing of it is stored or counts
         if is_incognito or not turn.rows.is_newest or turn.rows.turn_memory is not None:
             memory = (await self._select(replace(context, states={}))).memory
-            memory = memory.model_copy(update={"degradations": degradations_of(context)})
+            memory = memory.model_copy(update={"degradations": list(context.degradations)})
             if not is_incognito:
                 await self._turn_memories.save_turn(question.id, self._to_stored(memory))
             return RecallOutcome(memory)
@@ -206,17 +197,27 @@ class RecallService:
         self, context: RecallContext, question: Message, initiative: ProactiveTurn, result: RecallResult
     ) -> RecallOutcome:
         """Store the hidden message, the recalled memories and every change of state in one transaction."""
-        announced, session = initiative.announced, context.session
-        hidden_message = _expand_macros(announced.message, context) if announced else None
+        session, before = context.session, context.states
+        hidden_message = _expand_macros(initiative.message, context) if initiative.message is not None else None
         states: dict[str, object] = {}
         notes_block = ""
         if self._preferences.current.scratch:
-            stored_notes = parse_notes(context.states.get(SESSION_NOTES))
+            stored_notes = parse_notes(before.get(SESSION_NOTES))
             notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
             notes_block, states = build_notes_block(notes), {SESSION_NOTES: notes} if notes != stored_notes else {}
         if hidden_message is not None:
-            recalled = [memory.memory for memory in initiative.recalled]
-            states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, hidden_message.id)
+            announced = [memory.memory for memory in initiative.recalled]
+            states[ANNOUNCED] = with_announced(before.get(ANNOUNCED), announced, hidden_message.id)
+        # Of this message, without what is only still active and what opens a session.
+        newly_recalled = [
+            memory.memory
+            for memory in result.memory.recalled
+            if memory.way not in LASTING and memory.way is not RecallWay.OPENING and not memory.world
+        ]
+        # An empty value is stored only to replace another.
+        changed_states = {
+            key: value for key, value in result.states.items() if value != before.get(key) and (value or before.get(key))
+        }
         changes = await self._proactive.changes_of(context, initiative)
         effects = TurnEffects(
             persona_id=session.persona_id,
@@ -227,30 +228,20 @@ class RecallService:
                     "recalled": [*initiative.recalled, *result.memory.recalled],
                     "scratch": notes_block,
                     "mood": initiative.mood,
-                    "degradations": degradations_of(context),
+                    "degradations": list(context.degradations),
                 }
             ),
             moment=context.moment,
             hidden_message=hidden_message,
             changed=initiative.changed,
             deleted=initiative.deleted,
-            recalled=result.newly_recalled,
-            states={**states, **changes.states, **changed_states(result.states, context.states)},
+            recalled=newly_recalled,
+            states={**states, **changes.states, **changed_states},
             app_state=changes.app_state,
         )
         note = await self._turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
         self._memory_cache.apply_effects(effects)
         return RecallOutcome(effects.memory, note)
-
-
-def degradations_of(context: RecallContext) -> list[Degradation]:
-    """Return what the recall could not use."""
-    return [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if context.lacks_embedding else []
-
-
-def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """Return the values that differ from the stored ones; an empty value is stored only to replace another."""
-    return {key: value for key, value in states.items() if value != before.get(key) and (value or before.get(key))}
 
 
 def without_deleted(memory: TurnMemory, deleted_ids: Collection[UUID]) -> TurnMemory:

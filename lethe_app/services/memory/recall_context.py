@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.notebooks.document import Notebook
-from lethe_app.brain.recall.memory_set import MemorySet
+from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
 from lethe_app.brain.text.scan_window import ScanWindow
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Degradation, DegradationKind, Message, Role
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
@@ -32,6 +32,7 @@ from lethe_app.services.prompting.turn_context import (
     stored_prefix,
 )
 from lethe_app.services.session_worlds import SessionWorlds
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.sessions import SessionStore
 
 WINDOW = 24
@@ -66,25 +67,20 @@ class RecallContext:
     app_state: Mapping[tuple[str, str], object] = field(default_factory=dict)
     notebooks: Sequence[Notebook] = ()
     embedding: TextEmbedding | None = None
-    lacks_embedding: bool = False
-    """True if there is something to compare with, but no embedding model that is ready."""
+    degradations: Sequence[Degradation] = ()
+    """What the recall cannot use: the embedding if there is something to compare with, but no model that is ready."""
     announced: frozenset[UUID] = frozenset()
     """Memories that are in the history because the persona brought them up."""
 
     @property
     def in_view(self) -> set[UUID]:
         """Ids of sessions and memories that are in the prompt in full."""
-        return {self.session.guid, *self.announced} | (self.prefix.in_view if self.prefix else set())
+        return {self.session.guid, *self.announced} | (set(self.prefix.earlier) if self.prefix else set())
 
     @property
     def summarised_sessions(self) -> set[UUID]:
         """Ids of sessions whose summaries are in the prompt."""
         return {session.guid for session in self.prefix.summaries} if self.prefix else set()
-
-    @property
-    def facts_in_prompt(self) -> set[UUID]:
-        """Ids of facts that are in the prompt."""
-        return {fact.guid for fact in self.prefix.facts} if self.prefix else set()
 
     @property
     def speaker_names(self) -> tuple[str, ...]:
@@ -148,7 +144,7 @@ class RecallContexts:
             session_worlds=turn.files.worlds,
             context=context,
             prefix=turn.prefix,
-            states=turn.states,
+            states=turn.rows.states,
             app_state=turn.rows.app_state,
             notebooks=turn.files.notebooks,
             announced=announced_in_view(turn),
@@ -160,7 +156,7 @@ class RecallContexts:
         turn = await self._turn_loader.load(session_id, None, adds_user_message=True)
         if turn.files.problem is not None:
             raise turn.files.problem
-        turn = replace(turn.with_user_message(_build_unsent_message(session_id, text)), prefix=stored_prefix(turn.states))
+        turn = replace(turn.with_user_message(_build_unsent_message(session_id, text)), prefix=stored_prefix(turn.rows.states))
         return await self.build_for_turn(turn, USUAL_CONTEXT)
 
     async def build_for_new_session(self, persona_id: str, text: str) -> RecallContext:
@@ -190,24 +186,17 @@ class RecallContexts:
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
         owners = owners_of(context.session.persona_id, context.session_worlds.worlds)
-        comparable = context.memories.waiting or context.notebooks
+        comparable = context.memories.in_group(MemoryGroup.WAITING) or context.notebooks
         if not comparable and not await self._memory_index.has_passages(owners):
             return context
         embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)
-        return replace(context, embedding=embedding, lacks_embedding=embedding is None)
-
-
-def announced_lines(state: object) -> dict[UUID, UUID]:
-    """Return the hidden message of each memory announced in a session, from the value in its state."""
-    try:
-        return _ANNOUNCED.validate_python(state or {})
-    except ValidationError:
-        return {}
+        degradations = [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if embedding is None else []
+        return replace(context, embedding=embedding, degradations=degradations)
 
 
 def with_announced(state: object, memories: Sequence[UUID], line: UUID) -> object:
     """Return the value of the session state with these memories announced by a hidden message."""
-    lines = {**announced_lines(state), **dict.fromkeys(memories, line)}
+    lines = {**read_stored(_ANNOUNCED.validate_python, state, {}), **dict.fromkeys(memories, line)}
     return _ANNOUNCED.dump_python(lines, mode="json") or None
 
 
@@ -216,10 +205,11 @@ def announced_in_view(turn: TurnContext) -> frozenset[UUID]:
     ids, prefix = [message.id for message in turn.messages], turn.prefix
     first = prefix.first if prefix is not None else None
     visible = set(ids[ids.index(first) if first in ids else 0 :])
-    announced = {memory for memory, line in announced_lines(turn.states.get(ANNOUNCED)).items() if line in visible}
-    earlier_sessions = prefix.earlier if prefix is not None else ()
-    states = (turn.rows.past_states.get(guid, {}) for guid in earlier_sessions)
-    return frozenset(announced.union(*(announced_lines(state.get(ANNOUNCED)) for state in states)))
+    past = [turn.rows.past_states.get(guid, {}) for guid in prefix.earlier] if prefix is not None else []
+    lines, *past_lines = (
+        read_stored(_ANNOUNCED.validate_python, states.get(ANNOUNCED), {}) for states in (turn.rows.states, *past)
+    )
+    return frozenset((memory for memory, line in lines.items() if line in visible)).union(*past_lines)
 
 
 def _build_unsent_message(session_id: UUID, text: str) -> Message:

@@ -10,25 +10,28 @@ from heapq import nsmallest
 from typing import Protocol
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.brain.dreams.preferences import strong_pattern_ids
 from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
+from lethe_app.brain.recall.memory_set import MemoryGroup
 from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
-from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase, document_owners
+from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
+from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory import lore
-from lethe_app.services.memory.lore import LoreService, lore_state
+from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable, reasons_of
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS, UntrustedMemories, truncate_to_sentences
 
 LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "keyword_entries", "active_spans"
@@ -82,7 +85,7 @@ class LoreRecaller:
         self._lore = lore
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        stored = lore_state(context.states.get(LORE_STATE))
+        stored = read_stored(LoreState.model_validate, context.states.get(LORE_STATE), LoreState())
         if not context.session_worlds.worlds and not stored.entries:
             return RecallCandidates()
         evaluation = await self._lore.evaluate(context.session_worlds, context.window, stored, context.turn, context.context)
@@ -103,12 +106,15 @@ class KeywordRecaller:
         self._one_at_a_time = asyncio.Lock()
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        settings, state = self._preferences.current, lore_state(context.states.get(KEYWORD_STATE))
+        settings = self._preferences.current
+        state = read_stored(LoreState.model_validate, context.states.get(KEYWORD_STATE), LoreState())
         if not settings.keyword_retrieval:
             return RecallCandidates(states={KEYWORD_STATE: LoreState().model_dump(mode="json")})
         in_prompt = context.in_view | context.summarised_sessions
         sessions = [session for session in context.sessions if session.guid not in in_prompt]
-        triggers = [memory for memory in context.memories.triggers if memory.guid not in context.announced]
+        triggers = [
+            memory for memory in context.memories.in_group(MemoryGroup.TRIGGERS) if memory.guid not in context.announced
+        ]
         if not (sessions or triggers or state.entries):
             return RecallCandidates()
 
@@ -145,7 +151,7 @@ class SemanticRecaller:
             memories=context.memories.by_guid,
             in_view=context.in_view,
             summarised_sessions=context.summarised_sessions,
-            facts_in_prompt=context.facts_in_prompt,
+            facts_in_prompt={fact.guid for fact in context.prefix.facts} if context.prefix else set(),
             silent_types=memory_types_named(settings.silent_types),
             speaker_names=context.speaker_names,
             persona_names=context.participants.names,
@@ -162,15 +168,19 @@ class ConstantRecaller:
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         reasons = [Reason(kind=ReasonKind.ALWAYS)]
-        strong_pattern_guids = strong_pattern_ids(context.memories.sticky_or_filed)  # what must never happen again
+        candidates = context.memories.in_group(MemoryGroup.STICKY_OR_FILED)
+        strong_pattern_guids = strong_pattern_ids(candidates)  # what must never happen again
         memories = [
             to_recalled_memory(memory, RecallWay.CONSTANT, reasons)
-            for memory in context.memories.sticky_or_filed
+            for memory in candidates
             if (memory.sticky or memory.guid in strong_pattern_guids) and is_recallable(memory, context.moment)
         ]
         sessions = [
             to_recalled_memory(session, RecallWay.CONSTANT, reasons).model_copy(
-                update={"text": format_session(session, (), shows_dates=context.shows_dates), "position_index": DEPTH}
+                update={
+                    "text": format_session(session, (), shows_dates=context.shows_dates),
+                    "position_index": DEPTH,
+                }
             )
             for session in context.sessions
             if session.sticky and session.content.strip() and session.guid not in context.summarised_sessions
@@ -290,10 +300,7 @@ def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
     """Return the memories that stay active in this turn. Records of this or a later turn are ignored; they occur when a turn
     was undone and is run again.
     """
-    try:
-        spans = _ACTIVE_SPANS.validate_python(context.states.get(ACTIVE_SPANS) or {})
-    except ValidationError:
-        return {}
+    spans = read_stored(_ACTIVE_SPANS.validate_python, context.states.get(ACTIVE_SPANS), {})
     return {guid: span for guid, span in spans.items() if span[0] < context.turn.number <= span[1]}
 
 
@@ -317,7 +324,7 @@ class DocumentRecaller:
             return RecallCandidates()
         query = DocumentQuery(
             context.text[:MAX_QUESTION_CHARACTERS],
-            document_owners(context.session.persona_id, context.session_worlds.worlds),
+            owners_of(context.session.persona_id, context.session_worlds.worlds),
             context.moment,
             context.embedding,
             context.speaker_names,

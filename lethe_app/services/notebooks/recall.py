@@ -117,8 +117,8 @@ class NotebookSelector:
             for book in books
         }
 
-    async def candidates(self, context: RecallContext) -> RecallCandidates:
-        """Return the notebook that a message is about.
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        """Return the notebook that a message is about, in place of the memories it contains.
 
         An open notebook is recalled again only if the message continues its subject, and is closed after
         `MAX_UNRELATED_MESSAGES` messages that do not. Lines that are in the stable prefix as facts are left out, because the
@@ -240,16 +240,6 @@ class NotebookSelector:
                 }
             for text in texts:
                 self._pending_texts.pop(text, None)
-
-
-class NotebookRecaller:
-    """Recall the notebook that a message is about, in place of the memories it contains."""
-
-    def __init__(self, notebook_selector: NotebookSelector) -> None:
-        self._notebook_selector = notebook_selector
-
-    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        return await self._notebook_selector.candidates(context)
 
 
 def parse_state(state: object) -> tuple[str, int]:

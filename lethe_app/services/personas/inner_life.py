@@ -143,7 +143,7 @@ class InnerLife:
     def _days_left(self, memory: MemoryUnit, present: datetime) -> int | None:
         if not is_prunable(memory):
             return None
-        rules = rules_of(self._preferences.current, 0.0)
+        rules = rules_of(self._preferences.current)
         remaining_days = [-days_since(memory.end_time, present)] if memory.end_time is not None else []
         if memory.insertion in WAITING_INSERTIONS:
             remaining_days.append(rules.eureka_cut_off_days - days_since(memory.added, present))

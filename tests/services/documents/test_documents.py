@@ -19,7 +19,7 @@ from lethe_app.errors import FileError
 from lethe_app.retrieval.ranking import PassageLead, RankedSource, RankedSources
 from lethe_app.services.chat.reply_source_reader import SourceKind
 from lethe_app.services.documents import service as reading
-from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, IndexBackend, KnowledgeBase
+from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.documents.service import read_file
 from lethe_app.services.indexing.service import AT_ONCE
 from tests.interchange.document_files import pdf
@@ -80,7 +80,8 @@ async def test_a_new_document_is_found_by_its_words_while_a_reply_is_written(ser
 class FixedRanking:
     """Index and store of two passages; the second has words of the question, but is too unlikely by its meaning."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, has_documents: bool = True) -> None:
+        self.has_documents, self.counts = has_documents, list[int]()
         self.chunks_by_id = {
             id_: DocumentChunk(id_, uuid4(), MIRA, "allotment", text, now())
             for id_, text in ((uuid4(), "The clay was dug over by hand."), (uuid4(), "The rent is fifty-four pounds."))
@@ -91,10 +92,14 @@ class FixedRanking:
             RankedSource(second, 1.0, 0.04, is_sure=False, leads=(PassageLead(2, words, 0.2, 0.3),), reasons=()),
         )
 
+    async def has_passages(self, _owners: Sequence[str]) -> bool:
+        return self.has_documents
+
     async def pending_sources(self, _owners: Sequence[str]) -> list[UUID]:
         return []
 
-    async def search(self, *_arguments: object, **_options: object) -> RankedSources:
+    async def search(self, *_arguments: object, limit: int, **_options: object) -> RankedSources:
+        self.counts.append(limit)
         return RankedSources(self.hits, by_meaning=True)
 
     async def chunks(self, _ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
@@ -115,7 +120,7 @@ class FixedRanking:
 async def test_a_passage_that_has_all_words_of_a_question_answers_it(question: str, words: tuple[str, ...], *, is_sure: bool):
     ranking = FixedRanking(*words)
 
-    first, *_others = await IndexBackend(ranking, ranking).search(DocumentQuery(question, [MIRA]), 3)
+    first, *_others = await KnowledgeBase(ranking, ranking).search(DocumentQuery(question, [MIRA]), 3)
 
     assert first.is_sure is is_sure
     assert ("fifty-four" in first.chunk.text) is is_sure, "what is sure comes first"
@@ -266,42 +271,25 @@ async def test_reading_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         await read_file(path, lambda _fraction: None)
 
 
-# The interface
-
-
-class FakeBackend:
-    """Stands in for the index, and notes what it is asked."""
-
-    def __init__(self, *, loaded: bool = True) -> None:
-        self.loaded, self.counts = loaded, list[int]()
-
-    async def is_loaded(self, owners: object) -> bool:
-        return self.loaded
-
-    async def search(self, query: DocumentQuery, count: int) -> list[DocumentHit]:
-        self.counts.append(count)
-        return []
-
-    async def count_waiting(self, owners: object) -> int:
-        return 0
+# Its limits
 
 
 async def test_the_number_of_passages_is_moved_into_its_range():
-    backend = FakeBackend()
-    base = KnowledgeBase(backend)
+    ranking = FixedRanking("rent")
+    base = KnowledgeBase(ranking, ranking)
     for count in (-5, 0, 1, 7, 50, 51, 10_000):
         await base.search(DocumentQuery("pump", [MIRA]), count)
     await base.search(DocumentQuery("pump", [MIRA]))
 
-    assert backend.counts == [1, 1, 1, 7, 50, 50, 50, 3]
+    assert ranking.counts == [1, 1, 1, 7, 50, 50, 50, 3]
 
 
 @pytest.mark.parametrize(("text", "loaded"), [("", True), ("  \n", True), ("pump", False)])
 async def test_a_blank_query_and_a_base_without_documents_find_nothing(text: str, *, loaded: bool):
-    backend = FakeBackend(loaded=loaded)
+    ranking = FixedRanking("rent", has_documents=loaded)
 
-    assert await KnowledgeBase(backend).search(DocumentQuery(text, [MIRA])) == []
-    assert backend.counts == []
+    assert await KnowledgeBase(ranking, ranking).search(DocumentQuery(text, [MIRA])) == []
+    assert ranking.counts == []
 
 
 async def test_the_memory_panel_shows_the_passage_and_offers_nothing_but_an_objection(talk: Talk, manual: Path):
