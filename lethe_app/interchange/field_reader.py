@@ -26,8 +26,12 @@ _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0", ""}
 class FieldReader:
     """Reads fields by name; a missing field and null give the default without a note."""
 
-    def __init__(self, values: Mapping[str, JsonValue], notes: ImportNotes, location: str = "") -> None:
-        self._values, self._notes, self._location = values, notes, location
+    def __init__(
+        self, values: JsonValue | Mapping[str, JsonValue], notes: ImportNotes | None = None, location: str = ""
+    ) -> None:
+        """Read `values`; a value that is no object has no fields. Without `notes`, what is replaced is not noted."""
+        self._values: Mapping[str, JsonValue] = values if isinstance(values, Mapping) else {}
+        self._notes, self._location = notes if notes is not None else ImportNotes(), location
 
     def location_of(self, name: str) -> str:
         """Return the location of a field for notes, such as `entries[3].order`."""
@@ -118,6 +122,14 @@ class FieldReader:
         if value is None or isinstance(value, dict):
             return value or {}
         return {} if value in ([], "") else self._replace(name, value, {})
+
+    def child(self, name: str) -> FieldReader:
+        """Return a reader of the object in a field, which notes what it replaces with its location in this one."""
+        return FieldReader(self.mapping(name), self._notes, self.location_of(name))
+
+    def objects(self, name: str) -> list[tuple[JsonObject, FieldReader]]:
+        """Return the objects in a list (see `items`), each with a reader that notes nothing."""
+        return [(one, FieldReader(one)) for one in self.items(name) if isinstance(one, dict)]
 
     def items(self, name: str) -> list[JsonValue]:
         """Return a list of at most `MAX_ITEMS` values; the values of an object, if it is one."""

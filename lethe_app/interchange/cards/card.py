@@ -29,6 +29,8 @@ from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format
 from lethe_app.interchange.transcripts.other_formats import find_reader
 
 CHARX_CARD, BYAF_MANIFEST = "card.json", "manifest.json"
+ARCHIVE_END = b"PK\x05\x06"
+"""Mark near the end of every ZIP archive."""
 PACKED_LIMITS = BundleLimits(member=64 * 1024 * 1024, total=512 * 1024 * 1024, members=5000)
 """Limits of a CHARX or BYAF archive; with pictures and sounds, some take 200 MB."""
 V1_MARKS = ("description", "personality", "first_mes", "scenario", "mes_example")
@@ -56,44 +58,38 @@ def read_card(content: bytes, file_name: str) -> ImportedCard:
     notes = ImportNotes()
     if content.startswith(png.SIGNATURE):
         card, picture = _read_png(content, file_name, notes), content
-    elif b"PK\x05\x06" in content[-70_000:]:
+    elif ARCHIVE_END in content[-70_000:]:
         card, picture = _read_archive(content, file_name, notes)
     elif content[:4] == b"RIFF" or content[:2] == b"\xff\xd8":
         card, picture = _read_comment(content, file_name, notes), content
     else:
         card, picture = parse_json(content, file_name, notes), b""
     built = build_card(card, file_name, notes, picture)
-    has_assets = picture is not content and _has_further_assets(card, content, file_name)
-    return replace(built, assets=content) if has_assets else built
-
-
-def _has_further_assets(card: JsonValue, content: bytes, file_name: str) -> bool:
-    if b"PK\x05\x06" not in content[-70_000:]:
-        return False
+    if picture is content or ARCHIVE_END not in content[-70_000:]:
+        return built
     archive = Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
-    return any(path in archive for path in _further_asset_paths(card))
+    return replace(built, assets=content) if any(path in archive for path in _further_asset_paths(card)) else built
 
 
 def _further_asset_paths(card: JsonValue) -> list[str]:
     """Return the paths in the archive of a card's assets, apart from its icon."""
-    data = FieldReader(card if isinstance(card, dict) else {}, ImportNotes()).mapping("data")
-    uris = [
-        FieldReader(one, ImportNotes()).text("uri")
-        for one in FieldReader(data, ImportNotes()).items("assets")
-        if isinstance(one, dict) and not _is_main_icon(one)
-    ]
-    return [path for uri in uris for _, separator, path in (uri.partition("://"),) if separator and path]
+    assets = FieldReader(card).child("data").objects("assets")
+    uris = [asset.text("uri").partition("://") for values, asset in assets if not _is_main_icon(values)]
+    return [path for _scheme, separator, path in uris if separator and path]
 
 
 def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: bytes = b"") -> ImportedCard:
     """Return the persona and the world of a card's JSON value of any known format. Raise FileError."""
-    values = _normalise(card, file_name)
+    converter = _find_converter(card) if isinstance(card, dict) else None
+    if converter is None or not isinstance(card, dict):
+        raise FileError(file_name, "is not a character card that Lethe knows")
+    values = converter(card)
     persona = read_card_fields(values, PurePath(file_name).stem or "Character", notes)
     data = values.get("data") if isinstance(values.get("data"), dict) else values
-    book = FieldReader(data if isinstance(data, dict) else {}, notes, "data").mapping("character_book")
+    book = FieldReader(data, notes, "data").mapping("character_book")
     world = None
     if book.get("entries"):
-        name = FieldReader(book, ImportNotes()).text("name").strip() or f"{persona.name}’s lorebook"
+        name = FieldReader(book).text("name").strip() or f"{persona.name}’s lorebook"
         world = read_book(book, LorebookFormat.CHARACTER_BOOK, name, notes, "data.character_book")
     _note_remote_assets(values, notes)
     ending = images.find_suffix(picture)
@@ -119,9 +115,9 @@ def _has_spec(values: Mapping[str, JsonValue]) -> bool:
 def write_png(persona: Persona, world: World | None, picture: bytes, name: str) -> bytes:
     """Return a PNG picture with the persona as a V2 and as a V3 card. `picture` must be a PNG. Raise FileError."""
     book = write_character_book(world) if world is not None else None
+    specs = {"chara": V2, "ccv3": V3}
     cards = {
-        "chara": _encode(write_card(persona, book, V2)),
-        "ccv3": _encode(write_card(persona, book, V3)),
+        keyword: json.dumps(write_card(persona, book, spec), ensure_ascii=False).encode() for keyword, spec in specs.items()
     }
     return png.write_cards(picture, cards, name)
 
@@ -142,8 +138,8 @@ def write_charx(persona: Persona, world: World | None, picture: bytes, assets: b
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         if suffix:
             path = f"assets/icon/images/main{suffix}"
-            data = FieldReader(card, ImportNotes()).mapping("data")
-            others = [one for one in FieldReader(data, ImportNotes()).items("assets") if not _is_main_icon(one)]
+            data = FieldReader(card).mapping("data")
+            others = [one for one in FieldReader(data).items("assets") if not _is_main_icon(one)]
             icon: JsonObject = {"type": "icon", "uri": f"embeded://{path}", "name": "main", "ext": suffix[1:]}
             card = {**card, "data": {**data, "assets": [icon, *others]}}
             archive.writestr(path, picture)
@@ -158,10 +154,6 @@ def write_charx(persona: Persona, world: World | None, picture: bytes, assets: b
 
 def _is_main_icon(asset: JsonValue) -> bool:
     return isinstance(asset, dict) and asset.get("type") == "icon" and asset.get("name") == "main"
-
-
-def _encode(card: JsonObject) -> bytes:
-    return json.dumps(card, ensure_ascii=False).encode()
 
 
 def _read_png(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
@@ -197,12 +189,7 @@ def _read_archive(content: bytes, file_name: str, notes: ImportNotes) -> tuple[J
 
 def _read_main_icon(card: JsonValue, archive: Archive, notes: ImportNotes) -> bytes:
     """Return the picture that a CHARX card names as its icon; empty if there is none that can be read."""
-    data = FieldReader(card if isinstance(card, dict) else {}, ImportNotes()).mapping("data")
-    icons = [
-        reader
-        for one in FieldReader(data, ImportNotes()).items("assets")
-        if isinstance(one, dict) and (reader := FieldReader(one, ImportNotes())).text("type") == "icon"
-    ]
+    icons = [asset for _values, asset in FieldReader(card).child("data").objects("assets") if asset.text("type") == "icon"]
     icons.sort(key=lambda icon: icon.text("name") != "main")
     for icon in icons:
         _, separator, path = icon.text("uri").partition("://")
@@ -231,23 +218,11 @@ def _read_backyard(archive: Archive, file_name: str, notes: ImportNotes) -> tupl
     if not characters:
         raise FileError(file_name, "contains no character", "characters")
     character = read(characters[0])
-    pictures = [
-        FieldReader(one, ImportNotes()).text("path")
-        for one in FieldReader(character, ImportNotes()).items("images")
-        if isinstance(one, dict)
-    ]
+    pictures = [image.text("path") for _values, image in FieldReader(character).objects("images")]
     folder = characters[0].rpartition("/")[0]
     paths = [path for picture in pictures for path in (picture, f"{folder}/{picture}") if path in archive]
     picture = _read_picture(paths[0], archive, notes) if paths else b""
     return from_backyard(character, [read(path) for path in manifest.texts("scenarios")]), picture
-
-
-def _normalise(card: JsonValue, file_name: str) -> Mapping[str, JsonValue]:
-    if isinstance(card, dict):
-        converter = _find_converter(card)
-        if converter is not None:
-            return converter(card)
-    raise FileError(file_name, "is not a character card that Lethe knows")
 
 
 def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, JsonValue]], JsonObject] | None:
@@ -268,8 +243,7 @@ def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, J
 
 
 def _note_remote_assets(card: Mapping[str, JsonValue], notes: ImportNotes) -> None:
-    data = FieldReader(card, ImportNotes()).mapping("data")
-    for number, asset in enumerate(FieldReader(data, ImportNotes()).items("assets")):
-        uri = FieldReader(asset, ImportNotes()).text("uri") if isinstance(asset, dict) else ""
+    for number, asset in enumerate(FieldReader(card).child("data").items("assets")):
+        uri = FieldReader(asset).text("uri")
         if uri.startswith(("http://", "https://")):
             notes.add(NoteKind.REMOTE_ASSET, f"data.assets[{number}].uri", host=urlsplit(uri).hostname or "")

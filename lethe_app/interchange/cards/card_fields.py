@@ -44,9 +44,9 @@ def read_persona(card: Mapping[str, JsonValue], name: str, notes: ImportNotes) -
     """Return the persona of a card without its `original`."""
     has_data = isinstance(card.get("data"), dict)
     fields = FieldReader(FieldReader(card, notes).mapping("data") if has_data else card, notes, "data" if has_data else "")
-    extensions = FieldReader(fields.mapping("extensions"), notes, fields.location_of("extensions"))
-    note = FieldReader(extensions.mapping("depth_prompt"), notes, extensions.location_of("depth_prompt"))
-    version = FieldReader(card, ImportNotes()).decimal("spec_version", 2.0, 0.0, 1000.0)
+    extensions = fields.child("extensions")
+    note = extensions.child("depth_prompt")
+    version = FieldReader(card).decimal("spec_version", 2.0, 0.0, 1000.0)
     if version > NEWEST_VERSION:
         notes.add(NoteKind.NEWER_VERSION, "spec_version", version=f"{version:g}")
     own_name = fields.text("name").strip()
@@ -78,15 +78,13 @@ def read_persona(card: Mapping[str, JsonValue], name: str, notes: ImportNotes) -
 def _multilingual_notes(fields: FieldReader) -> str:
     """Return the creator's notes in English, or in the first language there is."""
     by_language = fields.mapping("creator_notes_multilingual")
-    notes = FieldReader(by_language, ImportNotes())
+    notes = FieldReader(by_language)
     return next((text for language in ("en", *by_language) if (text := notes.text(language))), "")
 
 
 def linked_world_name(persona: Persona) -> str:
     """Return the name of the World Info file that SillyTavern links with the character; empty if there is none."""
-    card = FieldReader(FieldReader(persona.original, ImportNotes()).mapping(CARD), ImportNotes())
-    data = FieldReader(card.mapping("data"), ImportNotes())
-    return FieldReader(data.mapping("extensions"), ImportNotes()).text("world").strip()
+    return FieldReader(persona.original).child(CARD).child("data").child("extensions").text("world").strip()
 
 
 def split_examples(text: str) -> list[str]:
@@ -96,10 +94,10 @@ def split_examples(text: str) -> list[str]:
 
 def write_card(persona: Persona, book: JsonObject | None, spec: tuple[str, str] = V3) -> JsonObject:
     """Return a persona as a card, with the fields of the card it came from that still hold, and with its book."""
-    original = FieldReader(persona.original, ImportNotes()).mapping(CARD)
+    original = FieldReader(persona.original).mapping(CARD)
 
     card = restore_original(write_persona(persona), original, _reader(persona.name))
-    data = FieldReader(card, ImportNotes()).mapping("data")
+    data = FieldReader(card).mapping("data")
     if book is not None:
         data = {**data, "character_book": book}
     return {**card, "data": data, "spec": spec[0], "spec_version": spec[1]}
@@ -111,7 +109,7 @@ def _reader(name: str) -> Callable[[JsonObject], object]:
     def read(card: JsonObject) -> object:
         persona = read_persona(card, name, ImportNotes())
         # The repeated fields of V1 must say the same, or an edited card would carry the text of before at its top.
-        data = FieldReader(card, ImportNotes()).mapping("data")
+        data = FieldReader(card).mapping("data")
         repeated = {**data, **{field: card[field] for field in V1_FIELDS if field in card}}
         is_consistent = not data or read_persona(repeated, name, ImportNotes()) == persona
         return persona.model_dump(exclude=NOT_COMPARED), is_consistent

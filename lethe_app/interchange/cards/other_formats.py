@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 
 PYGMALION_FIELDS = {
@@ -28,7 +27,7 @@ _BACKYARD_MACROS = (
 
 def from_pygmalion(values: Mapping[str, JsonValue]) -> JsonObject:
     """Return a character of Pygmalion or text-generation-webui as a card."""
-    reader = FieldReader(values, ImportNotes())
+    reader = FieldReader(values)
     data: JsonObject = {"name": reader.text("char_name") or reader.text("name")}
     data |= {field: reader.text(name) for name, field in PYGMALION_FIELDS.items() if reader.text(name)}
     return _with_rest(data, values, {"char_name", "name", *PYGMALION_FIELDS}, "pygmalion")
@@ -49,8 +48,8 @@ AGNAI_FIELDS = {
 
 def from_agnai(values: Mapping[str, JsonValue]) -> JsonObject:
     """Return a character of Agnai as a card; its book is one of memory entries."""
-    reader = FieldReader(values, ImportNotes())
-    description = [_agnai_persona(FieldReader(reader.mapping("persona"), ImportNotes())), reader.text("appearance")]
+    reader = FieldReader(values)
+    description = [_agnai_persona(reader.child("persona")), reader.text("appearance")]
     data: JsonObject = {
         "name": reader.text("name"),
         "description": "\n\n".join(filter(None, description)),
@@ -58,8 +57,8 @@ def from_agnai(values: Mapping[str, JsonValue]) -> JsonObject:
         "tags": [*reader.texts("tags")],
     }
     data |= {field: reader.text(name) for name, field in AGNAI_FIELDS.items() if reader.text(name)}
-    book = FieldReader(reader.mapping("characterBook"), ImportNotes())
-    if entries := [_agnai_entry(one) for one in book.items("entries") if isinstance(one, dict)]:
+    book = reader.child("characterBook")
+    if entries := [_agnai_entry(entry) for _values, entry in book.objects("entries")]:
         data["character_book"] = {"name": book.text("name"), "entries": [*entries]}
     used = {"kind", "name", "persona", "appearance", "alternateGreetings", "tags", "characterBook", *AGNAI_FIELDS}
     return _with_rest(data, values, used, "agnai")
@@ -67,13 +66,12 @@ def from_agnai(values: Mapping[str, JsonValue]) -> JsonObject:
 
 def _agnai_persona(persona: FieldReader) -> str:
     """Return the description of a character: as text, or an attribute per line with its values."""
-    attributes = FieldReader(persona.mapping("attributes"), ImportNotes())
+    attributes = persona.child("attributes")
     lines = [(name, ", ".join(attributes.texts(name, "\0"))) for name in persona.mapping("attributes")]
     return "\n".join(value if name == "text" else f"{name}: {value}" for name, value in lines if value)
 
 
-def _agnai_entry(entry: Mapping[str, JsonValue]) -> JsonObject:
-    reader = FieldReader(entry, ImportNotes())
+def _agnai_entry(reader: FieldReader) -> JsonObject:
     return {
         "name": reader.text("name"),
         "keys": [*reader.texts("keywords")],
@@ -86,7 +84,7 @@ def _agnai_entry(entry: Mapping[str, JsonValue]) -> JsonObject:
 
 def from_old_lethe(values: Mapping[str, JsonValue]) -> JsonObject:
     """Return a persona of the original Lethe AI Chat as a card."""
-    reader = FieldReader(values, ImportNotes())
+    reader = FieldReader(values)
     greetings = reader.texts("FirstMessage", "\0")
     data: JsonObject = {
         "name": reader.text("Name") or reader.text("UniqueName"),
@@ -103,16 +101,14 @@ def from_old_lethe(values: Mapping[str, JsonValue]) -> JsonObject:
 
 def from_backyard(character: Mapping[str, JsonValue], scenarios: Sequence[Mapping[str, JsonValue]]) -> JsonObject:
     """Return a character of a BYAF archive as a card. The openings of further scenarios become alternate greetings."""
-    reader = FieldReader(character, ImportNotes())
-    first = FieldReader(scenarios[0] if scenarios else {}, ImportNotes())
-    openings = [text for scenario in scenarios if (text := _first_message(scenario))]
-    examples = [
-        f"<START>\n{text}" for one in first.items("exampleMessages") if isinstance(one, dict) and (text := _text_of(one))
-    ]
+    reader = FieldReader(character)
+    first = FieldReader(scenarios[0] if scenarios else None)
+    firsts = [FieldReader(scenario).items("firstMessages")[:1] for scenario in scenarios]
+    openings = [text for found in firsts for one in found if (text := _replace_macros(FieldReader(one).text("text")))]
+    examples = [f"<START>\n{text}" for _values, one in first.objects("exampleMessages") if (text := one.text("text"))]
     lore: list[JsonValue] = [
-        {"keys": [*FieldReader(item, ImportNotes()).texts("key")], "content": _replace_macros(_text_of(item, "value"))}
-        for item in reader.items("loreItems")
-        if isinstance(item, dict)
+        {"keys": [*item.texts("key")], "content": _replace_macros(item.text("value"))}
+        for _values, item in reader.objects("loreItems")
     ]
     data: JsonObject = {
         "name": reader.text("displayName") or reader.text("name"),
@@ -126,15 +122,6 @@ def from_backyard(character: Mapping[str, JsonValue], scenarios: Sequence[Mappin
     if lore:
         data["character_book"] = {"entries": lore}
     return _with_rest(data, character, {"name", "displayName", "persona", "loreItems"}, "backyard")
-
-
-def _first_message(scenario: Mapping[str, JsonValue]) -> str:
-    found = FieldReader(scenario, ImportNotes()).items("firstMessages")
-    return _replace_macros(_text_of(found[0])) if found and isinstance(found[0], dict) else ""
-
-
-def _text_of(values: Mapping[str, JsonValue], name: str = "text") -> str:
-    return FieldReader(values, ImportNotes()).text(name)
 
 
 def _replace_macros(text: str) -> str:

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 from lethe_app.domain.persona import Persona
 from lethe_app.interchange.cards.card import ImportedCard
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 
 NAMES, DESCRIPTIONS = "personas", "persona_descriptions"
 """Fields with the names and the descriptions of user personas, by the file name of their picture."""
@@ -23,13 +22,13 @@ def has_user_personas(values: JsonValue) -> bool:
 
 def read_user_personas(values: JsonValue) -> list[ImportedCard]:
     """Return the user personas, without their pictures, which are files of their own."""
-    found = FieldReader(_find(values), ImportNotes())
-    names = FieldReader(found.mapping(NAMES), ImportNotes())
-    descriptions = FieldReader(found.mapping(DESCRIPTIONS), ImportNotes())
+    found = FieldReader(_find(values))
+    names = found.child(NAMES)
+    descriptions = found.child(DESCRIPTIONS)
     personas = []
     for picture in found.mapping(NAMES):
         name = names.text(picture).strip()
-        description = FieldReader(descriptions.mapping(picture), ImportNotes()).text("description")
+        description = descriptions.child(picture).text("description")
         if name:
             personas.append(ImportedCard(Persona(name=name[:200], bio=description, is_user=True)))
     return personas

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pydantic import JsonValue
 
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.lorebooks.world_info import AFTER_CHARACTER, BEFORE_CHARACTER, DEFAULT_ORDER, comparable_entry
 from lethe_app.interchange.originals import keep_original, restore_original
@@ -81,7 +80,7 @@ def to_world_info(entry: Mapping[str, JsonValue], number: int) -> JsonObject:
 
 def to_card_entry(world_info: Mapping[str, JsonValue], number: int) -> JsonObject:
     """Return World Info fields as a card's entry, with the fields of its `cardEntry` that still hold."""
-    kept = FieldReader(world_info, ImportNotes()).mapping(CARD_ENTRY)
+    kept = FieldReader(world_info).mapping(CARD_ENTRY)
     fields = {name: value for name, value in world_info.items() if name != CARD_ENTRY}
     return restore_original(_to_card_entry_fields(fields), kept, _reader(number))
 
@@ -91,7 +90,7 @@ def _reader(number: int) -> Callable[[JsonObject], object]:
 
 
 def _to_world_info_fields(entry: Mapping[str, JsonValue]) -> JsonObject:
-    reader = FieldReader(entry, ImportNotes())
+    reader = FieldReader(entry)
     extensions = reader.mapping("extensions")
     fields: JsonObject = {ours: entry[theirs] for theirs, ours in FIELDS.items() if theirs in entry}
     if not reader.text("comment").strip() and "name" in entry:
@@ -107,13 +106,13 @@ def _to_world_info_fields(entry: Mapping[str, JsonValue]) -> JsonObject:
     for theirs, ours in EXTENSIONS.items():
         if theirs in extensions and (extensions[theirs] is not None or ours not in fields):
             fields[ours] = extensions[theirs]
-    fields |= FieldReader(extensions, ImportNotes()).mapping(WORLD_INFO)
+    fields |= FieldReader(extensions).mapping(WORLD_INFO)
     others = {name: value for name, value in extensions.items() if name not in EXTENSIONS and name != WORLD_INFO}
     return {**fields, "extensions": others} if others else fields
 
 
 def _to_card_entry_fields(world_info: Mapping[str, JsonValue]) -> JsonObject:
-    reader = FieldReader(world_info, ImportNotes())
+    reader = FieldReader(world_info)
     are_patterns = reader.flag(KEYS_ARE_PATTERNS)
     keys = reader.texts("key")
     position = reader.number("position", BEFORE_CHARACTER)
@@ -146,7 +145,7 @@ def _to_extensions(world_info: Mapping[str, JsonValue], *, are_patterns: bool) -
         for theirs, ours in EXTENSIONS.items()
         if ours in world_info and not (are_patterns and theirs in WRITTEN_BY_SILLY_TAVERN)
     }
-    extensions |= FieldReader(world_info, ImportNotes()).mapping("extensions")
+    extensions |= FieldReader(world_info).mapping("extensions")
     placed = {*FIELDS.values(), *EXTENSIONS.values(), "disable", "extensions", "addMemo"}
     others: JsonObject = {name: value for name, value in world_info.items() if name not in placed and value is not None}
     return {**extensions, WORLD_INFO: others} if others else extensions

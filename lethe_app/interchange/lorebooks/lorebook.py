@@ -108,7 +108,7 @@ def read_book(book: Mapping[str, JsonValue], kind: LorebookFormat, name: str, no
 
 def _keep_settings(book: Mapping[str, JsonValue], entries_field: str, kind: LorebookFormat, world: World) -> JsonObject:
     """Return the fields of a book that a world does not have, by format; those of other formats are in its extensions."""
-    extensions = dict(FieldReader(book, ImportNotes()).mapping("extensions"))
+    extensions = dict(FieldReader(book).mapping("extensions"))
     kept: JsonObject = {other.value: extensions.pop(other.value) for other in LorebookFormat if other.value in extensions}
     fields = {field: value for field, value in book.items() if field not in (entries_field, "extensions")}
     original = {**fields, "extensions": extensions} if extensions else fields
@@ -159,10 +159,10 @@ def _write_settings(world: World) -> JsonObject:
 
 def _write_settings_of(world: World, kind: LorebookFormat) -> JsonObject:
     """Return the settings of a book with the fields kept from a file of this format; those of others become extensions."""
-    kept = FieldReader(world.original, ImportNotes()).mapping(kind.value)
+    kept = FieldReader(world.original).mapping(kind.value)
     settings = restore_original(_write_settings(world), kept, _settings_reader(world.name))
     others = {name: value for name, value in world.original.items() if name != kind.value}
-    return {**settings, "extensions": {**FieldReader(settings, ImportNotes()).mapping("extensions"), **others}}
+    return {**settings, "extensions": {**FieldReader(settings).mapping("extensions"), **others}}
 
 
 def _settings_reader(name: str) -> Callable[[JsonObject], object]:

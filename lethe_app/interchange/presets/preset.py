@@ -49,7 +49,7 @@ def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Ite
             for part in MASTER_PARTS:
                 inner = FieldReader(values, notes).mapping(part)
                 if inner:
-                    yield from _read(inner, FieldReader(inner, ImportNotes()).text("name").strip() or name, notes)
+                    yield from _read(inner, FieldReader(inner).text("name").strip() or name, notes)
         case "instruct":
             yield _read_and_keep(InstructPreset, values, name, notes)
         case "sampler":

@@ -65,7 +65,7 @@ def read_sampler(values: Mapping[str, JsonValue], name: str, notes: ImportNotes)
     values = {ALIASES[field]: value for field, value in values.items() if field in ALIASES} | dict(values)
     fields = FieldReader(values, notes)
     for field, off in WITHOUT_EFFECT.items():
-        value = FieldReader(values, ImportNotes()).optional_decimal(field, -1e9, 1e9)
+        value = FieldReader(values).optional_decimal(field, -1e9, 1e9)
         if value is not None and value not in off:
             notes.add(NoteKind.NO_EFFECT, field)
     numbers: dict[str, float] = {ours: fields.decimal(*spec) for ours, spec in FIELDS.items()}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import unescape
 
 from pydantic import JsonValue
 
 from lethe_app.domain.chat import Role
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.transcripts.dates import parse_date
 from lethe_app.interchange.transcripts.silly_tavern import build_transcript
@@ -38,15 +37,9 @@ def _message(
     return TranscriptMessage(role, name, (TranscriptReply(text, thinking, moment),), 0, moment, original=dict(values or {}))
 
 
-def _objects(values: Sequence[JsonValue]) -> Iterator[tuple[JsonObject, FieldReader]]:
-    for one in values:
-        if isinstance(one, dict):
-            yield one, FieldReader(one, ImportNotes())
-
-
 def read_agnai(values: JsonObject, title: str) -> list[ChatTranscript]:
     """Read a chat of Agnai. A message with a `userId` is the user's."""
-    reader = FieldReader(values, ImportNotes())
+    reader = FieldReader(values)
     messages = [
         _message(
             Role.USER if one.get("userId") else Role.ASSISTANT,
@@ -55,7 +48,7 @@ def read_agnai(values: JsonObject, title: str) -> list[ChatTranscript]:
             one,
             one.get("createdAt"),
         )
-        for one, message in _objects(reader.items("messages"))
+        for one, message in reader.objects("messages")
         if message.text("msg")
     ]
     name = reader.text("name")
@@ -67,15 +60,15 @@ def read_text_generation_webui(values: JsonObject, title: str) -> list[ChatTrans
 
     The texts as the model knows them are read; those for display are HTML.
     """
-    reader = FieldReader(values, ImportNotes())
-    metadata = FieldReader(reader.mapping("metadata"), ImportNotes())
+    reader = FieldReader(values)
+    metadata = reader.child("metadata")
     messages = []
     pairs = [*map(_texts_of, reader.items("data") or reader.items("internal"))]
     pairs = pairs or [[*map(unescape, _texts_of(pair))] for pair in reader.items("data_visible")]
     for number, pair in enumerate(pairs):
         for role, name, text in zip((Role.USER, Role.ASSISTANT), ("user", "assistant"), pair, strict=False):
             if text.strip() and text not in _WEB_UI_MARKS:
-                details = FieldReader(metadata.mapping(f"{name}_{number}"), ImportNotes())
+                details = metadata.child(f"{name}_{number}")
                 messages.append(_web_ui_message(role, text, details))
     return [build_transcript({}, messages, title)]
 
@@ -89,7 +82,7 @@ def _web_ui_message(role: Role, text: str, details: FieldReader) -> TranscriptMe
     time = parse_date(details.text("timestamp"))
     versions = [
         TranscriptReply(version.text("content"), "", parse_date(version.text("timestamp")) or time)
-        for _, version in _objects(details.items("versions"))
+        for _, version in details.objects("versions")
         if version.text("content")
     ]
     texts = [version.text for version in versions]
@@ -101,13 +94,13 @@ def _web_ui_message(role: Role, text: str, details: FieldReader) -> TranscriptMe
 
 def read_cai_tools(values: JsonObject, title: str) -> list[ChatTranscript]:
     """Read a file of CAI Tools: several histories of one character."""
-    histories = FieldReader(FieldReader(values, ImportNotes()).mapping("histories"), ImportNotes()).items("histories")
-    histories = histories or FieldReader(values, ImportNotes()).items("histories")
+    reader = FieldReader(values)
+    histories = reader.child("histories").objects("histories") or reader.objects("histories")
     transcripts = []
-    for number, (_, history) in enumerate(_objects(histories), start=1):
+    for number, (_values, history) in enumerate(histories, start=1):
         messages = []
-        for one, message in _objects(history.items("msgs")):
-            source = FieldReader(message.mapping("src"), ImportNotes())
+        for one, message in history.objects("msgs"):
+            source = message.child("src")
             role = Role.USER if source.flag("is_human") else Role.ASSISTANT
             if message.text("text"):
                 messages.append(_message(role, source.text("name"), message.text("text"), one, one.get("created")))
@@ -118,8 +111,8 @@ def read_cai_tools(values: JsonObject, title: str) -> list[ChatTranscript]:
 
 def read_kobold(values: JsonObject, title: str) -> list[ChatTranscript]:
     """Read a saved story of KoboldAI Lite, whose turns are marked in one running text."""
-    reader = FieldReader(values, ImportNotes())
-    settings = FieldReader(reader.mapping("savedsettings"), ImportNotes())
+    reader = FieldReader(values)
+    settings = reader.child("savedsettings")
     user, opponents = settings.text("chatname"), settings.text("chatopponent").split(_KOBOLD_NAMES)
     actions = [action for action in reader.items("actions") if isinstance(action, str)]
     pieces = _KOBOLD_TURN.split("".join([reader.text("prompt"), *actions]))
@@ -136,10 +129,11 @@ def read_kobold(values: JsonObject, title: str) -> list[ChatTranscript]:
 
 def read_risu(values: JsonObject, title: str) -> list[ChatTranscript]:
     """Read a chat of RisuAI, or all chats of a character."""
-    reader = FieldReader(values, ImportNotes())
-    found = reader.items("data") if reader.text("type") == "risuAllChats" else [reader.mapping("data")]
+    reader = FieldReader(values)
+    is_all = reader.text("type") == "risuAllChats"
+    chats = [chat for _values, chat in reader.objects("data")] if is_all else [reader.child("data")]
     transcripts = []
-    for _, chat in _objects(found):
+    for chat in chats:
         messages = [
             _message(
                 Role.USER if message.text("role") == "user" else Role.ASSISTANT,
@@ -148,7 +142,7 @@ def read_risu(values: JsonObject, title: str) -> list[ChatTranscript]:
                 one,
                 one.get("time"),
             )
-            for one, message in _objects(chat.items("message"))
+            for one, message in chat.objects("message")
             if message.text("data") and not message.flag("isComment")
         ]
         if messages:
@@ -159,9 +153,9 @@ def read_risu(values: JsonObject, title: str) -> list[ChatTranscript]:
 def read_open_web_ui(values: Sequence[JsonValue], title: str) -> list[ChatTranscript]:
     """Read an export of Open WebUI. Of the tree of messages the branch in use is read, with its siblings as alternatives."""
     transcripts = []
-    for _, exported in _objects(values):
-        chat = FieldReader(exported.mapping("chat"), ImportNotes())
-        history = FieldReader(chat.mapping("history"), ImportNotes())
+    for _values, exported in FieldReader({"chats": [*values]}).objects("chats"):
+        chat = exported.child("chat")
+        history = chat.child("history")
         messages = _branch(history.mapping("messages"), history.text("currentId"))
         if messages:
             transcripts.append(build_transcript({}, messages, chat.text("title") or title))
@@ -187,10 +181,10 @@ def _with_siblings(tree: JsonObject, guid: str) -> TranscriptMessage | None:
     if not isinstance(node, dict):
         return None
     parent = tree.get(str(node.get("parentId")))
-    siblings = FieldReader(parent, ImportNotes()).texts("childrenIds") if isinstance(parent, dict) else []
-    role = FieldReader(node, ImportNotes()).text("role")
+    siblings = FieldReader(parent).texts("childrenIds")
+    role = FieldReader(node).text("role")
     same_role = [
-        (sibling, FieldReader(found, ImportNotes()))
+        (sibling, FieldReader(found))
         for sibling in (siblings if guid in siblings else [guid])[:500]
         if isinstance(found := tree.get(sibling), dict) and found.get("role") == role
     ]
@@ -207,12 +201,12 @@ def _with_siblings(tree: JsonObject, guid: str) -> TranscriptMessage | None:
 
 def read_old_lethe(values: JsonObject, title: str) -> list[ChatTranscript]:
     """Read a chat log of the original Lethe AI Chat: sessions with messages."""
-    reader = FieldReader(values, ImportNotes())
-    sessions = reader.items("Sessions") or [values]
+    reader = FieldReader(values)
+    sessions = [session for _values, session in reader.objects("Sessions")] or [reader]
     transcripts = []
-    for _, session in _objects(sessions):
+    for session in sessions:
         messages = []
-        for one, message in _objects(session.items("Messages")):
+        for one, message in session.objects("Messages"):
             role = _LETHE_ROLES.get(message.text("Role").casefold(), Role.ASSISTANT)
             text = message.text("Message")
             if text:

@@ -78,12 +78,8 @@ def _parse_lines(text: str, file_name: str, notes: ImportNotes) -> Iterator[tupl
 
 def is_hidden(values: Mapping[str, JsonValue]) -> bool:
     """Return whether a line is hidden from the model: a message that the user hid, a comment or help of the program."""
-    reader = FieldReader(values, ImportNotes())
-    return "mes" in values and reader.flag("is_system") and _type_of(reader) != NARRATOR_TYPE
-
-
-def _type_of(message: FieldReader) -> str:
-    return FieldReader(message.mapping("extra"), ImportNotes()).text("type")
+    reader = FieldReader(values)
+    return "mes" in values and reader.flag("is_system") and reader.child("extra").text("type") != NARRATOR_TYPE
 
 
 def is_header(values: Mapping[str, JsonValue]) -> bool:
@@ -93,8 +89,8 @@ def is_header(values: Mapping[str, JsonValue]) -> bool:
 
 def build_transcript(header: JsonObject, messages: Sequence[TranscriptMessage], title: str) -> ChatTranscript:
     """Return a transcript; who takes part is taken from the header, or else from the messages."""
-    reader = FieldReader(header, ImportNotes())
-    metadata = FieldReader(reader.mapping("chat_metadata"), ImportNotes())
+    reader = FieldReader(header)
+    metadata = reader.child("chat_metadata")
     speakers = list(dict.fromkeys(message.name for message in messages if message.role is Role.ASSISTANT and message.name))
     users = [message.name for message in messages if message.role is Role.USER and message.name]
     character, user = reader.text("character_name"), reader.text("user_name")
@@ -112,7 +108,7 @@ def build_transcript(header: JsonObject, messages: Sequence[TranscriptMessage], 
 def read_message(values: JsonObject, notes: ImportNotes, place: str) -> TranscriptMessage | None:
     """Return the message of a line, or None if it has no text."""
     reader = FieldReader(values, notes, place)
-    extra = FieldReader(reader.mapping("extra"), ImportNotes())
+    extra = reader.child("extra")
     time = parse_date(values.get("send_date"))
     if time is None and values.get("send_date"):
         notes.add(NoteKind.WRONG_TYPE, reader.location_of("send_date"), found="date")
@@ -127,7 +123,7 @@ def read_message(values: JsonObject, notes: ImportNotes, place: str) -> Transcri
         shown = texts.index(current) if current in texts else len(replies)
         if shown == len(replies):
             replies.append(_build_reply(current, extra, time))
-    is_narrator = _type_of(reader) == NARRATOR_TYPE
+    is_narrator = reader.child("extra").text("type") == NARRATOR_TYPE
     role = Role.USER if reader.flag("is_user") else Role.SYSTEM if is_narrator else Role.ASSISTANT
     return TranscriptMessage(role, reader.text("name").strip(), tuple(replies), shown, time, values)
 
@@ -140,14 +136,10 @@ def _read_swipes(values: Mapping[str, JsonValue], reader: FieldReader) -> list[T
         text = _text_of(swipe)
         if text is None:
             continue
-        info = infos[number] if number < len(infos) and isinstance(infos[number], dict) else {}
-        info_reader = FieldReader(info if isinstance(info, dict) else {}, ImportNotes())
-        extra = info_reader.mapping("extra")
-        if not extra and number == shown:
-            extra = reader.mapping("extra")
-        of_swipe = FieldReader(extra, ImportNotes())
-        time = parse_date(info_reader.text("send_date")) or parse_date(values.get("send_date"))
-        replies.append(_build_reply(text, of_swipe, time))
+        info = FieldReader(infos[number] if number < len(infos) else None)
+        extra = info.mapping("extra") or (reader.mapping("extra") if number == shown else {})
+        time = parse_date(info.text("send_date")) or parse_date(values.get("send_date"))
+        replies.append(_build_reply(text, FieldReader(extra), time))
     return replies
 
 
@@ -159,7 +151,7 @@ def _text_of(value: JsonValue) -> str | None:
     """Return the text of `mes` or of a swipe; Chub writes an object with the field `message`."""
     if isinstance(value, dict):
         value = value.get("message")
-    return FieldReader({"mes": value}, ImportNotes()).text("mes") if isinstance(value, str) else None
+    return FieldReader({"mes": value}).text("mes") if isinstance(value, str) else None
 
 
 def write_message(message: Message) -> JsonObject:
@@ -217,9 +209,8 @@ def _without_lines(found: TranscriptMessage) -> TranscriptMessage:
 
 def _split_hidden_lines(original: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
     """Return the fields of a line or header, and the hidden lines that were kept with it."""
-    lines = FieldReader(original, ImportNotes()).items(HIDDEN_LINES)
     own = {name: value for name, value in original.items() if name != HIDDEN_LINES}
-    return own, [line for line in lines if isinstance(line, dict)]
+    return own, [line for line, _reader in FieldReader(original).objects(HIDDEN_LINES)]
 
 
 def write_chat(header: JsonObject, lines: Iterable[JsonObject]) -> str:
