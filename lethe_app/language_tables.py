@@ -59,6 +59,7 @@ def lazy_words(name: str, language: str = "en") -> LazySet[str]:
     return LazySet(partial(load_words, name, language))
 
 
+@cache
 def languages_with(table: str) -> tuple[str, ...]:
     """Return the codes of the languages that have a table of this name (with its ending), sorted."""
     return tuple(sorted(folder.name for folder in FOLDER.iterdir() if (folder / table).is_file()))

@@ -326,7 +326,7 @@ class BackgroundServices(CoreServices):
     @cached_property
     def chat(self) -> ChatService:
         step = RecallStep(self.session_store, self.recall, self.chat_lookup.look_up_for_turn, self.reminders)
-        generation_services = (self.client, self.tool_turns, self.receipts, self.cache_state)
+        generation_services = (self.client, self.tool_turns, self.receipts, self.cache_state, self.preferences)
         generator = ReplyGenerator(self.turn_loader, self.stable_prefixes, self.prompt_assembler, *generation_services)
         return ChatService(
             self.turn_loader, self.sessions, self.models, step, generator, self.group, self.prefill, self.priority

@@ -113,7 +113,7 @@ class Message(BaseModel):
     @property
     def content(self) -> str:
         """Return the text of the selected alternative."""
-        return self.current.content
+        return self.alternatives[min(self.shown, len(self.alternatives) - 1)].content
 
     @property
     def thinking(self) -> str:

@@ -14,13 +14,13 @@ def system_clock() -> datetime:
     return datetime.now().astimezone()
 
 
-_clocks: list[Clock] = [system_clock]
-"""Stack of clocks; the last one is used. Tests and simulations push their own."""
+_clocks: list[Clock] = []
+"""Stack of clocks in place of the system's; the last one is used. Tests and simulations push their own."""
 
 
 def now() -> datetime:
     """Return the present moment of the current clock, with its time zone."""
-    return _clocks[-1]()
+    return _clocks[-1]() if _clocks else datetime.now().astimezone()
 
 
 @contextmanager

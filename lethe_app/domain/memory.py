@@ -33,12 +33,6 @@ class MemoryType(StrEnum):
     REMINDER = "reminder"
 
 
-def memory_types_named(names: Iterable[str]) -> frozenset[MemoryType]:
-    """Return the memory types of these names. Unknown names, such as those of another version, are ignored."""
-    known_names = set(names)
-    return frozenset(kind for kind in MemoryType if kind.value in known_names)
-
-
 class MemoryInsertion(StrEnum):
     """Way in which a memory is inserted into the prompt."""
 

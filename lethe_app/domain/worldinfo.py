@@ -115,7 +115,6 @@ class WorldEntry(MemoryUnit):
     """World Info fields of another program that have no counterpart here, kept for export."""
 
 
-
 class World(BaseModel):
     """World (lorebook): a named collection of entries."""
 

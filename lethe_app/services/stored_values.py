@@ -10,9 +10,9 @@ from pydantic import ValidationError
 T = TypeVar("T")
 
 
-def read_stored(parse: Callable[[Any], T], value: object, default: T) -> T:
-    """Return a stored value as `parse` validates it; `default` for None and for a value that is invalid."""
+def read_stored(parse: Callable[[Any], T], value: object) -> T | None:
+    """Return a stored value as `parse` validates it; None for None and for a value that is invalid."""
     try:
-        return default if value is None else parse(value)
+        return None if value is None else parse(value)
     except ValidationError:
-        return default
+        return None

@@ -14,7 +14,7 @@ from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
+from lethe_app.brain.text.utterance import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World, WorldEntry
 from tests.bench.report import Figures, Row, run
 

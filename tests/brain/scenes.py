@@ -9,7 +9,7 @@ from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import ActivatedEntry, BlockedEntry, Evaluation, EvaluationTurn, LoreLimits
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
+from lethe_app.brain.text.utterance import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import CacheMiss, NotePlacement, PrefillCost, Prompt, PromptNote, PromptPart, PromptTurn
-from lethe_app.prompt import cache_cost
+from lethe_app.prompt import receipt
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
@@ -65,9 +65,9 @@ def read_again(before: Prompt, after: Prompt, said: str = SAID) -> PrefillCost:
     story = before.text + said
     while known < min(len(story), len(after.text)) and story[known] == after.text[known]:
         known += 1
-    fresh = sum(len(span.text) for span in cache_cost.find_new_spans(before.spans, said, after.spans))
+    fresh = sum(len(span.text) for span in receipt.find_new_spans(before.spans, said, after.spans))
     layout = after.receipt.layout
-    return cache_cost.compute_cost(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
+    return receipt.compute_cost(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
 
 
 async def test_a_plain_turn_has_nothing_read_again():
@@ -152,8 +152,8 @@ async def test_other_changes_are_named():
 
 async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
     before, after = await made(FIRST), await made(SECOND)
-    fresh = sum(len(span.text) for span in cache_cost.find_new_spans(before.spans, SAID, after.spans))
+    fresh = sum(len(span.text) for span in receipt.find_new_spans(before.spans, SAID, after.spans))
 
-    reported = cache_cost.compute_cost(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
+    reported = receipt.compute_cost(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
 
     assert reported.reason is CacheMiss.REPLY

@@ -19,7 +19,7 @@ from lethe_app.brain.lore.groups_and_budget import EntryCandidate, LoreBudget, s
 from lethe_app.brain.lore.keyword_logic import KeywordVerdict, draw_random, evaluate_keywords
 from lethe_app.brain.lore.matches import NearestMatch, ScannedText, can_activate_entries
 from lethe_app.brain.lore.state import EntryState, LoreState, build_entry_state, content_hash
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from lethe_app.brain.lore.compiled import CompiledEntry, LoreIndex
-from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
+from lethe_app.brain.text.utterance import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World
 
 _ENTRY_TEXT_DISTANCE = 1 << 60

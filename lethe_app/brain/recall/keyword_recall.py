@@ -13,7 +13,7 @@ from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Eva
 from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.memory_text import format_memory, text_form
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import BlockedMemory, BlockReason, Reason, ReasonKind, RecalledMemory, RecallWay

@@ -32,8 +32,8 @@ class ProactiveRules(BaseModel):
     """Days without a recall that a decaying memory lives per level of priority, plus one level."""
     mood_handling: bool = True
     static_mood: bool = False
-    decaying: frozenset[MemoryType] = frozenset({MemoryType.WEB_SEARCH, MemoryType.GOAL, MemoryType.REMINDER})
-    silent: frozenset[MemoryType] = frozenset({MemoryType.FILE, MemoryType.IMAGE})
+    decaying: frozenset[str] = frozenset({MemoryType.WEB_SEARCH, MemoryType.GOAL, MemoryType.REMINDER})
+    silent: frozenset[str] = frozenset({MemoryType.FILE, MemoryType.IMAGE})
     """Types that are never recalled by their content, but may be by a keyword."""
     natural_limit: float = Field(default=0.09, ge=0)
     """Cosine distance up to which a waiting memory is relevant to the message. It depends on the embedding model; calibrate

@@ -1,4 +1,4 @@
-"""Utterance: one visible message with speaker, time and text, without its other alternatives."""
+"""Visible messages of a conversation: as utterances with speaker and time, and the window in which keywords are searched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.text.scan_window import is_visible_speech
 from lethe_app.domain.chat import Message, Role
 
 
@@ -30,3 +29,38 @@ def to_utterances(messages: Sequence[Message]) -> list[Utterance]:
         for message in messages
         if is_visible_speech(message) and message.content.strip()
     ]
+
+
+@dataclass(frozen=True)
+class WindowLine:
+    """Text of one message in the scan window."""
+
+    text: str
+    message_id: UUID | None = None
+    """None if the message is not stored yet."""
+
+
+@dataclass(frozen=True)
+class ScanWindow:
+    """The text being sent and the messages before it, newest first. Index 0 is the text being sent, 1 the newest message."""
+
+    pending: WindowLine
+    messages: tuple[WindowLine, ...] = ()
+
+    @classmethod
+    def from_history(cls, history: Sequence[Message], pending: str | Message = "") -> ScanWindow:
+        """Build the window. `history` is oldest first and without the text being sent; hidden messages and those of tools do
+        not count towards the scan depth.
+        """
+        lines = (WindowLine(one.content, one.id) for one in reversed(history) if is_visible_speech(one))
+        pending_line = WindowLine(pending) if isinstance(pending, str) else WindowLine(pending.content, pending.id)
+        return cls(pending_line, tuple(lines))
+
+    def lines(self, depth: int) -> list[WindowLine]:
+        """Return the text being sent and the `depth` newest messages."""
+        return [self.pending, *self.messages[:depth]]
+
+
+def is_visible_speech(message: Message) -> bool:
+    """Return whether the message is a visible message of the user or a persona."""
+    return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}

@@ -128,7 +128,6 @@ class BackgroundRunner:
         self._personas: list[Persona] | None = None
         self.background = BackgroundLoop(self.run_next_task, CHECK_INTERVAL)
         self._unsubscribe = [
-            idleness.user_active.add(lambda _none: self._on_user_active()),
             services.stored.preferences.changed.add(lambda _settings: self._reset_due_times()),
             services.stored.library.changed.add(lambda _none: self._reset_due_times()),
             services.stored.library.deleted.add(self._on_persona_deleted),
@@ -286,9 +285,13 @@ class BackgroundRunner:
         self._set_running_task(
             RunningTask(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
         )
+        unsubscribe = self._idleness.user_active.add(
+            lambda _none: None if is_requested else self._cancel_run(RunOutcome.GAVE_WAY)
+        )
         try:
             await self._wait_for_task(self._task)
         finally:
+            unsubscribe()
             has_ended = self._task.done()
             context.disable()
             self._runtime.reset_due_time(recorder.run)
@@ -323,10 +326,6 @@ class BackgroundRunner:
         self.changed.notify(None)
 
     # Events during a run
-
-    def _on_user_active(self) -> None:
-        if self.running_task is not None and not self.running_task.is_requested:
-            self._cancel_run(RunOutcome.GAVE_WAY)
 
     def _on_persona_deleted(self, persona_id: str) -> None:
         """Cancel the work for a persona that was deleted."""

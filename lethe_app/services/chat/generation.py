@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, DegradationKind, Message, Role
+from lethe_app.domain.chat import Alternative, DegradationKind, Message
 from lethe_app.domain.model import LoadedModel, StopReason, Usage
 from lethe_app.domain.prompt import Prompt, PromptPart
 from lethe_app.domain.recall import BlockReason, TurnMemory
@@ -27,6 +27,7 @@ from lethe_app.services.events import (
     ReplyText,
     ThinkingText,
 )
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
@@ -159,6 +160,7 @@ class ReplyGenerator:
         tool_turns: ToolTurnFactory,
         receipts: ReceiptService,
         cache_state: CacheState,
+        preferences: Preferences,
     ) -> None:
         self._turn_loader = turn_loader
         self._stable_prefixes = stable_prefixes
@@ -167,6 +169,7 @@ class ReplyGenerator:
         self._tool_turns, self.permissions = tool_turns, tool_turns.permissions
         self._receipts = receipts
         self._cache_state = cache_state
+        self._preferences = preferences
 
     async def load_prefix(self, run: TurnRun, above: Message | None = None) -> None:
         """Give the turn the stable prefix of its prompt; `above` is the reply above which the history ends, if any.
@@ -176,7 +179,7 @@ class ReplyGenerator:
         """
         above = above or run.before
         prefix = await self._stable_prefixes.prefix_of(run.turn, run.model)
-        if prefix != stored_prefix(run.turn.states):
+        if prefix != stored_prefix(run.turn.rows.states):
             await self._reload(run, above)
         run.turn = replace(run.turn, prefix=prefix)
 
@@ -214,10 +217,11 @@ class ReplyGenerator:
         if tools is not None:
             tool_prompt = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
-        for background in (recalled, recalled.without_background()):
+        for is_second in (False, True):
+            background = recalled.without_background() if is_second else recalled
             prompt = await self._prompt_assembler.build(turn, model, background, reply_start, tool_prompt)
             await run.emit(PromptBuilt(prompt.receipt))
-            if background is recalled and not (tools is not None and tools.rounds):
+            if not is_second and not (tools is not None and tools.rounds):
                 await run.emit(ReplyStarted(writer.message))
             note_omissions(writer, prompt, background)
             call_detector = tools.create_call_detector() if tools is not None else None
@@ -237,13 +241,13 @@ class ReplyGenerator:
 
     async def _stream_reply(self, run: TurnRun, prompt: Prompt, reply: ReplyParser) -> None:
         """Generate up to the end of the reply, or to a complete tool call, and store it as it arrives."""
-        turn = run.turn
+        turn, settings = run.turn, self._preferences.current
         reports = self._client.generate(
             prompt.text,
             turn.files.sampler,
-            self._prompt_assembler.max_reply_tokens,
+            settings.max_reply,
             prompt.stop_strings,
-            surgery=self._prompt_assembler.uses_cache_surgery,
+            surgery=settings.cache_surgery,
             min_run_length=MIN_REUSED_RUN,
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )
@@ -289,9 +293,3 @@ def note_omissions(writer: ReplyWriter, prompt: Prompt, memory: TurnMemory) -> N
         writer.note_degradation(DegradationKind.MEMORIES_OMITTED, count=omitted)
     if cut := lost.get(PromptPart.HISTORY, 0):
         writer.note_degradation(DegradationKind.HISTORY_CUT, count=cut)
-
-
-def create_reply(turn: TurnContext) -> Message:
-    """Return an empty reply of the turn's speaker, not stored yet."""
-    speaker = turn.participants.speaker
-    return Message(session_id=turn.session.guid, role=Role.ASSISTANT, speaker=speaker.unique_name, speaker_name=speaker.name)

@@ -107,15 +107,15 @@ class PrefillService:
         """
         self.pause()
         self._followed_session = session_id
-        loop = asyncio.get_running_loop()
         if self._preferences.current.read_ahead:
-            self._task = loop.create_task(self._run_prefill(session_id))
-        self._save_task = loop.create_task(self._save_when_idle())
+            self._task = asyncio.create_task(self._run_prefill(session_id))
+        self._save_task = asyncio.create_task(self._save_when_idle())
 
     def pause(self) -> None:
         """Cancel prefill and saving, so that the model is free."""
-        for task in self._tasks():
-            task.cancel()
+        for task in (self._task, self._save_task):
+            if task is not None:
+                task.cancel()
 
     async def finish(self) -> None:
         """Wait until the scheduled prefill has ended, be it cancelled."""
@@ -125,10 +125,7 @@ class PrefillService:
     async def close(self) -> None:
         self._unsubscribe()
         self.pause()
-        await asyncio.gather(*self._tasks(), return_exceptions=True)
-
-    def _tasks(self) -> list[asyncio.Task[None]]:
-        return [task for task in (self._task, self._save_task) if task is not None]
+        await asyncio.gather(*filter(None, (self._task, self._save_task)), return_exceptions=True)
 
     def _on_model_changed(self, state: ModelState) -> None:
         if isinstance(state, ModelReady) and self._followed_session is not None:
@@ -138,16 +135,14 @@ class PrefillService:
         """Prefill the session's prompt. Errors are ignored, because the turn itself raises them again."""
         await asyncio.sleep(PREFILL_DELAY)
         with suppress(LetheError):
-            state = self._models.state
-            if isinstance(state, ModelReady):
+            if (model := self._models.loaded) is not None:
                 session = await self._sessions.open(session_id)
-                await self._sessions.wait_until_archived(
-                    session.persona_id
-                )  # the summary of the one before is part of the prompt
-                turn = await self._turn_loader.load(session_id, state.model)
+                # The summary of the session before is part of the prompt.
+                await self._sessions.wait_until_archived(session.persona_id)
+                turn = await self._turn_loader.load(session_id, model)
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
-                tools = await self._tool_turns.build_tool_prompt(turn.participants.persona, state.model)
-                text = await self._prompt_assembler.build_prefill(turn, state.model, predict_memory(turn), tools)
+                tools = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
+                text = await self._prompt_assembler.build_prefill(turn, model, predict_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)
                 if usage.drift:  # what was cut out left traces behind it

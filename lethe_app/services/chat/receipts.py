@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import CacheMiss, PrefillCost, Prompt, PromptSpan, ReceiptEntry
 from lethe_app.errors import LetheError
-from lethe_app.prompt.cache_cost import compute_cost, find_new_spans
+from lethe_app.prompt.receipt import compute_cost, find_new_spans
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import TokenCountService

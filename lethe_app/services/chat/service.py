@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, DegradationKind, Message, MessageMode, Role
-from lethe_app.domain.model import LoadedModel
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.generation import ReplyGenerator, TurnRun, create_reply
+from lethe_app.services.chat.generation import ReplyGenerator, TurnRun
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.events import (
     Emit,
     MemoriesRecalled,
     MessageStored,
-    ModelReady,
     NotesDeleted,
     SessionReplaced,
     TurnEvent,
@@ -138,14 +137,14 @@ class ChatService:
     async def _send(self, emit: Emit, session_id: UUID, text: str, speaker: str, mode: MessageMode) -> None:
         self._prefill.pause()
         has_message = bool(text.strip())
-        turn = await self._turn_loader.load(session_id, self._loaded_model, adds_user_message=has_message)
+        turn = await self._turn_loader.load(session_id, self._models.loaded, adds_user_message=has_message)
         if has_message and self._sessions.has_timed_out(turn):
             rotated = await self._sessions.rotate(turn.session)
-            turn = await self._turn_loader.load(rotated, self._loaded_model, adds_user_message=True)
+            turn = await self._turn_loader.load(rotated, self._models.loaded, adds_user_message=True)
             await emit(SessionReplaced(turn.session))
         elif turn.session.archived:
             await self._sessions.ensure_open(turn.session)
-            turn = await self._turn_loader.load(session_id, self._loaded_model, adds_user_message=has_message)
+            turn = await self._turn_loader.load(session_id, self._models.loaded, adds_user_message=has_message)
         if has_message:
             message = await self._sessions.add_user_message(turn, text, mode)
             turn = turn.with_user_message(message)
@@ -157,7 +156,7 @@ class ChatService:
             await self._reply_in_order(emit, turn, text)
             return
         if group and speaker != turn.participants.speaker.unique_name:
-            turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=speaker)
+            turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, speaker=speaker)
         await self._answer(emit, turn, ReplyKind.REPLY)
 
     async def _reply_in_order(self, emit: Emit, turn: TurnContext, text: str) -> None:
@@ -167,7 +166,7 @@ class ChatService:
         while (name := await self._group.next(turn.session, turn.participants, order)) is not None:
             self._prefill.pause()  # it would read on between two replies
             if not is_first or name != turn.participants.speaker.unique_name:  # the replies before are part of the history
-                turn = await self._turn_loader.load(turn.session.guid, self._loaded_model, speaker=name)
+                turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, speaker=name)
             is_first = False
             reply = await self._answer(emit, turn, ReplyKind.REPLY)
             order.note_reply(reply.speaker, reply.content)
@@ -179,30 +178,25 @@ class ChatService:
         if message.role is not Role.ASSISTANT:
             raise LetheError("Only replies of the persona can be regenerated.")
         await self._sessions.ensure_open(await self._sessions.open(session_id))
-        turn = await self._turn_loader.load(session_id, self._loaded_model, message)
+        turn = await self._turn_loader.load(session_id, self._models.loaded, message)
         await self._answer(emit, turn, kind, message)
-
-    @property
-    def _loaded_model(self) -> LoadedModel | None:
-        state = self._models.state
-        return state.model if isinstance(state, ModelReady) else None
 
     async def _answer(self, emit: Emit, turn: TurnContext, kind: ReplyKind, before: Message | None = None) -> Message:
         """Recall, build the prompt and generate; return the reply. `before` is the one that is regenerated or continued."""
-        writer = self._sessions.create_writer(before or create_reply(turn), kind)
+        requested_at = time.monotonic()
         # Before the lock: a reply that waits for the user's permission for a tool holds the lock.
         self._generator.permissions.decline_pending()
-        had_to_wait = self._reply_lock.locked() or self._sessions.is_archiving(turn.session.persona_id)
-        await self._sessions.wait_until_archived(turn.session.persona_id)
+        had_to_wait = await self._sessions.wait_until_archived(turn.session.persona_id) or self._reply_lock.locked()
         async with self._reply_lock:
             with self._priority.block_background():
-                if self._models.has_crashed:
-                    writer.note_degradation(DegradationKind.MODEL_RESTARTED)
+                has_crashed = self._models.has_crashed
                 model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
                     turn = await self._turn_loader.load(turn.session.guid, model, before, speaker)
-                writer.set_speaker(turn.participants.speaker)
+                writer = self._sessions.create_writer(turn, before, kind, requested_at)
+                if has_crashed:
+                    writer.note_degradation(DegradationKind.MODEL_RESTARTED)
                 continued = before.current if before is not None and kind is ReplyKind.CONTINUATION else None
                 run = TurnRun(emit, turn, model, writer, before, continued)
                 await self._generator.load_prefix(run)

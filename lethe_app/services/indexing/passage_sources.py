@@ -15,6 +15,7 @@ from lethe_app.domain.passage import HEADING_SEPARATOR, DocumentChunk, Passage, 
 from lethe_app.errors import StorageError
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import is_statement
+from lethe_app.services.indexing.worlds import owner_of_documents
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex, PendingRecord
 from lethe_app.storage.memory.documents import DocumentStore
@@ -152,11 +153,6 @@ def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) ->
         for session in newest
         for passage in passage_builder.fact_passages(owner, session.guid, fact.guid, fact.fact, local(session.added))
     ]
-
-
-def owner_of_documents(owner: str) -> str:
-    """Return the owner of the passages of a persona's or world's documents, which are searched by themselves."""
-    return f"documents:{owner}"
 
 
 def of_document_chunk(chunk: DocumentChunk) -> list[Passage]:

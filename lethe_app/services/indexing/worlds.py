@@ -124,6 +124,11 @@ def owner_of_world(name: str) -> str:
     return f"{WORLD_PREFIX}{name}"
 
 
+def owner_of_documents(owner: str) -> str:
+    """Return the owner of the passages of a persona's or world's documents, which are searched by themselves."""
+    return f"documents:{owner}"
+
+
 def digest(world: World) -> str:
     """Return a hash of the whole world."""
     state = hashlib.blake2b(world.model_dump_json(exclude={"entries"}).encode(errors="surrogatepass"), digest_size=16)

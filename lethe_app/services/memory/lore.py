@@ -10,7 +10,7 @@ from lethe_app.brain.lore.compiled import LoreIndex, LoreIndexCache
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Evaluation, EvaluationTurn, LoreLimits
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.library import Library

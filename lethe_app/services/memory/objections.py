@@ -57,7 +57,7 @@ class ObjectionService:
 
     async def objections_of(self, persona_id: str) -> list[Objection]:
         """Return the objections to memories of this persona, oldest first."""
-        return read_stored(_OBJECTIONS.validate_python, await self._app_state.get(*key_of(persona_id)), [])
+        return read_stored(_OBJECTIONS.validate_python, await self._app_state.get(*key_of(persona_id))) or []
 
     async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
@@ -155,7 +155,7 @@ class ObjectionService:
     ) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
         """Return the recollections that remain after the user's objections, and those they keep back."""
         stored = context.app_state.get(key_of(context.session.persona_id))
-        objections = read_stored(_OBJECTIONS.validate_python, stored, [])
+        objections = read_stored(_OBJECTIONS.validate_python, stored) or []
         return apply_objections(recalled, objections, context.text, now()) if objections else (list(recalled), [])
 
     async def _save_all(self, persona_id: str, objections: Sequence[Objection]) -> None:
@@ -163,7 +163,7 @@ class ObjectionService:
 
     async def _load_removed(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
         stored = await self._app_state.get(scope_of(persona_id), _removed_key(memory, message))
-        return read_stored(RecalledMemory.model_validate, stored, None)
+        return read_stored(RecalledMemory.model_validate, stored)
 
 
 def key_of(persona_id: str) -> tuple[str, str]:

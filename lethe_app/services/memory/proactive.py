@@ -20,7 +20,7 @@ from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
 from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
+from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.recall import Reason, RecalledMemory, RecallWay
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_terms import strip_addressing
@@ -121,7 +121,7 @@ class ProactiveMemory:
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
         """Return the queued notes of a persona."""
-        return read_stored(_NOTES.validate_python, await self._app_state.get(NOTES, persona_id), [])
+        return read_stored(_NOTES.validate_python, await self._app_state.get(NOTES, persona_id)) or []
 
     async def choose(self, context: RecallContext, question: Message, turn_position: TurnPosition) -> ProactiveTurn:
         """Return what the persona brings up in answer to `question`, its mood, and the memories to prune. Nothing is
@@ -173,7 +173,7 @@ class ProactiveMemory:
             previous_is_system=bool(context.history) and context.history[-1].role is Role.SYSTEM,
             notes=[
                 truncate_note(return_note)
-                for return_note in read_stored(_NOTES.validate_python, context.app_state.get((NOTES, session.persona_id)), [])
+                for return_note in read_stored(_NOTES.validate_python, context.app_state.get((NOTES, session.persona_id))) or []
             ],
             memories=[truncate_memory(memory) for memory in memories],
             mood=mood_effect.sentence if mood_effect is not None else "",
@@ -200,7 +200,7 @@ class ProactiveMemory:
     async def _choose_waiting(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, moment = context.session, context.moment
-        stored_pace = read_stored(ProactivePace.model_validate, context.states.get(PACE), None)
+        stored_pace = read_stored(ProactivePace.model_validate, context.states.get(PACE))
         pace = (stored_pace or ProactivePace.start(moment)).count_message()
         waiting = context.memories.in_group(MemoryGroup.WAITING)
         due = await offload_if_large(len(waiting), partial(find_waiting, waiting, moment, rules)) if waiting else []
@@ -277,8 +277,8 @@ def rules_of(settings: Settings) -> ProactiveRules:
         min_no_recall_days_per_priority=settings.min_no_recall_days,
         mood_handling=settings.mood_handling,
         static_mood=settings.static_mood,
-        decaying=memory_types_named(settings.decaying_types),
-        silent=memory_types_named(settings.silent_types),
+        decaying=frozenset(settings.decaying_types),
+        silent=frozenset(settings.silent_types),
     )
 
 

@@ -156,7 +156,8 @@ class RecallService:
         assert question is not None
         if not self._preferences.current.recalls_memories:
             context = replace(context, memories=context.memories.exclude({one.guid for one in context.memories}), sessions=())
-        self._indexing.check_worlds(context.session_worlds.worlds)
+        if worlds := context.session_worlds.worlds:
+            self._indexing.check_worlds(worlds)
         # An old reply is written anew: what is stored of the present does not count or change. Nor does it where a recall took
         # place before, of which only the ids are stored.
         is_incognito = turn.session.is_incognito  # nothing of it is stored or counts

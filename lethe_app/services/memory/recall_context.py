@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import Alternative, ChatSession, Degradation, DegradationKind, Message, Role
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.persona import Persona
@@ -196,7 +196,7 @@ class RecallContexts:
 
 def with_announced(state: object, memories: Sequence[UUID], line: UUID) -> object:
     """Return the value of the session state with these memories announced by a hidden message."""
-    lines = {**read_stored(_ANNOUNCED.validate_python, state, {}), **dict.fromkeys(memories, line)}
+    lines = {**(read_stored(_ANNOUNCED.validate_python, state) or {}), **dict.fromkeys(memories, line)}
     return _ANNOUNCED.dump_python(lines, mode="json") or None
 
 
@@ -207,7 +207,7 @@ def announced_in_view(turn: TurnContext) -> frozenset[UUID]:
     visible = set(ids[ids.index(first) if first in ids else 0 :])
     past = [turn.rows.past_states.get(guid, {}) for guid in prefix.earlier] if prefix is not None else []
     lines, *past_lines = (
-        read_stored(_ANNOUNCED.validate_python, states.get(ANNOUNCED), {}) for states in (turn.rows.states, *past)
+        read_stored(_ANNOUNCED.validate_python, states.get(ANNOUNCED)) or {} for states in (turn.rows.states, *past)
     )
     return frozenset((memory for memory, line in lines.items() if line in visible)).union(*past_lines)
 

@@ -18,7 +18,7 @@ from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
 from lethe_app.brain.recall.memory_set import MemoryGroup
 from lethe_app.brain.recall.memory_text import format_memory, text_form
-from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
+from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
@@ -85,7 +85,7 @@ class LoreRecaller:
         self._lore = lore
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        stored = read_stored(LoreState.model_validate, context.states.get(LORE_STATE), LoreState())
+        stored = read_stored(LoreState.model_validate, context.states.get(LORE_STATE)) or LoreState()
         if not context.session_worlds.worlds and not stored.entries:
             return RecallCandidates()
         evaluation = await self._lore.evaluate(context.session_worlds, context.window, stored, context.turn, context.context)
@@ -107,7 +107,7 @@ class KeywordRecaller:
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         settings = self._preferences.current
-        state = read_stored(LoreState.model_validate, context.states.get(KEYWORD_STATE), LoreState())
+        state = read_stored(LoreState.model_validate, context.states.get(KEYWORD_STATE)) or LoreState()
         if not settings.keyword_retrieval:
             return RecallCandidates(states={KEYWORD_STATE: LoreState().model_dump(mode="json")})
         in_prompt = context.in_view | context.summarised_sessions
@@ -152,7 +152,7 @@ class SemanticRecaller:
             in_view=context.in_view,
             summarised_sessions=context.summarised_sessions,
             facts_in_prompt={fact.guid for fact in context.prefix.facts} if context.prefix else set(),
-            silent_types=memory_types_named(settings.silent_types),
+            silent_types=settings.silent_types,
             speaker_names=context.speaker_names,
             persona_names=context.participants.names,
             shows_dates=context.shows_dates,
@@ -169,7 +169,8 @@ class ConstantRecaller:
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         reasons = [Reason(kind=ReasonKind.ALWAYS)]
         candidates = context.memories.in_group(MemoryGroup.STICKY_OR_FILED)
-        strong_pattern_guids = strong_pattern_ids(candidates)  # what must never happen again
+        filed = [memory for memory in candidates if memory.filed_under]
+        strong_pattern_guids = strong_pattern_ids(filed) if filed else ()  # what must never happen again
         memories = [
             to_recalled_memory(memory, RecallWay.CONSTANT, reasons)
             for memory in candidates
@@ -219,16 +220,14 @@ async def recall_at_opening(
     if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
         return []
     settings = preferences.current
-    select_memories = partial(
-        _select_most_important, context, recalled, settings.recall_without_match, memory_types_named(settings.silent_types)
-    )
+    select_memories = partial(_select_most_important, context, recalled, settings.recall_without_match, settings.silent_types)
     memories = await offload_if_large(len(context.memories), select_memories)
     reasons = [Reason(kind=ReasonKind.OPENING)]
     return [to_recalled_memory(memory, RecallWay.OPENING, reasons) for memory in memories]
 
 
 def _select_most_important(
-    context: RecallContext, recalled: Collection[UUID], limit: int, silent: Collection[MemoryType]
+    context: RecallContext, recalled: Collection[UUID], limit: int, silent: Collection[str]
 ) -> list[MemoryUnit]:
     candidates = (
         memory
@@ -300,7 +299,7 @@ def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
     """Return the memories that stay active in this turn. Records of this or a later turn are ignored; they occur when a turn
     was undone and is run again.
     """
-    spans = read_stored(_ACTIVE_SPANS.validate_python, context.states.get(ACTIVE_SPANS), {})
+    spans = read_stored(_ACTIVE_SPANS.validate_python, context.states.get(ACTIVE_SPANS)) or {}
     return {guid: span for guid, span in spans.items() if span[0] < context.turn.number <= span[1]}
 
 

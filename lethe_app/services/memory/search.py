@@ -55,7 +55,7 @@ class MemoryQuery:
     """Sessions whose summaries are in the prompt; of these only the lines that led to the hit are recalled."""
     facts_in_prompt: Collection[UUID] = field(default_factory=tuple)
     """Facts that are in the prompt."""
-    silent_types: Collection[MemoryType] = field(default_factory=tuple)
+    silent_types: Collection[str] = field(default_factory=tuple)
     """Types of memories that are not recalled by their content."""
     speaker_names: Collection[str] = field(default_factory=tuple)
     """Names of the speakers. They are ignored in matching, because they occur in nearly every memory."""

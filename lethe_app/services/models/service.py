@@ -90,6 +90,11 @@ class ModelService:
             return self.state.model
 
     @property
+    def loaded(self) -> LoadedModel | None:
+        """Return the loaded model; None if there is none that can generate."""
+        return self.state.model if isinstance(self.state, ModelReady) else None
+
+    @property
     def has_crashed(self) -> bool:
         """Return whether the process of the model has ended unexpectedly, so that it has to be started again."""
         return isinstance(self.state, ModelFailed) and isinstance(self.state.error, ModelCrashed)

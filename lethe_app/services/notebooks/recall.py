@@ -124,11 +124,8 @@ class NotebookSelector:
         `MAX_UNRELATED_MESSAGES` messages that do not. Lines that are in the stable prefix as facts are left out, because the
         prefix cannot drop them before it is made again.
         """
-        if not self._uses_notebooks or not context.text.strip():
-            return RecallCandidates()
-        persona_id = context.session.persona_id
-        books = context.notebooks
-        if not books:
+        persona_id, books = context.session.persona_id, context.notebooks
+        if not books or not context.text.strip() or not self._preferences.current.recalls_memories:
             return RecallCandidates()
         open_name, unrelated_count = parse_state(context.states.get(OPEN_NOTEBOOK_KEY))
         evidence_by_name, limits = await self._collect_evidence(books, context), await self._load_limits()
@@ -153,14 +150,10 @@ class NotebookSelector:
             has_notebook=True,
         )
 
-    @property
-    def _uses_notebooks(self) -> bool:
-        settings = self._preferences.current
-        return settings.notebooks and settings.recalls_memories
-
     async def build_sections(self, session: ChatSession, context: int) -> NotebookSections:
         """Return the notebook sections of a prefix that is made now: the open notebook, and the recent subjects."""
-        if not self._uses_notebooks:
+        settings = self._preferences.current
+        if not settings.notebooks or not settings.recalls_memories:
             return NotebookSections()
         try:
             books = {item.name: item.notebook for item in await self._notebooks.notebooks_of(session.persona_id)}

@@ -82,31 +82,27 @@ class Reminders:
 
         An error does not prevent the reply: no reminder is set, and a warning is logged.
         """
-        if self._preferences.current.memory_enabled:
-            try:
-                await self._set_requested(persona_id, message, is_edited=is_edited)
-            except LetheError as error:
-                log.warning("No reminder could be set: %s", error)
-
-    async def _set_requested(self, persona_id: str, message: Message, *, is_edited: bool) -> None:
+        if not self._preferences.current.memory_enabled:
+            return
         source = f"message:{message.id}"
-        requests = {
-            (reminder.content, reminder.added): reminder
-            for reminder in (
+        try:
+            requested = [
                 build_reminder(request.text, request.when)
                 for request in find_reminder_requests(message.content, now().astimezone())
-            )
-        }
-        if not requests and not is_edited:
-            return
-        for earlier in await self.reminders_of(persona_id):
-            is_requested = requests.pop((earlier.content, earlier.added), None) is not None  # by this or another message
-            if source in earlier.sources and not is_requested:
-                await self._memory.forget_memory(earlier.guid)
-        for reminder in requests.values():
-            stored = reminder.model_copy(update={"sources": [source]})
-            await self._memory.memorize(persona_id, stored, check=False)
-            self.requested.notify(stored)
+            ]
+            if not requested and not is_edited:
+                return
+            new = {(reminder.content, reminder.added): reminder for reminder in requested}
+            for earlier in await self.reminders_of(persona_id):
+                is_requested = new.pop((earlier.content, earlier.added), None) is not None  # by this or another message
+                if source in earlier.sources and not is_requested:
+                    await self._memory.forget_memory(earlier.guid)
+            for reminder in new.values():
+                stored = reminder.model_copy(update={"sources": [source]})
+                await self._memory.memorize(persona_id, stored, check=False)
+                self.requested.notify(stored)
+        except LetheError as error:
+            log.warning("No reminder could be set: %s", error)
 
     async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:
         """Return the persona's waiting reminders, next one first."""

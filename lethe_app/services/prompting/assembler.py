@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from lethe_app.brain.text.scan_window import is_visible_speech
+from lethe_app.brain.text.utterance import is_visible_speech
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
@@ -128,16 +128,6 @@ class PromptAssembler:
         self._fill = fill
         self._memory_note = InstructionFile(MEMORY_NOTE, prompt_folders)
 
-    @property
-    def max_reply_tokens(self) -> int:
-        """Maximum number of tokens of a reply."""
-        return self._preferences.current.max_reply
-
-    @property
-    def uses_cache_surgery(self) -> bool:
-        """True if text that has left the prompt may be cut out of the KV cache."""
-        return self._preferences.current.cache_surgery
-
     async def build(
         self,
         turn: TurnContext,
@@ -152,7 +142,7 @@ class PromptAssembler:
         TemplateUnusable and FileError.
         """
         added_turns = [PromptTurn("assistant", so_far.content, turn.participants.speaker.name)] if so_far is not None else []
-        prefix = await self._stable_prefixes.refreshed_prefix(turn, model)
+        prefix = await self._stable_prefixes.prefix_of(turn, model)
         prompt = await self._build(
             turn, model, prefix, added_turns, memory or TurnMemory(), tools, is_continued=so_far is not None
         )
@@ -192,11 +182,13 @@ class PromptAssembler:
         summarised.
         """
         macro_context = await self._load_macro_values(turn.session, turn.participants, turn.files.system, memory)
-        memory = await self._with_idle_time(turn, memory, macro_context)
+        if memory.recalled:
+            memory = await self._with_idle_time(turn, memory, macro_context)
         is_newest = turn.before is None or turn.before == turn.session.leaf_id
         for _cut in range(MAX_CUTS):
             messages = await self._history(turn, prefix, model.context)
-            if is_newest and (excess := self._count_beyond_turn_cap(messages, turn.session)):
+            turn_cap = self._preferences.current.turn_cap
+            if is_newest and turn_cap and (excess := self._count_beyond_turn_cap(messages, turn.session.guid, turn_cap)):
                 prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, excess)
                 messages = await self._history(turn, prefix, model.context)
             if not is_newest and all(message.id != prefix.first for message in messages):
@@ -206,10 +198,10 @@ class PromptAssembler:
                 turn.participants, turn.files.system, model, prefix, turns, memory, macro_context, tools
             )
             request = replace(
-                with_spoken_style(request, turn.states, self._preferences.current, small=is_small(model)),
+                with_spoken_style(request, turn.rows.states, self._preferences.current, small=is_small(model)),
                 continue_last=is_continued,
                 reply_reserve=request.reply_reserve + spare,
-                left_messages=await self._count_left_messages(turn, prefix),
+                left_messages=await self._count_left_messages(turn, prefix.first) if prefix.first is not None else 0,
                 is_summarised=bool(prefix.rolling),
             )
             prompt = await build_prompt(request, self._token_counts.count)
@@ -241,7 +233,11 @@ class PromptAssembler:
         self, session: ChatSession, participants: Participants, system: SystemPreset, memory: TurnMemory
     ) -> MacroContext:
         """Return the macro values for the prompt of a session, as of its beginning."""
-        texts = [session.scenario, *(recollection.text for recollection in memory.recalled), *macro_texts(system, participants)]
+        texts = [session.scenario, *(recollection.text for recollection in memory.recalled), system.prompt]
+        texts += [getattr(system, name) for name in SystemPreset.model_fields if name.endswith("_title")]
+        for persona in (participants.persona, participants.user, *participants.guests):
+            texts += [persona.description, persona.scenario, persona.system_prompt, persona.self_edit_field]
+            texts += [persona.depth_prompt, persona.post_history_instructions, *persona.example_dialogs]
         position = MacroPosition(session, participants, at_beginning=True)
         return await self._fill(participants.build_macro_context(session, session.added), position, texts)
 
@@ -249,8 +245,6 @@ class PromptAssembler:
         """Return the recalled memories with the idle time before the message that is answered, in those that are not in the
         system prompt.
         """
-        if not memory.recalled:
-            return memory
         position = MacroPosition(turn.session, turn.participants, turn.before, is_answer=True)
         current_values = await self._fill(macro_context, position, [recollection.text for recollection in memory.recalled])
         if current_values.idle == macro_context.idle:
@@ -276,6 +270,11 @@ class PromptAssembler:
     ) -> PromptRequest:
         settings = self._preferences.current
         chat_format = await self._formats.format_of(model)
+        instructions = [tools.note]
+        is_explained = settings.memory_enabled and settings.memory_explained and prefix.explains_memory
+        # A small model does not follow the explanation, and in a small context its tokens are needed for the conversation.
+        if is_explained and not is_small(model) and model.context >= MIN_NOTE_CONTEXT:
+            instructions.insert(0, self._memory_note.read_text())
         system_texts = [recollection.text for recollection in memory.recalled if recollection.position_index < 0]
         return PromptRequest(
             renderer=with_tools(chat_format.choice.renderer, tools.declared),
@@ -288,39 +287,24 @@ class PromptAssembler:
             history=history,
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
-            extras=prefix.extras(system_texts, [self._memory_note_for(model, prefix), tools.note]),
+            extras=prefix.extras(system_texts, instructions),
             volatile=[*persona_notes(participants.speaker, macro_context), *turn_notes(memory)],
             layout=settings.layout,
-            history_target=self._history_target(model),
+            history_target=share_after_cut(settings, model),
             thinking=settings.thinking,
             add_names=settings.add_names,
             control_filter=chat_format.control_filter,
         )
 
-    def _memory_note_for(self, model: LoadedModel, prefix: StablePrefix) -> str:
-        """Return the explanation of memory; empty if it is switched off or of no use: a small model does not follow it, and in
-        a small context its tokens are needed for the conversation.
-        """
-        settings = self._preferences.current
-        is_wanted = settings.memory_enabled and settings.memory_explained and prefix.explains_memory
-        return self._memory_note.read_text() if is_wanted and not is_small(model) and model.context >= MIN_NOTE_CONTEXT else ""
-
-    def _history_target(self, model: LoadedModel) -> float:
-        """Return the share of the history's budget that is left after a cut."""
-        wanted = self._preferences.current.history_target
-        return wanted if self.uses_cache_surgery and model.can_shift else min(wanted, REREAD_TARGET)
-
-    async def _count_left_messages(self, turn: TurnContext, prefix: StablePrefix) -> int:
-        """Return the number of spoken messages that have left the history."""
-        if prefix.first is None:
-            return 0
+    async def _count_left_messages(self, turn: TurnContext, first: UUID) -> int:
+        """Return the number of spoken messages that have left the history, which begins with the message `first`."""
         ids = [message.id for message in turn.messages]
         known = turn.rows.scope.first_message
-        if turn.rows.messages_before is None or prefix.first not in ids or (known is not None and known not in ids):
-            first = await self._session_store.message(prefix.first)
-            return (await self._session_store.turn_position_of(first.id)).messages - is_visible_speech(first)
+        if turn.rows.messages_before is None or first not in ids or (known is not None and known not in ids):
+            message = await self._session_store.message(first)
+            return (await self._session_store.turn_position_of(first)).messages - is_visible_speech(message)
         begin = ids.index(known) if known is not None else 0
-        return turn.rows.messages_before + sum(map(is_visible_speech, turn.messages[begin : ids.index(prefix.first)]))
+        return turn.rows.messages_before + sum(map(is_visible_speech, turn.messages[begin : ids.index(first)]))
 
     async def _history(self, turn: TurnContext, prefix: StablePrefix, context: int) -> list[Message]:
         """Return the messages of the prefix's earlier sessions, then those of this one from the start of its history,
@@ -340,41 +324,36 @@ class PromptAssembler:
                 continue
             with suppress(StorageError):  # deleted meanwhile
                 earlier += await self._session_store.newest_messages(guid, max_messages)
-        return limit_tool_pairs([message for message in (*earlier, *messages[start:]) if message.content.strip()])
+        history = [message for message in (*earlier, *messages[start:]) if message.content.strip()]
+        return limit_tool_pairs(history) if any(message.hidden for message in history) else history
 
-    def _count_beyond_turn_cap(self, messages: Sequence[Message], session: ChatSession) -> int:
+    def _count_beyond_turn_cap(self, messages: Sequence[Message], session_id: UUID, turn_cap: int) -> int:
         """Return the number of messages to cut because of the user's limit on turns; several at once, so that a cut is not
         needed every turn.
         """
-        settings = self._preferences.current
         user_indexes = [
-            index for index, message in enumerate(messages) if message.session_id == session.guid and message.role is Role.USER
+            index for index, message in enumerate(messages) if message.session_id == session_id and message.role is Role.USER
         ]
-        if not settings.turn_cap or len(user_indexes) <= settings.turn_cap or len(messages) < PROTECTED_MESSAGES:
+        if len(user_indexes) <= turn_cap or len(messages) < PROTECTED_MESSAGES:
             return 0
-        return min(user_indexes[-max(1, int(settings.turn_cap * settings.history_target))], len(messages) - PROTECTED_MESSAGES)
+        kept_turns = max(1, int(turn_cap * self._preferences.current.history_target))
+        return min(user_indexes[-kept_turns], len(messages) - PROTECTED_MESSAGES)
 
 
-def macro_texts(system: SystemPreset, participants: Participants) -> list[str]:
-    """Return all texts of presets and personas that may contain macros."""
-    texts = [
-        getattr(system, name) for name in ("prompt", *(name for name in SystemPreset.model_fields if name.endswith("_title")))
-    ]
-    for persona in (participants.persona, participants.user, *participants.guests):
-        texts += [persona.description, persona.scenario, persona.system_prompt, persona.self_edit_field]
-        texts += [persona.depth_prompt, persona.post_history_instructions, *persona.example_dialogs]
-    return texts
+def share_after_cut(settings: Settings, model: LoadedModel) -> float:
+    """Return the share of the history's budget that is left after a cut: less if all of it has to be evaluated again."""
+    wanted = settings.history_target
+    return wanted if settings.cache_surgery and model.can_shift else min(wanted, REREAD_TARGET)
 
 
 def to_prompt_turns(messages: Sequence[Message], session_id: UUID) -> list[PromptTurn]:
     """Return messages as the model gets them, without thinking; those of other sessions than `session_id` with their id."""
-    turns = [
-        (message, to_tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name))
-        for message in messages
-    ]
-    return [
-        turn if message.session_id == session_id else replace(turn, session=str(message.session_id)) for message, turn in turns
-    ]
+    turns = []
+    for message in messages:
+        turn = to_tool_turn(message) if message.hidden else None
+        turn = turn or PromptTurn(message.role.value, message.content, message.speaker_name)
+        turns.append(turn if message.session_id == session_id else replace(turn, session=str(message.session_id)))
+    return turns
 
 
 def persona_notes(persona: Persona, macro_context: MacroContext) -> list[PromptNote]:

@@ -29,14 +29,9 @@ class CacheState:
         self._preferences = preferences
         self._folder = folder
         self._deletions: set[asyncio.Task[None]] = set()
-        self._deletion_count = 0
+        self.revision = 0
         """Number of deletions since the program started."""
         self._unsubscribe = preferences.changed.add(self._settings_changed)
-
-    @property
-    def revision(self) -> int:
-        """Number of deletions since the program started."""
-        return self._deletion_count
 
     def location_of(self, session: ChatSession, revision: int) -> StateLocation | None:
         """Return the storage location of a session's KV cache state; None if the user disabled saving, or for an incognito
@@ -75,8 +70,8 @@ class CacheState:
     def _start_deletion(self, part: str) -> None:
         """Delete files with this name part at once, and have the model process delete its copies in the background."""
         delete_states(self._folder, part)
-        self._deletion_count += 1
-        task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self._deletion_count))
+        self.revision += 1
+        task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self.revision))
         # The event loop keeps only weak references to tasks.
         self._deletions.add(task)
         task.add_done_callback(self._deletions.discard)

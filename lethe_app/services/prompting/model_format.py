@@ -42,8 +42,8 @@ class ModelFormats:
     async def format_of(self, model: LoadedModel) -> ChatFormat:
         """Return the chat format of a model. The first call may take two seconds, in a thread, for a hostile template."""
         name = model.file.path.name
-        instruct = self._preferences.current.for_model(name).instruct
         choices = self._preferences.current.model_choices.get(name, ModelChoices())
+        instruct = self._preferences.current.instruct if choices.instruct is None else choices.instruct
         start, end = choices.thinking_start or "", choices.thinking_end or ""
         thinking = ThinkingMarkers(start, end) if start.strip() and end.strip() else None
         chat_format = self._format

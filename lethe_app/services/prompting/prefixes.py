@@ -78,28 +78,23 @@ class StablePrefixes:
         renewed.add(self._note_renewal)
 
     async def prefix_of(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
-        """Return the stored prefix of a turn's session, or make one."""
-        return await self._current(turn, model, stored_prefix(turn.states))
-
-    async def refreshed_prefix(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
-        """Return the prefix of a turn, made again if something in it was deleted or edited since it was looked up."""
-        if turn.prefix is None:
-            return await self.prefix_of(turn, model)
-        if self._terms_by_session.get(turn.session.guid) == self._terms(turn):
-            return turn.prefix
-        return await self._current(turn, model, await self.load(turn.session.guid))
-
-    async def _current(self, turn: TurnContext, model: LoadedModel, stored: StablePrefix | None) -> StablePrefix:
+        """Return the prefix of a turn's session: the stored one, or one that is made because there is none, or because
+        something in it was deleted or edited since the turn was read or its prefix looked up.
+        """
         session = turn.session
+        is_current = self._terms_by_session.get(session.guid) == self._terms(turn)
+        if turn.prefix is not None and is_current:
+            return turn.prefix
+        stored = stored_prefix(turn.rows.states) if turn.prefix is None else await self.load(session.guid)
         if stored is None or stored.context != model.context or turn.rows.messages_before is None:
             initial = await self._create_initial_prefix(session, model)
             return await self._make(
                 turn, model, initial, await self._choose_full_sessions(turn, model) if not initial.first else []
             )
-        if self._terms_by_session.get(session.guid) == self._terms(turn):
+        if is_current:
             return stored
         earlier = stored.earlier
-        if stored.handling is not self._handling(turn.states):
+        if stored.handling is not self._handling(turn.rows.states):
             earlier = await self._choose_full_sessions(turn, model) if stored.first is None else []
         rolling = await self._replace_left_messages(session.guid, stored, model)
         return await self._make(turn, model, stored.model_copy(update={"rolling": rolling}), earlier)
@@ -189,10 +184,10 @@ class StablePrefixes:
         core = await self._past.core(turn.participants, int(model.context * CAPS[PromptPart.FACTS]), session.guid)
         made = prefix.model_copy(
             update={
-                "handling": self._handling(turn.states),
+                "handling": self._handling(turn.rows.states),
                 "earlier": [guid for guid in earlier if guid in past_ids],
                 "summaries": await self._past.summaries(others, turn.participants, token_limit, session.added)
-                if not starts_without_earlier(turn.states)
+                if not starts_without_earlier(turn.rows.states)
                 else [],
                 "facts": sections.exclude_contained(core),
                 "notebook": sections.notebook,
@@ -218,7 +213,7 @@ class StablePrefixes:
         return StablePrefix(context=model.context, first=first, rolling=rolling, explains_memory=True)
 
     async def _choose_full_sessions(self, turn: TurnContext, model: LoadedModel) -> list[UUID]:
-        if self._handling(turn.states) is SessionHandling.CURRENT_ONLY:
+        if self._handling(turn.rows.states) is SessionHandling.CURRENT_ONLY:
             return []
         return await self._past.fitting(await self._past.before(turn.session), int(model.context * EARLIER_SHARE))
 
@@ -238,7 +233,7 @@ class StablePrefixes:
             return []
         if prefix is not None and prefix.handling is settings.session_handling:
             summarised = {section.guid for section in prefix.summaries} if settings.session_memory_system else set()
-            return [summary for summary in before if summary.guid in prefix.in_view | summarised]
+            return [summary for summary in before if summary.guid in summarised.union(prefix.earlier)]
         if settings.session_memory_system:
             return before
         if settings.session_handling is SessionHandling.CURRENT_ONLY:
@@ -261,7 +256,7 @@ class StablePrefixes:
         settings = self._preferences.current
         return (
             self._renewals[turn.session.persona_id],
-            starts_without_earlier(turn.states),
+            starts_without_earlier(turn.rows.states),
             settings.session_handling,
             settings.history_overflow,
             settings.session_memory_system,

@@ -74,8 +74,6 @@ def results_above(messages: Sequence[Message]) -> list[ToolResult]:
 
 def to_tool_turn(message: Message) -> PromptTurn | None:
     """Return a tool message as it is in a prompt; None for a message of another kind."""
-    if not message.hidden:
-        return None
     if parse_calls(message):
         return PromptTurn("calls", message.content, message.speaker_name)
     if (result := parse_result(message)) is not None:
@@ -85,8 +83,6 @@ def to_tool_turn(message: Message) -> PromptTurn | None:
 
 def limit_tool_pairs(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with only the newest calls and results, and no result without its call."""
-    if not any(message.hidden for message in messages):
-        return list(messages)
     total = sum(len(parse_calls(message)) for message in messages)
     excess = max(0, total - MAX_PAIRS)
     step = MAX_PAIRS - MIN_PAIRS + 1

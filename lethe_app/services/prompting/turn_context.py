@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.reported_speech import shorten
@@ -21,6 +21,7 @@ from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import FrozenSection
 from lethe_app.services.session_worlds import SESSION_WORLDS_KEY, SessionWorlds, collect_world_names, select_worlds
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
 
 FRAME = "frame"
@@ -67,11 +68,6 @@ class StablePrefix(BaseModel):
     """Message up to which `recap` reaches, itself not included."""
 
     @property
-    def in_view(self) -> set[UUID]:
-        """Sessions that are in the prompt in full and therefore need not be recalled."""
-        return set(self.earlier)
-
-    @property
     def summaries_before(self) -> str:
         """Summary of the messages before `first`: the recap if it reaches that far, else the one by rules."""
         return (
@@ -90,10 +86,7 @@ class StablePrefix(BaseModel):
 
 def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:
     """Return the prefix that is stored in the state of a session; None if there is none that can be read."""
-    try:
-        return StablePrefix.model_validate(states.get(FRAME))
-    except ValidationError:
-        return None
+    return read_stored(StablePrefix.model_validate, states.get(FRAME))
 
 
 def starts_without_earlier(states: Mapping[str, object]) -> bool:
@@ -139,6 +132,7 @@ class TurnContext:
     """Session, participants and stored data as one turn sees them. Immutable."""
 
     rows: TurnRows[TurnFiles]
+    files: TurnFiles
     before: UUID | None
     """Reply that is regenerated, above which the history ends; None for a reply at the end."""
     model: LoadedModel | None
@@ -156,21 +150,9 @@ class TurnContext:
         return self.rows.session
 
     @property
-    def files(self) -> TurnFiles:
-        return self.rows.scope.files
-
-    @property
     def user_message(self) -> Message | None:
         """The user's newest message."""
         return newest_user_message(self.messages)
-
-    @property
-    def states(self) -> Mapping[str, object]:
-        return self.rows.states
-
-    def with_speaker(self, unique_name: str) -> TurnContext:
-        """Return the same turn with another of the personas as the speaker."""
-        return replace(self, participants=self.participants.with_speaker(unique_name))
 
     def with_user_message(self, message: Message) -> TurnContext:
         """Return the turn with a new message of the user, which was just stored."""
@@ -247,7 +229,8 @@ class TurnLoader:
         above = before.id if before is not None else None
         revision = self._cache_revision()  # before anything is read, so that no later deletion is missed
         rows = await self._reader.read(session_id, above, scope, adds_user_message=adds_user_message)
-        return TurnContext(rows, above, model, rows.scope.files.participants, rows.messages, revision)
+        files = rows.scope.files
+        return TurnContext(rows, files, above, model, files.participants, rows.messages, revision)
 
     async def app_state_of(self, persona_id: str) -> Mapping[tuple[str, str], object]:
         """Return the app state that a turn of a persona needs, by scope and key."""

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
 
-from lethe_app.domain.chat import Alternative, ChatSession, Degradation, DegradationKind, Message, MessageMode, Role
+from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.participants import Participants
 from lethe_app.services.sessions.languages import describe_text
 from lethe_app.storage.chats.replies import Replies, ReplyReceipt
 
@@ -42,12 +40,15 @@ class ReplyWriter:
         replies: Replies,
         message: Message,
         kind: ReplyKind,
+        requested_at: float,
         on_complete: Callable[[Message], None] = lambda _message: None,
     ) -> None:
-        """Create the writer when the reply is requested; `on_complete` receives the message at the end of generation."""
+        """Create a writer of a reply that was requested at the time `requested_at` of `time.monotonic`; `on_complete` receives
+        the message at the end of generation.
+        """
         self._replies = replies
         self._on_complete = on_complete
-        self._requested_at = time.monotonic()
+        self._requested_at = requested_at
         self._first_text_at: float | None = None
         self._degradations: list[Degradation] = []
         self.message = message
@@ -61,11 +62,6 @@ class ReplyWriter:
     def is_stored(self) -> bool:
         """True if the message is stored, with or without this alternative."""
         return self._kind is not ReplyKind.REPLY or self._position is not None
-
-    def set_speaker(self, persona: Persona) -> None:
-        """Set the speaker's name of a new reply."""
-        if self._kind is ReplyKind.REPLY:
-            self.message = self.message.model_copy(update={"speaker_name": persona.name})
 
     def note_degradation(self, kind: DegradationKind, **values: str | int) -> None:
         """Record once that something was left out of the reply, or failed."""
@@ -112,17 +108,3 @@ class ReplyWriter:
             log.warning("The receipt of a reply could not be stored: %s", error)  # the reply itself matters more
             self.message, self._position = await store()
         self._stored_at = time.monotonic()
-
-
-def create_user_message(
-    session: ChatSession, participants: Participants, text: str, mode: MessageMode = MessageMode.TEXT
-) -> Message:
-    """Return a message of the user, to be stored."""
-    return Message(
-        session_id=session.guid,
-        role=Role.USER,
-        speaker=participants.user.unique_name,
-        speaker_name=participants.user.name,
-        mode=mode,
-        alternatives=[describe_text(Alternative(content=text))],
-    )

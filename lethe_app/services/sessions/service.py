@@ -24,7 +24,7 @@ from lethe_app.services.participants import FillMacros, MacroPosition, Participa
 from lethe_app.services.prompting.turn_context import FRAME, TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
-from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, create_user_message
+from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import SessionStore
@@ -148,10 +148,13 @@ class SessionService:
             await self._session_store.add_message(greeting)
         return await self._session_store.session(session.guid)
 
-    async def wait_until_archived(self, persona_id: str) -> None:
-        """Wait until rules have archived the sessions that ended when the newest one began."""
-        if task := self._archive_tasks.get(persona_id):
-            await asyncio.wait({task})
+    async def wait_until_archived(self, persona_id: str) -> bool:
+        """Wait until rules have archived the sessions that ended when the newest one began; return whether any still were."""
+        task = self._archive_tasks.get(persona_id)
+        if task is None or task.done():
+            return False
+        await asyncio.wait({task})
+        return True
 
     async def close(self) -> None:
         """Finish the archiving of ended sessions and the detection of languages."""
@@ -161,11 +164,6 @@ class SessionService:
     def _start_archiving(self, persona_id: str) -> None:
         """Archive the sessions before a new one in the background; one that fails is archived at the next start."""
         self._archive_tasks[persona_id] = asyncio.create_task(self._archive_open_sessions(persona_id))
-
-    def is_archiving(self, persona_id: str) -> bool:
-        """Return whether sessions of a persona are being archived, so that `wait_until_archived` would wait."""
-        task = self._archive_tasks.get(persona_id)
-        return task is not None and not task.done()
 
     def has_timed_out(self, turn: TurnContext) -> bool:
         """Return whether the user was away for so long that the next message begins a new session."""
@@ -191,16 +189,31 @@ class SessionService:
         macro_context = await self._fill_macros(
             participants.build_macro_context(session, now()), MacroPosition(session, participants), [text]
         )
-        message = await self._session_store.add_message(
-            create_user_message(session, participants, expand(text, macro_context), mode), find_requested_language(text)
+        message = Message(
+            session_id=session.guid,
+            role=Role.USER,
+            speaker=participants.user.unique_name,
+            speaker_name=participants.user.name,
+            mode=mode,
+            alternatives=[describe_text(Alternative(content=expand(text, macro_context)))],
         )
+        message = await self._session_store.add_message(message, find_requested_language(text))
         self.languages.note_stored(message)
         self.changed.notify(session.persona_id)
         return message
 
-    def create_writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
-        """Return a writer that stores a reply during generation."""
-        return ReplyWriter(self._replies, reply, kind, self.languages.note_stored)
+    def create_writer(self, turn: TurnContext, before: Message | None, kind: ReplyKind, requested_at: float) -> ReplyWriter:
+        """Return a writer that stores a reply of the turn's speaker, or another alternative or the continuation of `before`,
+        during generation.
+        """
+        speaker = turn.participants.speaker
+        reply = before or Message(
+            session_id=turn.session.guid,
+            role=Role.ASSISTANT,
+            speaker=speaker.unique_name,
+            speaker_name=speaker.name,
+        )
+        return ReplyWriter(self._replies, reply, kind, requested_at, self.languages.note_stored)
 
     async def _archive_open_sessions(self, persona_id: str) -> None:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""

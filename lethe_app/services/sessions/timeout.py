@@ -128,7 +128,8 @@ class SessionTimeout:
     def has_timed_out(self, summary: SessionSummary) -> bool:
         """Return whether a session has been inactive for longer than the setting allows."""
         limit = self._limit
-        if limit is None or not _may_end(summary) or summary.guid == self._edited_session:
+        may_end = summary.messages > 2 or len(summary.first_words.split()) >= MIN_WORDS  # see `is_worth_archiving`
+        if limit is None or not may_end or summary.guid == self._edited_session:
             return False
         since = max(summary.last_activity, self._restart_times.get(summary.guid, summary.last_activity))
         inputs = self._inputs.get(summary.guid)
@@ -137,8 +138,3 @@ class SessionTimeout:
         elif inputs is not None and inputs.first - since < limit:
             since = inputs.last
         return now() - since >= limit
-
-
-def _may_end(summary: SessionSummary) -> bool:
-    """Return whether a session may be worth archiving (see `is_worth_archiving`)."""
-    return summary.messages > 2 or len(summary.first_words.split()) >= MIN_WORDS

@@ -10,7 +10,8 @@ from uuid import UUID, uuid4
 
 from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, BlockedEntry, Evaluation, EvaluationTurn
 from lethe_app.brain.lore.keyword_matcher import Keyword, Span, find_spans
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.lore.state import LoreState
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockReason, Parameter
@@ -24,6 +25,7 @@ from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT
 from lethe_app.services.session_worlds import SessionWorlds
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
@@ -121,13 +123,14 @@ class WorldTrials:
         turn, history = await self._build_turn(trial, session_worlds)
         window = ScanWindow.from_history(history, trial.text)
         stored = await self._session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
+        state = read_stored(LoreState.model_validate, stored) or LoreState()
         context = self._context_size(self._models.state)
-        evaluation = await self._lore.evaluate(session_worlds, window, stored, turn, context)
+        evaluation = await self._lore.evaluate(session_worlds, window, state, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
             repeated = await self._lore.evaluate(
-                session_worlds, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context
+                session_worlds, window, state, replace(turn, id=f"{turn.id} {round_number}"), context
             )
             shares.update(activated.entry.guid for activated in repeated.activated)
         return await self._build_outcome(trial, evaluation, turn, shares, len(session_worlds.worlds))

@@ -11,7 +11,7 @@ from lethe_app.brain.lore.decorators import FOREVER, read_decorators
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import Evaluation, EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockReason

@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.evaluation import LoreLimits
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.memory import MemoryInsertion
 from tests.brain.scenes import MOMENT, entry, evaluate_worlds, names, one, reasons, the_block, turn, window, world

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
-from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.domain.recall import Reason, ReasonKind, RecallWay

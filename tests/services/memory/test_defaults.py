@@ -17,6 +17,7 @@ from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import ModelReady
+from lethe_app.services.prompting.assembler import share_after_cut
 from tests.services.turns import DAY, MIRA, add_memory, say
 
 Says = Callable[..., object]
@@ -88,7 +89,7 @@ async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
     state = services.models.state
     assert isinstance(state, ModelReady)
 
-    assert services.prompt_assembler._history_target(replace(state.model, can_shift=can_shift)) == kept
+    assert share_after_cut(services.preferences.current, replace(state.model, can_shift=can_shift)) == kept
 
 
 def test_silence_of_an_hour_ends_a_conversation():
