@@ -80,7 +80,8 @@ class MemoryCache:
 
     def apply_effects(self, effects: TurnEffects) -> None:
         """Update the cache with the changes to memories that a turn has stored together with its other effects."""
-        self._apply_recalls(effects.persona_id, effects.recalled, effects.moment)
+        if effects.recalled:
+            self._apply_recalls(effects.persona_id, effects.recalled, effects.moment)
         if effects.changed or effects.deleted:
             self._mark_stale(effects.persona_id, [*(memory.guid for memory in effects.changed), *effects.deleted])
         if effects.deleted:
@@ -98,8 +99,8 @@ class MemoryCache:
         self._stale.clear()
 
     def _apply_recalls(self, persona_id: str, guids: Collection[UUID], moment: datetime) -> None:
-        self._changes += bool(guids)
-        if guids and persona_id in self._sets:  # thousands need not be read again because of a few
+        self._changes += 1
+        if persona_id in self._sets:  # thousands need not be read again because of a few
             self._sets[persona_id] = self._sets[persona_id].with_recalls(guids, moment)
 
     def _mark_stale(self, persona_id: str, guids: Collection[UUID]) -> None:

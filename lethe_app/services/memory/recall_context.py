@@ -24,7 +24,6 @@ from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import (
-    MAX_SCAN_DEPTH,
     USUAL_CONTEXT,
     StablePrefix,
     TurnContext,
@@ -35,8 +34,6 @@ from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.sessions import SessionStore
 
-WINDOW = 24
-"""Messages before the newest one that are scanned for keys; more if a world has a greater scan depth."""
 MAX_QUESTION_CHARACTERS = 4000
 """Characters of a message that are embedded and searched with; an embedding model reads fewer still."""
 ANNOUNCED = "announced"
@@ -122,7 +119,7 @@ class RecallContexts:
         earlier_messages = turn.messages[
             : next(index for index, message in enumerate(turn.messages) if message.id == question.id)
         ]
-        history = earlier_messages[-max(WINDOW, 2 * min(turn.files.worlds.scan_depth, MAX_SCAN_DEPTH)) :]
+        history = earlier_messages[-turn.rows.scope.min_messages :]
         turn_position = turn.rows.turn_position
         recall_context = RecallContext(
             session=turn.session,

@@ -41,7 +41,7 @@ class CacheState:
         not saved.
         """
         limit = self._preferences.current.kept_states * MEGABYTE
-        name = of_persona(session.persona_id).removesuffix("-") + of_session(session.guid)
+        name = of_persona(session.persona_id) + session.guid.hex
         return StateLocation(self._folder, name, limit, revision) if limit and not session.is_incognito else None
 
     def forget_persona(self, persona_id: str) -> None:

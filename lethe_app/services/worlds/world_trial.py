@@ -19,7 +19,6 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import expand
 from lethe_app.services.events import ModelReady, ModelState
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.memory.recall_context import WINDOW
 from lethe_app.services.memory.recallers import LORE_STATE
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
@@ -32,6 +31,8 @@ from lethe_app.storage.key_value import SessionState
 
 MAX_MESSAGES, MAX_SESSIONS = 100, 6
 """Maximum number of the user's messages, and of sessions, with which the frequency of keys is measured."""
+WINDOW = 24
+"""Messages that are scanned; more if a world has a greater scan depth."""
 
 
 @dataclass(frozen=True)
