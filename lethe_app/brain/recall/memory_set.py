@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import Enum, auto
-from typing import overload
+from typing import Literal, get_args, overload
 from uuid import UUID
 
 from lethe_app.brain.recall.decay import count_recall, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 
-
-class MemoryGroup(Enum):
-    """Group of memories that a turn needs together."""
-
-    WAITING = auto()
-    """They wait to be brought up proactively."""
-    AWAITING_RETURN = auto()
-    """They wait for the user's return."""
-    TRIGGERS = auto()
-    """They are recalled by a trigger (keyword, name or meaning)."""
-    STICKY_OR_FILED = auto()
-    """They include all that are in every prompt."""
-    PRUNABLE = auto()
-    """They may be pruned."""
+MemoryGroup = Literal["waiting", "awaiting_return", "triggers", "sticky_or_filed", "prunable"]
+"""Memories that a turn needs together: those that wait to be brought up proactively or for the user's return, those recalled by
+a trigger (keyword, name or meaning), those among which are all that are in every prompt, and those that may be pruned.
+"""
 
 
 class MemorySet(Sequence[MemoryUnit]):
@@ -39,18 +28,18 @@ class MemorySet(Sequence[MemoryUnit]):
         self.by_guid: Mapping[UUID, MemoryUnit] = {memory.guid: memory for memory in memories}
         self._order = tuple(self.by_guid)
         # The groups hold guids, so that a set with other recall counters can share them.
-        self._groups: dict[MemoryGroup, list[UUID]] = {group: [] for group in MemoryGroup}
+        self._groups: dict[MemoryGroup, list[UUID]] = {group: [] for group in get_args(MemoryGroup)}
         for guid, memory in self.by_guid.items():
             if memory.insertion is MemoryInsertion.TRIGGER:
-                self._groups[MemoryGroup.TRIGGERS].append(guid)
+                self._groups["triggers"].append(guid)
             elif memory.insertion is MemoryInsertion.USER_RETURN:
-                self._groups[MemoryGroup.AWAITING_RETURN].append(guid)
+                self._groups["awaiting_return"].append(guid)
             elif memory.insertion in WAITING_INSERTIONS:
-                self._groups[MemoryGroup.WAITING].append(guid)
+                self._groups["waiting"].append(guid)
             if memory.sticky or memory.filed_under:
-                self._groups[MemoryGroup.STICKY_OR_FILED].append(guid)
+                self._groups["sticky_or_filed"].append(guid)
             if is_prunable(memory):
-                self._groups[MemoryGroup.PRUNABLE].append(guid)
+                self._groups["prunable"].append(guid)
 
     def __len__(self) -> int:
         return len(self._order)

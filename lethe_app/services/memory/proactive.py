@@ -16,7 +16,7 @@ from lethe_app.brain.proactive.user_return import UserAbsence, UserReturnInsert
 from lethe_app.brain.proactive.wording import build_hidden_line
 from lethe_app.brain.recall.decay import find_expired, find_faded
 from lethe_app.brain.recall.keyword_recall import KeywordRecall
-from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
+from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -162,7 +162,7 @@ class ProactiveMemory:
     ) -> ProactiveTurn | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, participants, moment = context.session, context.participants, context.moment.astimezone()
-        memories = context.memories.in_group(MemoryGroup.AWAITING_RETURN)
+        memories = context.memories.in_group("awaiting_return")
         quoted = await self._untrusted_memories.quote_memories(memories) if memories else {}
         absence = UserAbsence(
             last_message=turn_position.previous_user_time,
@@ -202,7 +202,7 @@ class ProactiveMemory:
         session, moment = context.session, context.moment
         stored_pace = read_stored(ProactivePace.model_validate, context.states.get(PACE))
         pace = (stored_pace or ProactivePace.start(moment)).count_message()
-        waiting = context.memories.in_group(MemoryGroup.WAITING)
+        waiting = context.memories.in_group("waiting")
         due = await offload_if_large(len(waiting), partial(find_waiting, waiting, moment, rules)) if waiting else []
         if not due:
             return ProactiveTurn(pace=pace)
@@ -284,7 +284,7 @@ def rules_of(settings: Settings) -> ProactiveRules:
 
 def find_prunable(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
     """Return the memories that have decayed or ended."""
-    candidates = memories.in_group(MemoryGroup.PRUNABLE)
+    candidates = memories.in_group("prunable")
     return tuple({memory.guid: None for memory in (*find_faded(candidates, moment, rules), *find_expired(candidates, moment))})
 
 

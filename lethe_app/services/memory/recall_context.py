@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.notebooks.document import Notebook
-from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
+from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import Alternative, ChatSession, Degradation, DegradationKind, Message, Role
 from lethe_app.domain.passage import TextEmbedding
@@ -183,7 +183,7 @@ class RecallContexts:
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
         owners = owners_of(context.session.persona_id, context.session_worlds.worlds)
-        comparable = context.memories.in_group(MemoryGroup.WAITING) or context.notebooks
+        comparable = context.memories.in_group("waiting") or context.notebooks
         if not comparable and not await self._memory_index.has_passages(owners):
             return context
         embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)

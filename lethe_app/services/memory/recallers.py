@@ -16,7 +16,6 @@ from lethe_app.brain.dreams.preferences import strong_pattern_ids
 from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
-from lethe_app.brain.recall.memory_set import MemoryGroup
 from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
@@ -112,9 +111,7 @@ class KeywordRecaller:
             return RecallCandidates(states={KEYWORD_STATE: LoreState().model_dump(mode="json")})
         in_prompt = context.in_view | context.summarised_sessions
         sessions = [session for session in context.sessions if session.guid not in in_prompt]
-        triggers = [
-            memory for memory in context.memories.in_group(MemoryGroup.TRIGGERS) if memory.guid not in context.announced
-        ]
+        triggers = [memory for memory in context.memories.in_group("triggers") if memory.guid not in context.announced]
         if not (sessions or triggers or state.entries):
             return RecallCandidates()
 
@@ -168,7 +165,7 @@ class ConstantRecaller:
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         reasons = [Reason(kind=ReasonKind.ALWAYS)]
-        candidates = context.memories.in_group(MemoryGroup.STICKY_OR_FILED)
+        candidates = context.memories.in_group("sticky_or_filed")
         filed = [memory for memory in candidates if memory.filed_under]
         strong_pattern_guids = strong_pattern_ids(filed) if filed else ()  # what must never happen again
         memories = [

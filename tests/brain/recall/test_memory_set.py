@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from lethe_app.brain.recall.decay import is_prunable
-from lethe_app.brain.recall.memory_set import MemoryGroup, MemorySet
+from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -38,12 +38,11 @@ def agree(held: MemorySet, memories: list[MemoryUnit]) -> bool:
         and [held[place] for place in range(len(held))] == memories
         and held[:3] == memories[:3]
         and held.by_guid == {one.guid: one for one in memories}
-        and held.in_group(MemoryGroup.WAITING) == [one for one in memories if one.insertion in WAITING_INSERTIONS]
-        and held.in_group(MemoryGroup.AWAITING_RETURN)
-        == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
-        and held.in_group(MemoryGroup.TRIGGERS) == [one for one in memories if one.insertion is MemoryInsertion.TRIGGER]
-        and held.in_group(MemoryGroup.STICKY_OR_FILED) == [one for one in memories if one.sticky or one.filed_under]
-        and held.in_group(MemoryGroup.PRUNABLE) == [one for one in memories if is_prunable(one)]
+        and held.in_group("waiting") == [one for one in memories if one.insertion in WAITING_INSERTIONS]
+        and held.in_group("awaiting_return") == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
+        and held.in_group("triggers") == [one for one in memories if one.insertion is MemoryInsertion.TRIGGER]
+        and held.in_group("sticky_or_filed") == [one for one in memories if one.sticky or one.filed_under]
+        and held.in_group("prunable") == [one for one in memories if is_prunable(one)]
     )
 
 
