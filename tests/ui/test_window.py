@@ -150,7 +150,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
         scene.window.sidebar.rename_requested.emit(first, "First night")
         await until(lambda: "First night" in scene.titles)
 
-        scene.window.sidebar.delete_requested.emit(first)
+        scene.window.sidebar.command_chosen.emit("delete", first)
         question = await scene.dialog()
         assert question.primary.text() == "Delete “First night” (3 messages)"
         QTest.keyClick(question, Qt.Key.Key_Return)
@@ -186,7 +186,7 @@ async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         guid = str(scene.session.guid)
         await until(lambda: scene.window.sidebar.model.find_session(guid))
-        scene.window.sidebar.delete_requested.emit(guid)
+        scene.window.sidebar.command_chosen.emit("delete", guid)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
         await until(lambda: True)
 

@@ -8,48 +8,37 @@ from PySide6.QtGui import QFont, QFontInfo
 from PySide6.QtWidgets import QApplication, QStyle
 
 from lethe_app.config.options import ProseFont
-from lethe_app.config.settings import Settings
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.theme import PROSE_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from lethe_app.config.settings import Settings
     from lethe_app.services.preferences import Preferences
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
 MIN_TEXT_SIZE, MAX_TEXT_SIZE = 12, 24
 """Limits of the text size in pixels."""
 
 
-class AppearanceController:
+class AppearanceController(Controller):
     """Applies the appearance settings whenever they change. It also writes those that the next first paint needs, before the
     settings are read, to the window's own file.
     """
 
-    def __init__(
-        self,
-        view: ChatView,
-        theme: Theme,
-        actions: Actions,
-        preferences: Preferences,
-        tasks: TaskRunner,
-        store_window_value: Callable[[str, object], None],
-    ) -> None:
-        """Apply the current settings; `store_window_value` writes a value to the window's own file."""
-        self._view, self._theme, self._store_window_value = view, theme, store_window_value
-        self._preferences, self._tasks = preferences, tasks
+    def __init__(self, window: MainWindow, tasks: TaskRunner, view: ChatView, preferences: Preferences) -> None:
+        super().__init__(window, tasks)
+        self._view, self._preferences = view, preferences
         self._prose_font: tuple[str, int] | None = None
-        self._unsubscribe = preferences.changed.add(self.apply_settings)
-        actions.connect(
+        self._unsubscribers.append(preferences.changed.add(self.apply_settings))
+        self._actions.connect(
             larger_text=lambda: self.resize_text(1),
             smaller_text=lambda: self.resize_text(-1),
             reset_text_size=lambda: self.save_settings(font_size=PROSE_SIZE),
             show_hidden_messages=lambda: self.save_settings(show_hidden=not preferences.current.show_hidden),
         )
-        theme.changed.connect(self._apply_palette)
+        self._theme.changed.connect(self._apply_palette)
         self._apply_palette()
         self.apply_settings(preferences.current)
 
@@ -70,13 +59,12 @@ class AppearanceController:
             self._view.set_prose_font(*prose)
         self._view.background_image.set_image(settings.background)
         self._view.chat_model.set_show_hidden(settings.show_hidden)
-        self._store_window_value("theme", settings.theme.value)
-        self._store_window_value("text", settings.font_size)
-        self._store_window_value("welcomed", settings.welcomed)
+        for key, value in (("theme", settings.theme.value), ("text", settings.font_size), ("welcomed", settings.welcomed)):
+            self._window.store_window_value(key, value)
 
     def _apply_palette(self) -> None:
         self._view.set_message_palette(self._theme.palette)
-        self._store_window_value("palette", self._theme.palette.name)
+        self._window.store_window_value("palette", self._theme.palette.name)
 
     def save_settings(self, **values: object) -> None:
         """Store new values of settings; `apply_settings` is called when they are stored."""
@@ -89,7 +77,7 @@ class AppearanceController:
 
     def close(self) -> None:
         """Disconnect from settings and theme."""
-        self._unsubscribe()
+        super().close()
         self._theme.changed.disconnect(self._apply_palette)
 
 

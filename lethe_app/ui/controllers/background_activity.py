@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from PySide6.QtCore import QLocale, QTimer
 
 from lethe_app.services.events import ModelLoading
-from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.models import format_download
@@ -20,6 +17,8 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from lethe_app.domain.model import DownloadProgress
     from lethe_app.domain.web import OutgoingRequest
     from lethe_app.services.background.activity_log import ArchiveBudget, RunningTask
@@ -29,15 +28,12 @@ if TYPE_CHECKING:
     from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
+    from lethe_app.services.scheduling.loop import BackgroundLoop
     from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
     from lethe_app.services.web.gate import WebGate
-    from lethe_app.ui.chat.status_line import StatusLine
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.activity_list import ActivityButton
-    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.main_window import MainWindow
 
 MIN_SHOWN_QUEUE = 100
 """Texts waiting for the index below which indexing is not shown: fewer take seconds, as do the worlds of a first start."""
@@ -65,22 +61,19 @@ class BackgroundActivityController(Controller):
 
     def __init__(
         self,
-        status: StatusLine,
-        button: ActivityButton,
-        notifier: Notifier,
-        actions: Actions,
+        window: MainWindow,
+        tasks: TaskRunner,
         services: ActivityServices,
         file_transfers: FileTransfers,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(status)
-        self._status, self._button, self._notifier = status, button, notifier
-        self._memories, self._rebuild_action = services.memories, actions["rebuild_index"]
-        actions.connect(rebuild_index=self._start_rebuild)
+        super().__init__(window, tasks)
+        self._status, self._button = window.chat.status, window.sidebar.activity_button
+        self._memories, self._rebuild_action = services.memories, self._actions["rebuild_index"]
+        self._actions.connect(rebuild_index=self._start_rebuild)
         self._archiving, self._indexing, self._models = services.archive_queue, services.indexing, services.models
         self._archive_budget = services.archive_budget
         self._downloads, self._agent_runner = services.downloads, services.background_runner
-        self._file_transfers, self._tasks = file_transfers, tasks
+        self._file_transfers = file_transfers
         self._longest_queue = self._most_waiting = 0
         self._sources: list[Source] = [
             self._list_model_loading,
@@ -90,15 +83,9 @@ class BackgroundActivityController(Controller):
             self._list_archiving,
             self._list_indexing,
         ]
-        self._unsubscribers += [
-            services.archive_queue.changed.add(lambda _progress: self.refresh_activities()),
-            services.indexing.changed.add(lambda _progress: self.refresh_activities()),
-            services.models.changed.add(lambda _state: self.refresh_activities()),
-            services.downloads.changed.add(lambda _progress: self.refresh_activities()),
-            self._file_transfers.changed.add(lambda _none: self.refresh_activities()),
-            services.background_runner.changed.add(lambda _none: self.refresh_activities()),
-            services.background_runner.notices.add(partial(_show_notice, notifier)),
-        ]
+        followed = (services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner)
+        self.follow(self.refresh_activities, *(service.changed for service in followed), file_transfers.changed)
+        self._unsubscribers.append(services.background_runner.notices.add(self._notifier.notify))
         self.refresh_activities()
 
     def refresh_activities(self) -> None:
@@ -245,23 +232,17 @@ class BackgroundActivityController(Controller):
         return self.tr("preparing search, {count} texts left").format(count=QLocale().toString(waiting))
 
 
-def _show_notice(notifier: Notifier, text: str) -> None:
-    notifier.notify(text)
-
-
 class WebStatusController(Controller):
     """Follows the web gate and the setting for web access."""
 
-    def __init__(self, status: StatusLine, theme: Theme, web_gate: WebGate, preferences: Preferences) -> None:
-        super().__init__(status)
-        self._status, self._theme, self._preferences = status, theme, preferences
+    def __init__(self, window: MainWindow, tasks: TaskRunner, web_gate: WebGate, preferences: Preferences) -> None:
+        super().__init__(window, tasks)
+        self._status, self._preferences = window.chat.status, preferences
         self._running_requests: dict[UUID, str] = {}
         self._clear_timer = QTimer(self, singleShot=True, interval=MIN_DISPLAY_MS)
         self._clear_timer.timeout.connect(lambda: self._status.show_web_request(""))
-        self._unsubscribers += [
-            web_gate.changed.add(self._on_request_changed),
-            preferences.changed.add(lambda _settings: self._update_icon()),
-        ]
+        self._unsubscribers.append(web_gate.changed.add(self._on_request_changed))
+        self.follow(self._update_icon, preferences.changed)
         self._theme.changed.connect(self._update_icon)
         self._update_icon()
 

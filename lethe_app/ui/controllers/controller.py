@@ -1,19 +1,32 @@
-"""Base of the controllers that follow changes of services."""
+"""Base of the controllers, which connect the views of the window with services."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lethe_app.services.events import Listeners
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.main_window import MainWindow
+
 
 class Controller(QObject):
-    """Connects views with services, until it is closed."""
+    """Connects views with services, until it is closed with all other controllers of its window."""
 
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, window: MainWindow, tasks: TaskRunner) -> None:
+        super().__init__(window)
+        self._window, self._tasks = window, tasks
+        self._actions, self._notifier, self._theme = window.window_actions, window.notifier, window.theme
         self._unsubscribers: list[Callable[[], None]] = []
         """What `Listeners.add` has returned."""
+
+    def follow(self, react: Callable[[], object], *sources: Listeners[Any]) -> None:
+        """Call `react` at each change of the sources, until the controller is closed."""
+        self._unsubscribers += [source.add(lambda _value: react()) for source in sources]
 
     def close(self) -> None:
         """Disconnect from the services."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, QLocale, QObject
+from PySide6.QtCore import QDate, QLocale
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QRadioButton, QWidget
 
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -116,27 +115,26 @@ class DayErasureDialog(QuestionDialog):
         self.primary.setEnabled(bool(days))
 
 
-class ErasureController(QObject):
+class ErasureController(Controller):
     """Asks, erases, and opens a new conversation."""
 
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         erasure: Erasure,
         days: Days,
         database: Path,
         directory: PersonaDirectory,
         sessions: SessionController,
         replies: ReplyController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(window)
-        self._window, self._erasure, self._days, self._database = window, erasure, days, database
-        self._directory, self._sessions, self._replies, self._tasks = directory, sessions, replies, tasks
-        actions: Actions = window.window_actions
-        actions.connect(
-            erase_history=lambda: tasks.start_task(self._confirm_and_erase(), key="erase"),
-            erase_day=lambda: tasks.start_task(self._confirm_and_erase_day(), key="erase"),
+        super().__init__(window, tasks)
+        self._erasure, self._days, self._database = erasure, days, database
+        self._directory, self._sessions, self._replies = directory, sessions, replies
+        self._actions.connect(
+            erase_history=tasks.create_callback(self._confirm_and_erase, key="erase"),
+            erase_day=tasks.create_callback(self._confirm_and_erase_day, key="erase"),
         )
 
     async def _confirm_and_erase_day(self) -> None:
@@ -153,7 +151,7 @@ class ErasureController(QObject):
         await self._days.erase(dialog.day, dialog.persona_id)
         if with_backups:
             await self._erase_backups()
-        self._window.notifier.notify(self.tr("The day was deleted."))
+        self._notifier.notify(self.tr("The day was deleted."))
 
     async def _erase_backups(self) -> None:
         from lethe_app.services.maintenance.erasure import erase_backups  # noqa: PLC0415 - rarely needed
@@ -174,4 +172,4 @@ class ErasureController(QObject):
         if with_backups:
             await self._erase_backups()
         await self._sessions.resume_persona(session.persona_id)
-        self._window.notifier.notify(self.tr("Conversations and memories were deleted."))
+        self._notifier.notify(self.tr("Conversations and memories were deleted."))

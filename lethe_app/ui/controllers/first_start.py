@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
@@ -20,11 +18,13 @@ from lethe_app.services.models.recommendation import (
     rank_local_models,
 )
 from lethe_app.system_memory import available_memory
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from lethe_app.services.library import Library
     from lethe_app.services.models.downloads import Downloads
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class FirstStart(QObject):
+class FirstStart(Controller):
     """Controller of the welcome screen. An error is reported, and the user can press Begin again."""
 
     model_chosen = Signal(object)
@@ -48,18 +48,18 @@ class FirstStart(QObject):
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         library: Library,
         models: ModelService,
         downloads: Downloads,
         preferences: Preferences,
         directory: PersonaDirectory,
-        tasks: TaskRunner,
         open_session: Callable[[], Awaitable[None]],
     ) -> None:
         """Create the welcome screen; `open_session` is awaited when the user has finished it."""
-        super().__init__(window)
-        self._window, self._library, self._models, self._preferences = window, library, models, preferences
-        self._downloads, self._directory, self._tasks, self._open_session = downloads, directory, tasks, open_session
+        super().__init__(window, tasks)
+        self._library, self._models, self._downloads, self._preferences = library, models, downloads, preferences
+        self._directory, self._open_session = directory, open_session
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
         self.page.start_requested.connect(
@@ -112,7 +112,7 @@ class FirstStart(QObject):
         models_in_folder = await self._models.add_folder(folder)
         await self._find_models(models_in_folder[0].path if models_in_folder else None)
         if not models_in_folder:
-            self._window.notifier.notify(self.tr("No model was found in {folder}.").format(folder=folder.name))
+            self._notifier.notify(self.tr("No model was found in {folder}.").format(folder=folder.name))
 
     async def _finish_welcome(self, name: str, model: Path | DownloadAssessment | None, persona_id: str) -> None:
         try:

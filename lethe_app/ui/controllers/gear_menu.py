@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QUrl
-from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QDialog, QMenu
 
 from lethe_app.config.options import ProseFont, ThemeOption
+from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.routes import PAGES, TabGroup
 from lethe_app.ui.dialogs.dialogs import AboutDialog, run_dialog
@@ -16,6 +19,7 @@ from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.shell.notifications import NotificationsDialog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from lethe_app.ui.controllers.appearance import AppearanceController
@@ -24,26 +28,29 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class GearMenu(QObject):
+class GearMenu(Controller):
     """Menu that is rebuilt every time it opens, so that its check marks show the current settings."""
 
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         appearance: AppearanceController,
         models: ModelController,
         data_folder: Path,
-        tasks: TaskRunner,
     ) -> None:
-        button, actions = window.sidebar.gear_button, window.window_actions
-        super().__init__(button)
-        self._button, self._actions, self._theme, self._notifier = button, actions, window.theme, window.notifier
-        self._appearance, self._models, self._data_folder, self._tasks = appearance, models, data_folder, tasks
-        self.menu = QMenu(button)
+        super().__init__(window, tasks)
+        self._appearance, self._models, self._data_folder = appearance, models, data_folder
+        self.menu = QMenu(window.sidebar.gear_button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
-        button.setMenu(self.menu)
-        actions.connect(keyboard_shortcuts=self._show_keys, open_data=self._open_data, about=self._show_about)
-        actions.connect(notifications=self._show_notifications, open_backups=self._open_backups)
+        window.sidebar.gear_button.setMenu(self.menu)
+        self._actions.connect(
+            keyboard_shortcuts=partial(self._show_dialog, lambda: ShortcutsDialog(window)),
+            notifications=partial(self._show_dialog, lambda: NotificationsDialog(window, self._notifier.history)),
+            about=partial(self._show_dialog, lambda: AboutDialog(window)),
+            open_data=partial(open_folder, data_folder),
+            open_backups=self._open_backups,
+        )
 
     def rebuild_menu(self) -> None:
         settings, colour = self._appearance.settings, self._theme.palette.muted
@@ -111,24 +118,13 @@ class GearMenu(QObject):
         action.setChecked(is_on)
         action.triggered.connect(lambda checked: self._appearance.save_settings(**{name: checked}))
 
-    def _open_data(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder)))
-
     def _open_backups(self) -> None:
         """Open the folder of the daily backups, or the data folder while there are none."""
         folder = self._data_folder / "backups"
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder if folder.is_dir() else self._data_folder)))
+        open_folder(folder if folder.is_dir() else self._data_folder)
 
-    def _show_about(self) -> None:
-        self._tasks.start_task(_show_dialog(AboutDialog(self._button.window())), key="about")
+    def _show_dialog(self, create_dialog: Callable[[], QDialog]) -> None:
+        async def show() -> None:
+            await run_dialog(create_dialog())
 
-    def _show_notifications(self) -> None:
-        dialog = NotificationsDialog(self._button.window(), self._notifier.history)
-        self._tasks.start_task(_show_dialog(dialog), key="notifications")
-
-    def _show_keys(self) -> None:
-        self._tasks.start_task(_show_dialog(ShortcutsDialog(self._button.window())), key="keys")
-
-
-async def _show_dialog(dialog: QDialog) -> None:
-    await run_dialog(dialog)
+        self._tasks.start_task(show(), key="shown dialog")

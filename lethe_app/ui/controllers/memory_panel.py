@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
@@ -23,8 +21,9 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
+    from uuid import UUID
 
     from lethe_app.services.chat.reply_actions import ReplyActions
     from lethe_app.services.chat.reply_source_reader import ReplySourceReader
@@ -56,15 +55,14 @@ class MemoryPanelController(Controller):
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         view: ChatView,
         services: MemoryPanelServices,
-        tasks: TaskRunner,
         open_session: Callable[[UUID, UUID | None], None],
     ) -> None:
-        super().__init__(window.memory_panel)
+        super().__init__(window, tasks)
         self.panel, self._panes, self._header = window.memory_panel, window.panes, window.chat.header
-        self._view, self._messages, self._actions = view, view.chat_model, window.window_actions
-        self._services, self._notifier, self._theme, self._tasks = services, window.notifier, window.theme, tasks
+        self._view, self._messages, self._services = view, view.chat_model, services
         self._clock, self._open_session = window.clock, open_session
         self._chosen_reply: UUID | None = None
         self.shown_sources: ReplySources | None = None
@@ -73,10 +71,8 @@ class MemoryPanelController(Controller):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
-        self._unsubscribers += [
-            *(changed.add(lambda _owner: self._refresh_all()) for changed in services.memory_changes),
-            *(changed.add(lambda _value: self._schedule_refresh()) for changed in services.other_changes),
-        ]
+        self.follow(self._refresh_all, *services.memory_changes)
+        self.follow(self._schedule_refresh, *services.other_changes)
         self._connect_signals()
         self._add_links()
         self._add_toggle_button()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
-from lethe_app.domain.model import ModelFile
-from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.controllers.controller import Controller
@@ -20,15 +17,17 @@ from lethe_app.ui.core.labels.models import format_offer, format_offer_fit, form
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lethe_app.domain.model import ModelFile
+    from lethe_app.domain.persona import Persona
     from lethe_app.services.extraction.qualification import Qualification
     from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.recommendation import DownloadAssessment
     from lethe_app.services.models.service import ModelService
-    from lethe_app.ui.chat.status_line import StatusLine
-    from lethe_app.ui.core.actions import Actions
+    from lethe_app.services.token_counts import TokenCountService
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.main_window import MainWindow
 
 MAX_NAME_WIDTH = 320
 """Maximum width of a name in the menu of models, in pixels; a longer one is shown in full by its tooltip."""
@@ -42,27 +41,36 @@ class ModelController(Controller):
 
     def __init__(
         self,
-        status: StatusLine,
-        actions: Actions,
-        notifier: Notifier,
-        theme: Theme,
+        window: MainWindow,
+        tasks: TaskRunner,
         models: ModelService,
         downloads: Downloads,
         qualification: Qualification,
-        tasks: TaskRunner,
+        token_counts: TokenCountService,
     ) -> None:
-        super().__init__(status)
-        self._status, self._actions, self._notifier, self._theme = status, actions, notifier, theme
-        self._models, self._downloads, self._qualification, self._tasks = models, downloads, qualification, tasks
+        super().__init__(window, tasks)
+        self._status, self._composer = window.chat.status, window.chat.composer
+        self._models, self._downloads, self._qualification = models, downloads, qualification
+        self._token_counts = token_counts
         self._used_tokens = 0
         self._model_name = ""
+        self._persona: Persona | None = None
+        self._offered_models: set[tuple[str, str]] = set()
+        """Ids of personas with their preferred models; each is offered once while the window is open."""
         self._unsubscribers.append(models.changed.add(self._show_state))
+        self.follow(self._check_preferred_model, models.changed)
+        self._composer.count_requested.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
         self._status.clicked.connect(self.open_menu)
-        actions.connect(models=self.open_menu)
-        notifier.register_remedy(ModelCrashed, self.tr("Restart"), self.reload_model, replaces_text=True)
+        self._actions.connect(models=self.open_menu)
+        self._notifier.register_remedy(ModelCrashed, self.tr("Restart"), self.reload_model, replaces_text=True)
         for kind in (ModelMissing, ModelUnreadable, ModelOutOfMemory):
-            notifier.register_remedy(kind, self.tr("Choose model"), self.open_menu)
+            self._notifier.register_remedy(kind, self.tr("Choose model"), self.open_menu)
         self._show_state(models.state)
+
+    @property
+    def state(self) -> ModelState:
+        """Return the state of the model."""
+        return self._models.state
 
     def show_used_tokens(self, tokens: int) -> None:
         """Set the number of tokens that the last prompt took of the context; 0 if it is not known."""
@@ -191,25 +199,19 @@ class ModelController(Controller):
         count_text = format_count(len(found), self.tr("{n} model found."), self.tr("{n} models found."))
         self._notifier.notify(self.tr("The model folder “{folder}” was added.").format(folder=folder.name), count_text)
 
+    async def _count_tokens(self, text: str) -> None:
+        self._composer.show_tokens(text, await self._token_counts.count_one(text))
 
-class PreferredModelController(Controller):
-    """Offers each preferred model once per persona while the window is open."""
-
-    def __init__(self, notifier: Notifier, models: ModelService, model_controller: ModelController, tasks: TaskRunner) -> None:
-        super().__init__(notifier)
-        self._notifier, self._models, self._model_controller, self._tasks = notifier, models, model_controller, tasks
-        self._persona: Persona | None = None
-        self._offered_models: set[tuple[str, str]] = set()
-        self._unsubscribers.append(models.changed.add(self._on_model_changed))
+    # Preferred model of a persona
 
     def set_persona(self, persona: Persona) -> None:
         """Set the persona of the session on display."""
         self._persona = persona
-        self._on_model_changed(self._models.state)
+        self._check_preferred_model()
 
-    def _on_model_changed(self, state: ModelState) -> None:
+    def _check_preferred_model(self) -> None:
         """Offer the persona's model when another one is ready; nothing is offered while a model is being loaded."""
-        persona = self._persona
+        persona, state = self._persona, self._models.state
         if persona is None or not persona.preferred_model or not isinstance(state, ModelReady):
             return
         key = (persona.unique_name, persona.preferred_model)
@@ -226,5 +228,5 @@ class PreferredModelController(Controller):
                 self.tr("{name} prefers the model “{model}”.").format(name=persona.name, model=model.name),
                 self.tr("Another model is loaded now."),
                 self.tr("Load model"),
-                partial(self._model_controller.load_model, model.path),
+                partial(self.load_model, model.path),
             )

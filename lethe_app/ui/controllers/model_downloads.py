@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.services.events import ModelReady
-from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.services.models.service import is_starter
 from lethe_app.ui.chat.composer_card import ComposerCard
 from lethe_app.ui.controllers.controller import Controller
@@ -22,13 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lethe_app.services.models.downloads import Downloads
+    from lethe_app.services.models.recommendation import DownloadAssessment
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
-    from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.replies import ReplyController
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.main_window import MainWindow
 
 ALL_GPU_LAYERS = -1
 """Setting that offloads all layers of a model to the graphics card."""
@@ -41,16 +37,14 @@ class ModelDownloadController(Controller):
 
     def __init__(
         self,
-        notifier: Notifier,
-        actions: Actions,
+        window: MainWindow,
+        tasks: TaskRunner,
         downloads: Downloads,
         models: ModelService,
         preferences: Preferences,
         replies: ReplyController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(notifier)
-        self._notifier, self._actions, self._tasks = notifier, actions, tasks
+        super().__init__(window, tasks)
         self._downloads, self._models, self._preferences, self._replies = downloads, models, preferences, replies
         self._downloaded_path: Path | None = None
         """Model that is loaded when the reply in progress is complete."""
@@ -130,22 +124,21 @@ class ModelDownloadController(Controller):
             self._notifier.notify(self.tr("{name} is loaded and writes the next reply.").format(name=state.model.file.name))
 
 
-class StarterNotice(QObject):
+class StarterNotice(Controller):
     """Card below the first reply of the starter model, complete or stopped; it stays until it is answered."""
 
     def __init__(
         self,
-        chat: ChatPanel,
-        actions: Actions,
+        window: MainWindow,
+        tasks: TaskRunner,
         models: ModelService,
         preferences: Preferences,
         downloads: Downloads,
         download_controller: ModelDownloadController,
         replies: ReplyController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(chat)
-        self._chat, self._actions, self._tasks = chat, actions, tasks
+        super().__init__(window, tasks)
+        self._chat = window.chat
         self._models, self._preferences, self._downloads = models, preferences, downloads
         self._download_controller = download_controller
         self.card: ComposerCard | None = None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from lethe_app.ui.controllers.controller import Controller
@@ -14,19 +12,21 @@ from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.pages.mind.labels import format_due_date
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lethe_app.domain.memory import MemoryUnit
     from lethe_app.services.memory.service import MemoryService
     from lethe_app.services.personas.reminders import Reminders
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.shell.notifier import Notifier
 
 SHOWN_MS = 8000
 """Time for which a notification is shown."""
-MAX_TEXT_LENGTH = 140
-"""Maximum number of characters of a reply or reminder in a notification."""
+MAX_TEXT_LENGTH, MAX_REMINDER_LENGTH = 140, 80
+"""Maximum number of characters of a reply or due reminder in a notification, and of a reminder that was set."""
 
 
 class DesktopNotifications(Controller):
@@ -34,19 +34,30 @@ class DesktopNotifications(Controller):
     allows it.
     """
 
-    def __init__(self, window: MainWindow, preferences: Preferences, archiving: ArchiveQueue, reminders: Reminders) -> None:
-        super().__init__(window)
-        self._window, self._preferences = window, preferences
+    def __init__(
+        self,
+        window: MainWindow,
+        tasks: TaskRunner,
+        preferences: Preferences,
+        archiving: ArchiveQueue,
+        reminders: Reminders,
+        memory: MemoryService,
+        replies: ReplyController,
+    ) -> None:
+        super().__init__(window, tasks)
+        self._preferences, self._memory = preferences, memory
         self._archiving_title: str = ""
         self.tray = QSystemTrayIcon(application_icon(), self)
         self.tray.setToolTip("Lethe")
         self.tray.activated.connect(lambda _reason: window.bring_to_front())
         self.tray.messageClicked.connect(window.bring_to_front)
         self._unsubscribers += [
-            preferences.changed.add(lambda _settings: self._update_tray()),
             archiving.changed.add(self._on_archive_progress),
-            reminders.due.add(lambda found: self._notify_reminders([memory.content for _persona_id, memory in found])),
+            reminders.due.add(lambda found: self._notify_reminders([due.content for _persona_id, due in found])),
+            reminders.requested.add(self._notify_set),
         ]
+        self.follow(self._update_tray, preferences.changed)
+        replies.reply_completed.connect(self.notify_reply)
         self._update_tray()
 
     def close(self) -> None:
@@ -66,7 +77,7 @@ class DesktopNotifications(Controller):
         if self.is_out_of_sight:
             self._show_notification(self.tr("Reminder"), template.format(first=first[:MAX_TEXT_LENGTH], n=others))
         else:
-            self._window.notifier.notify(template.format(first=first, n=others))
+            self._notifier.notify(template.format(first=first, n=others))
 
     def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         """Notify once a session is archived, not for each part of it."""
@@ -89,32 +100,15 @@ class DesktopNotifications(Controller):
         is_visible = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
         self.tray.setVisible(is_visible)
 
-
-MAX_TEXT_LENGTH = 80
-"""Maximum number of characters of a reminder in the notification."""
-
-
-class ReminderNotice(Controller):
-    """Says which reminder was set; its button removes the reminder again."""
-
-    def __init__(
-        self, parent: QObject, notifier: Notifier, reminders: Reminders, memory: MemoryService, tasks: TaskRunner
-    ) -> None:
-        super().__init__(parent)
-        self._notifier, self._memory, self._tasks = notifier, memory, tasks
-        self._unsubscribers.append(reminders.requested.add(self._notify))
-
-    def _notify(self, reminder: MemoryUnit) -> None:
+    def _notify_set(self, reminder: MemoryUnit) -> None:
+        """Say which reminder was set; the button removes it again."""
         self._notifier.notify(
             self.tr("Reminder set: {when}").format(when=format_due_date(reminder.added)),
-            truncate_text(reminder.content, MAX_TEXT_LENGTH),
+            truncate_text(reminder.content, MAX_REMINDER_LENGTH),
             button=self.tr("Undo"),
-            action=lambda: self._start_undo(reminder),
+            action=self._tasks.create_callback(self._remove_reminder, reminder),
         )
 
-    def _start_undo(self, reminder: MemoryUnit) -> None:
-        self._tasks.start_task(self._undo(reminder))
-
-    async def _undo(self, reminder: MemoryUnit) -> None:
+    async def _remove_reminder(self, reminder: MemoryUnit) -> None:
         await self._memory.forget_memory(reminder.guid)
         self._notifier.notify(self.tr("The reminder was removed"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
-from uuid import UUID
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
+from lethe_app.domain.bundle import BundleScope
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.actions import SESSION_ONLY
 from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
@@ -16,10 +17,10 @@ from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.navigator import PageNavigator
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Coroutine
+    from uuid import UUID
 
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.domain.bundle import BundleScope
     from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.core.file_transfers import FileTransfers
@@ -29,23 +30,22 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.chat_view import ChatView
 
 
-class PageController(QObject):
+class PageController(Controller):
     """Owner of the pages' navigator; it creates the pages."""
 
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         services: AppServices,
         view: ChatView,
         sessions: SessionController,
-        tasks: TaskRunner,
         file_transfers: FileTransfers,
-        export_persona: Callable[[str, BundleScope], Awaitable[None]],
+        export_persona: Callable[[str, BundleScope], Coroutine[Any, Any, None]],
         speech_output: SpeechOutput,
     ) -> None:
-        super().__init__(window)
-        self._window, self._library, self._view = window, services.library, view
-        self._sessions, self._tasks = sessions, tasks
+        super().__init__(window, tasks)
+        self._library, self._view, self._sessions = services.library, view, sessions
         self.navigator = PageNavigator(
             window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks, window.notifier.undo_last
         )
@@ -64,23 +64,18 @@ class PageController(QObject):
         self.navigator.route_changed.connect(self._update_window_title)
         self.navigator.route_changed.connect(window.notifier.hurry_errors)
         for name, route in ACTION_ROUTES.items():
-            window.window_actions.connect(**{name: partial(self.navigator.open, route)})
-        window.window_actions.connect(
-            persona_editor=self._edit_current_persona,
-            duplicate_persona=self._duplicate_current_persona,
-            delete_persona=self._delete_current_persona,
-            undo=self.navigator.undo_last,
-            redo=self.navigator.redo_last,
+            self._actions.connect(**{name: partial(self.navigator.open, route)})
+        self._actions.connect(undo=self.navigator.undo_last, redo=self.navigator.redo_last)
+        sessions.add_persona_commands(
+            persona_editor=lambda persona_id: self.navigator.open(PersonaRoute(persona_id)),
+            duplicate_persona=lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)),
+            delete_persona=lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona"),
+            export=lambda persona_id: tasks.start_task(export_persona(persona_id, BundleScope.PERSONA), key="export"),
         )
         self._connect_session_actions()
         settings_action = window.chat.header.speech.settings_action
         settings_action.triggered.connect(lambda _checked=False: self.navigator.open(SettingsRoute("speech_voice")))
-        window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
-        window.sidebar.delete_persona_requested.connect(
-            lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona")
-        )
-        window.sidebar.duplicate_requested.connect(lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)))
-        window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
+        window.sidebar.new_persona_button.clicked.connect(self._actions["new_persona"].trigger)
 
     def _create_page(self, route: Route) -> Page:
         page = self._environment.create_page(route)
@@ -91,23 +86,9 @@ class PageController(QObject):
     def _drop_undoable(self, index: int) -> None:
         """Keep the change of an earlier notification no longer, because another one was made since."""
         if index:
-            self._window.notifier.drop_undoable()
+            self._notifier.drop_undoable()
 
     # Personas
-
-    def _edit_current_persona(self) -> None:
-        session = self._sessions.current_session
-        self.navigator.open(PersonaRoute(session.persona_id if session is not None else ""))
-
-    def _duplicate_current_persona(self) -> None:
-        session = self._sessions.current_session
-        if session is not None:
-            self._tasks.start_task(self._duplicate_persona(session.persona_id))
-
-    def _delete_current_persona(self) -> None:
-        session = self._sessions.current_session
-        if session is not None:
-            self._tasks.start_task(self._delete_persona(session.persona_id), key="delete persona")
 
     async def _delete_persona(self, persona_id: str) -> None:
         """Move a persona to the trash after a confirmation."""
@@ -118,7 +99,7 @@ class PageController(QObject):
     def _update_persona_action(self) -> None:
         """Disable the action on a persona editor, because there must not be two drafts of one persona."""
         is_editing = isinstance(self.navigator.current_route, PersonaRoute)
-        self._window.window_actions["persona_editor"].setEnabled(not is_editing)
+        self._actions["persona_editor"].setEnabled(not is_editing)
 
     def _update_window_title(self) -> None:
         page = self.navigator.current_page
@@ -137,7 +118,7 @@ class PageController(QObject):
 
     def run_action(self, name: str) -> None:
         """Run an action of the window by name; the pages are left first for one that needs the conversation."""
-        action = self._window.window_actions[name]
+        action = self._actions[name]
         if name in SESSION_ONLY:
             self._return_to_session(action.trigger)
         else:
@@ -168,12 +149,11 @@ class PageController(QObject):
             "focus_chat": partial(self._view.setFocus, Qt.FocusReason.ShortcutFocusReason),
             "focus_composer": window.chat.composer.draft_field.setFocus,
         }
-        for name, slot in slots.items():
-            window.window_actions.connect(**{name: partial(self._return_to_session, slot)})
+        self._actions.connect(**{name: partial(self._return_to_session, slot) for name, slot in slots.items()})
 
         # The message box has the focus after a click on a conversation; the sidebar and the pages have an F2 of their own.
         rename = QShortcut(QKeySequence(Qt.Key.Key_F2), window.chat, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        rename.activated.connect(window.window_actions["rename"].trigger)
+        rename.activated.connect(self._actions["rename"].trigger)
 
     def _rename_current_session(self) -> None:
         session = self._sessions.current_session

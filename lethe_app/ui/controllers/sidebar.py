@@ -7,20 +7,20 @@ from uuid import UUID
 
 from PySide6.QtCore import Signal
 
-from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.shell.sidebar_model import SessionRow
 
 if TYPE_CHECKING:
+    from lethe_app.domain.chat import ChatSession, SessionSummary
     from lethe_app.services.library import Library
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.services.sessions.timeout import SessionTimeout
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.sidebar import Sidebar
+    from lethe_app.ui.shell.main_window import MainWindow
 
 
 class SidebarController(Controller):
@@ -33,26 +33,23 @@ class SidebarController(Controller):
 
     def __init__(
         self,
-        sidebar: Sidebar,
+        window: MainWindow,
+        tasks: TaskRunner,
         directory: PersonaDirectory,
         library: Library,
         sessions: SessionService,
         session_timeout: SessionTimeout,
         session_controller: SessionController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(sidebar)
+        super().__init__(window, tasks)
+        sidebar = window.sidebar
         self._sidebar, self._directory, self._sessions = sidebar, directory, sessions
-        self._session_timeout, self._session_controller, self._tasks = session_timeout, session_controller, tasks
-        self._unsubscribers += [
-            sessions.changed.add(self._start_session_refresh),
-            library.changed.add(lambda _none: self._start_persona_refresh()),
-        ]
+        self._session_timeout, self._session_controller = session_timeout, session_controller
+        self._unsubscribers.append(sessions.changed.add(self._start_session_refresh))
+        self.follow(tasks.create_callback(self.refresh_personas, key="personas"), library.changed)
         session_controller.session_changed.connect(self._mark_open_session)
         sidebar.persona_chosen.connect(session_controller.choose_persona)
         sidebar.session_chosen.connect(session_controller.choose_session)
-        sidebar.new_requested.connect(session_controller.start_session)
-        sidebar.incognito_requested.connect(session_controller.start_incognito)
         sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
 
     def _mark_open_session(self, session: ChatSession) -> None:
@@ -60,9 +57,6 @@ class SidebarController(Controller):
 
     def _start_session_refresh(self, persona_id: str) -> None:
         self._tasks.start_task(self.refresh_sessions(persona_id), key=f"sessions {persona_id}")
-
-    def _start_persona_refresh(self) -> None:
-        self._tasks.start_task(self.refresh_personas(), key="personas")
 
     async def refresh_personas(self) -> None:
         """Read the personas again, with the sessions of each, and update sidebar, avatars and participants."""

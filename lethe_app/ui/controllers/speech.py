@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeySequence
@@ -18,6 +17,8 @@ from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.speech.engines import create_engines
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.speech.session_speech import SessionSpeech
     from lethe_app.ui.controllers.conversation.replies import ReplyController
@@ -47,17 +48,17 @@ class SpeechController(Controller):
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         view: ChatView,
         replies: ReplyController,
         sessions: SessionController,
         directory: PersonaDirectory,
         output: SpeechOutput,
         session_speech: SessionSpeech,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(window)
-        self._window, self._view, self._messages = window, view, view.chat_model
-        self._replies, self._sessions, self._directory, self._tasks = replies, sessions, directory, tasks
+        super().__init__(window, tasks)
+        self._view, self._messages = view, view.chat_model
+        self._sessions, self._directory = sessions, directory
         self._output, self._session_speech = output, session_speech
         self._buttons = window.chat.header.speech
         self.mode = SpeechMode(is_spoken=False, has_spoken_style=False)
@@ -69,10 +70,10 @@ class SpeechController(Controller):
         """True while a session takes over the mode of the one before, which must not be shown as switched off meanwhile."""
         self._unsubscribers += [
             self._output.speaking_changed.add(self._on_speaking_changed),
-            self._output.failed.add(window.notifier.report_error),
-            session_speech.defaults_changed.add(lambda _settings: self._start_loading_mode()),
+            self._output.failed.add(self._notifier.report_error),
         ]
-        self._stop_keys = window.window_actions["stop_speaking"].shortcuts()
+        self.follow(self._start_loading_mode, session_speech.defaults_changed)
+        self._stop_keys = self._actions["stop_speaking"].shortcuts()
         self._connect_actions()
         self._connect_user_input()
         replies.event_shown.connect(self._on_reply_event)
@@ -82,14 +83,14 @@ class SpeechController(Controller):
         self._on_speaking_changed(is_speaking=False)
 
     def _connect_actions(self) -> None:
-        actions, buttons = self._window.window_actions, self._buttons
-        actions.connect(
+        buttons = self._buttons
+        self._actions.connect(
             speak_replies=lambda: self._change_spoken(not self.mode.is_spoken),
             spoken_style=lambda: self._change_style(not self.mode.has_spoken_style),
             read_aloud=self._read_last_reply,
             stop_speaking=self.stop_speaking,
         )
-        actions["stop"].changed.connect(self._update_escape)
+        self._actions["stop"].changed.connect(self._update_escape)
         buttons.speak_button.clicked.connect(self._change_spoken)
         buttons.style_action.triggered.connect(self._change_style)
         buttons.stop_button.clicked.connect(self.stop_speaking)
@@ -101,7 +102,7 @@ class SpeechController(Controller):
         composer.draft_field.installEventFilter(self)
         composer.sent.connect(lambda _text: self.stop_speaking())
         for name in STOPPING_ACTIONS:
-            self._window.window_actions[name].triggered.connect(lambda _checked=False: self.stop_speaking())
+            self._actions[name].triggered.connect(lambda _checked=False: self.stop_speaking())
         view.regenerate_requested.connect(lambda _id: self.stop_speaking())
         view.continue_requested.connect(lambda _id: self.stop_speaking())
         for requested in (view.edit_requested, view.delete_requested):
@@ -109,10 +110,10 @@ class SpeechController(Controller):
         view.alternative_requested.connect(lambda message_id, _index: self._stop_message(message_id))
         view.read_requested.connect(self.read_message)
 
-    async def close_output(self) -> None:
-        """Silence the voice and end its processes."""
-        self.close()
-        await self._output.close()
+    def close(self) -> None:
+        """Silence the voice and disconnect from the services."""
+        self.stop_speaking()
+        super().close()
 
     # Voice
 
@@ -145,16 +146,16 @@ class SpeechController(Controller):
 
     def _on_speaking_changed(self, is_speaking: bool) -> None:
         self._buttons.show_speaking(is_speaking=is_speaking)
-        action = self._window.window_actions["stop_speaking"]
+        action = self._actions["stop_speaking"]
         action.setEnabled(is_speaking)
         self._update_escape()
         self.speaking_changed.emit(is_speaking)
 
     def _update_escape(self) -> None:
         """Let Esc stop the voice, unless it stops the reply, and thereby the voice as well, or the dictation."""
-        is_free = not self._window.window_actions["stop"].isEnabled()
+        is_free = not self._actions["stop"].isEnabled()
         keys = [*self._stop_keys, *([ESCAPE] if self.is_speaking and is_free else [])]
-        self._window.window_actions["stop_speaking"].setShortcuts(keys)
+        self._actions["stop_speaking"].setShortcuts(keys)
 
     # User input
 

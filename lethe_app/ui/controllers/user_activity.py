@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, QPointF
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWindow
 
-from lethe_app.services.scheduling.loop import Idleness
-from lethe_app.ui.chat.composer import Composer
+from lethe_app.ui.controllers.controller import Controller
+
+if TYPE_CHECKING:
+    from lethe_app.services.scheduling.loop import Idleness
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.main_window import MainWindow
 
 INPUT_EVENTS = frozenset(
     {
@@ -21,28 +27,29 @@ INPUT_EVENTS = frozenset(
 """Events that count as input; a mouse move counts only if the position has changed."""
 
 
-class UserActivity(QObject):
+class UserActivity(Controller):
     """Event filter on the program's windows, which receive each key and click once, unlike the widgets below them."""
 
-    def __init__(self, window: QWindow | None, composer: Composer, idleness: Idleness, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, window: MainWindow, tasks: TaskRunner, idleness: Idleness) -> None:
+        super().__init__(window, tasks)
         self._idleness = idleness
-        self._composer = composer
+        self._draft_field = window.chat.composer.draft_field
         self._mouse_position = QPointF()
         self._watched_windows: list[QWindow] = []
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         self._application = application
         application.focusWindowChanged.connect(self._on_focus_window_changed)
-        composer.draft_field.textChanged.connect(self._on_draft_changed)
-        self._watch_window(window)
+        self._draft_field.textChanged.connect(self._on_draft_changed)
+        self._watch_window(window.windowHandle())
         idleness.start_watching()
         self._on_draft_changed()
 
     def close(self) -> None:
         """Remove the event filters and stop reporting."""
+        super().close()
         self._application.focusWindowChanged.disconnect(self._on_focus_window_changed)
-        self._composer.draft_field.textChanged.disconnect(self._on_draft_changed)
+        self._draft_field.textChanged.disconnect(self._on_draft_changed)
         for window in self._watched_windows:
             window.removeEventFilter(self)
         self._watched_windows.clear()
@@ -73,4 +80,4 @@ class UserActivity(QObject):
             self._watched_windows.append(window)
 
     def _on_draft_changed(self) -> None:
-        self._idleness.set_composing(has_text=not self._composer.draft_field.document().isEmpty())
+        self._idleness.set_composing(has_text=not self._draft_field.document().isEmpty())

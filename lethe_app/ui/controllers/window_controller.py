@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QDesktopServices
 
-from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import AppearanceController
@@ -17,12 +16,13 @@ from lethe_app.ui.controllers.background_activity import (
     BackgroundActivityController,
     WebStatusController,
 )
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
 from lethe_app.ui.controllers.conversation.earlier_sessions import EarlierSessionsLine
 from lethe_app.ui.controllers.conversation.group import GroupController, NextSpeakerController
 from lethe_app.ui.controllers.conversation.message_changes import MessageChanges, MessageUndo
 from lethe_app.ui.controllers.conversation.participants import ParticipantsController
-from lethe_app.ui.controllers.conversation.replies import ReplyController, ReplyServices
+from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.reply_offers import (
     FeedbackController,
     LongConversationHint,
@@ -36,9 +36,9 @@ from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
 from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices
-from lethe_app.ui.controllers.model import ModelController, PreferredModelController
+from lethe_app.ui.controllers.model import ModelController
 from lethe_app.ui.controllers.model_downloads import ModelDownloadController, StarterNotice
-from lethe_app.ui.controllers.notifications import DesktopNotifications, ReminderNotice
+from lethe_app.ui.controllers.notifications import DesktopNotifications
 from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.sidebar import SidebarController
@@ -79,27 +79,18 @@ class WindowController(QObject):
         self._create_session_controllers()
         self._create_page_controllers()
         self._create_message_controllers()
-        self._create_bundle_controllers()
         self._connect_view()
 
     def _create_status_controllers(self) -> None:
         """Create the controllers of the model, the status line and the settings of the window."""
-        window, services, status = self._window, self._services, self._window.chat.status
-        notifier, preferences = window.notifier, services.preferences
+        window, tasks, services = self._window, self.tasks, self._services
         queries = AnnotationQueries(services.reply_sources.recalled_counts, services.feedback.ratings_of)
         self.messages = ChatModel(queries, self)
         self.view = ChatView(self.messages)
         self.models = ModelController(
-            status,
-            window.window_actions,
-            notifier,
-            window.theme,
-            services.models,
-            services.downloads,
-            services.qualification,
-            self.tasks,
+            window, tasks, services.models, services.downloads, services.qualification, services.token_counts
         )
-        background = ActivityServices(
+        activities = ActivityServices(
             services.archive_queue,
             services.archive_budget,
             services.indexing,
@@ -108,227 +99,131 @@ class WindowController(QObject):
             services.background_runner,
             services.memory,
         )
-        self.background = BackgroundActivityController(
-            status,
-            window.sidebar.activity_button,
-            notifier,
-            window.window_actions,
-            background,
-            self.file_transfers,
-            self.tasks,
-        )
-        self.web_status = WebStatusController(status, window.theme, services.web_gate, preferences)
-        self.appearance = AppearanceController(
-            self.view, window.theme, window.window_actions, preferences, self.tasks, window.store_window_value
-        )
-        self.gear_menu = GearMenu(window, self.appearance, self.models, services.paths.home, self.tasks)
-        self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.reminders)
-        self.reminder_notice = ReminderNotice(window, notifier, services.reminders, services.memory, self.tasks)
-        self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
-        self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
+        BackgroundActivityController(window, tasks, activities, self.file_transfers)
+        WebStatusController(window, tasks, services.web_gate, services.preferences)
+        appearance = AppearanceController(window, tasks, self.view, services.preferences)
+        self.gear_menu = GearMenu(window, tasks, appearance, self.models, services.paths.home)
+        UserActivity(window, tasks, services.idleness)
         self.page_preload = PagePreload(self.is_idle, self)
-        recent = preferences.current.recent_commands
+        recent = services.preferences.current.recent_commands
         self.command_palette = CommandPalette(window.theme, window.window_actions, self._open_route, recent, window)
         self.command_palette.command_run.connect(
-            lambda names: self.tasks.start_task(preferences.set(recent_commands=names), key="recent commands")
+            lambda names: tasks.start_task(services.preferences.set(recent_commands=names), key="recent commands")
         )
         window.window_actions.connect(palette=self.command_palette.open_palette)
 
     def _create_session_controllers(self) -> None:
         """Create the controllers of the sidebar and of the session on display with its replies."""
-        window, services = self._window, self._services
-        reply_services = ReplyServices(
-            services.chat, services.sessions, services.message_editing, services.models, services.token_counts
-        )
-        self.participants = ParticipantsController(window, services.group)
-        self.replies = ReplyController(
-            window.chat, self.messages, window.window_actions, reply_services, self.models, self.participants, self.tasks
+        window, tasks, services = self._window, self.tasks, self._services
+        self.participants = ParticipantsController(window, tasks, services.group)
+        self.replies = replies = ReplyController(
+            window,
+            tasks,
+            self.messages,
+            services.chat,
+            services.sessions,
+            services.message_editing,
+            self.models,
+            self.participants,
         )
         self.sessions = SessionController(
-            window.chat,
-            window.panes,
-            self.directory,
-            services.sessions,
-            services.preferences,
-            self.participants,
-            self.replies,
-            self.tasks,
-        )
-        self.sessions.reply_stopped.connect(
-            lambda: window.notifier.notify(
-                self.tr("The reply in the previous conversation was stopped; its text so far is kept.")
-            )
+            window, tasks, self.directory, services.sessions, services.preferences, self.participants, replies
         )
         self.sidebar = SidebarController(
-            window.sidebar,
-            self.directory,
-            services.library,
-            services.sessions,
-            services.session_timeout,
-            self.sessions,
-            self.tasks,
+            window, tasks, self.directory, services.library, services.sessions, services.session_timeout, self.sessions
         )
-        self.session_commands = SessionCommands(
-            window.sidebar,
-            window.window_actions,
-            window.notifier,
-            services.sessions,
-            self.sessions,
-            self.replies,
-            self.tasks,
-        )
+        exporter = SessionExporter(window, tasks, lambda: services.card_export)
+        SessionCommands(window, tasks, services.sessions, self.sessions, replies, exporter.export_session)
         self.drafts = DraftStore(services.paths.window, window.chat.composer)
-        self.long_conversation_hint = LongConversationHint(window.notifier, window.window_actions["new"])
-        self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
-        self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
-        self.replies.replying_sessions_changed.connect(
+        LongConversationHint(window, tasks, replies)
+        self.desktop_notifications = DesktopNotifications(
+            window, tasks, services.preferences, services.archive_queue, services.reminders, services.memory, replies
+        )
+        replies.replying_sessions_changed.connect(
             lambda ids: window.sidebar.model.set_replying_sessions(frozenset(map(str, ids)))
         )
-        self.sessions.session_opened.connect(self.preferred_model.set_persona)
-        dictation_services = (services.dictation, services.preferences)
-        self.dictation = DictationController(window, *dictation_services, self.replies, self.tasks, self._open_route)
-        self._create_download_controllers()
-
-    def _create_download_controllers(self) -> None:
-        """Create the controllers that recommend a model to download."""
-        window, services = self._window, self._services
+        self.sessions.session_opened.connect(self.models.set_persona)
+        self.dictation = DictationController(window, tasks, services.dictation, services.preferences, replies, self._open_route)
         self.model_downloads = ModelDownloadController(
-            window.notifier,
-            window.window_actions,
-            services.downloads,
-            services.models,
-            services.preferences,
-            self.replies,
-            self.tasks,
+            window, tasks, services.downloads, services.models, services.preferences, replies
         )
         self.models.download_requested.connect(self.model_downloads.start_download)
-        self.starter_notice = StarterNotice(
-            window.chat,
-            window.window_actions,
-            services.models,
-            services.preferences,
-            services.downloads,
-            self.model_downloads,
-            self.replies,
-            self.tasks,
-        )
+        StarterNotice(window, tasks, services.models, services.preferences, services.downloads, self.model_downloads, replies)
 
     def _create_message_controllers(self) -> None:
         """Create the controllers of the messages of the session on display and of its participants."""
-        window, services, view, notifier = self._window, self._services, self.view, self._window.notifier
-        self.session_follower = SessionFollower(
-            services.session_editing, services.sessions, self.sessions, self.replies, self.messages, self.tasks
-        )
-        undo = MessageUndo(window.panes, window.window_actions, notifier, self.replies, self.tasks)
-        self.erasure = ErasureController(
+        window, tasks, services, view, replies = self._window, self.tasks, self._services, self.view, self.replies
+        SessionFollower(window, tasks, services.session_editing, services.sessions, self.sessions, replies, self.messages)
+        ErasureController(
             window,
+            tasks,
             services.erasure,
             services.days,
             services.paths.database,
             self.directory,
             self.sessions,
-            self.replies,
-            self.tasks,
+            replies,
         )
+        undo = MessageUndo(window, tasks, replies)
         self.message_changes = MessageChanges(
-            view, services.sessions, services.message_editing, services.trash, self.replies, undo, self.tasks
+            window, tasks, view, services.sessions, services.message_editing, services.trash, replies, undo
         )
-        self.group = GroupController(
-            window.chat.header,
-            window.window_actions,
-            self.directory,
-            services.sessions,
-            services.group,
-            self.participants,
-            self.messages,
-            self.tasks,
-        )
-        self.next_speaker = NextSpeakerController(
-            window.chat, window.window_actions, window.theme, services.preferences, self.participants, self.replies
-        )
-        self.unanswered = UnansweredController(window.chat, self.replies, self.messages)
+        GroupController(window, tasks, self.directory, services.sessions, services.group, self.participants, self.messages)
+        self.next_speaker = NextSpeakerController(window, tasks, services.preferences, self.participants, replies)
+        self.unanswered = UnansweredController(window, tasks, replies, self.messages)
         self.session_end = SessionEnd(
-            window.chat,
+            window,
+            tasks,
             view,
             services.sessions,
             services.session_timeout,
             services.preferences,
             services.idleness,
-            self.replies,
-            self.tasks,
+            replies,
         )
-        self.tool_permissions = ToolPermissionController(window.chat, self.replies)
-        self.feedback = FeedbackController(view, services.feedback, self.tasks)
+        self.tool_permissions = ToolPermissionController(window, tasks, replies)
+        FeedbackController(window, tasks, view, services.feedback)
         self.speech = SpeechController(
-            window, view, self.replies, self.sessions, self.directory, self.speech_output, services.session_speech, self.tasks
+            window, tasks, view, replies, self.sessions, self.directory, self.speech_output, services.session_speech
         )
         self.dictation.speech_started.connect(self.speech.stop_speaking)
         self.dictation.is_output_playing = lambda: self.speech.is_speaking
-        self.memory_panel = self._create_memory_panel_controller()
-
-    def _create_memory_panel_controller(self) -> MemoryPanelController:
-        window, services = self._window, self._services
         panel_services = MemoryPanelServices(
             services.reply_sources,
             services.reply_actions,
             services.moods,
             services.library,
             [services.memory.changed, services.facts.changed, services.documents.changed, services.objections.changed],
-            [
-                services.sessions.changed,
-                services.moods.changed,
-                services.preferences.changed,
-                services.library.changed,
-            ],
+            [services.sessions.changed, services.moods.changed, services.preferences.changed, services.library.changed],
         )
-        return MemoryPanelController(window, self.view, panel_services, self.tasks, self.pages.open_session)
-
-    def _create_bundle_controllers(self) -> None:
-        """Create the controllers that import and export personas."""
-        window, services = self._window, self._services
-        self.bundle_importer = BundleImporter(
-            window, window.theme, window.notifier, services.bundles, self.file_transfers, self.tasks
-        )
-        self.file_importer = FileImporter(
-            window, window.notifier, lambda: services.imports, self.bundle_importer, self.file_transfers, self.tasks
-        )
-        self.file_drop_target = FileDropTarget(window, self.file_importer)
-        self.file_inbox = FileInbox(window, self.file_importer, services.paths, services.preferences)
-        window.window_actions.connect(
-            import_files=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder
-        )
-        window.sidebar.export_requested.connect(self._export_persona)
-        self.session_exporter = SessionExporter(window.sidebar, window.notifier, lambda: services.card_export, self.tasks)
-        window.window_actions.connect(export=self._export_current_persona)
-        start_task = self.tasks.start_task
-        for imported in (self.bundle_importer.imported, self.file_importer.imported):
-            imported.connect(lambda persona_id: start_task(self._go_to_persona(persona_id), key="find"))
-        for reverted in (self.bundle_importer.import_reverted, self.file_importer.reverted):
-            reverted.connect(lambda persona_id: start_task(self.pages.leave_persona(persona_id)))
+        self.memory_panel = MemoryPanelController(window, tasks, view, panel_services, self.pages.open_session)
 
     def _create_page_controllers(self) -> None:
-        """Create the controller of the pages, and the export of personas, which they offer too."""
-        window, services = self._window, self._services
+        """Create the controller of the pages, and those that import and export personas."""
+        window, tasks, services = self._window, self.tasks, self._services
         self.bundle_exporter = BundleExporter(
-            window,
-            window.theme,
-            window.notifier,
-            self.directory,
-            services.bundles,
-            lambda: services.card_export,
-            self.file_transfers,
-            self.tasks,
+            window, tasks, self.directory, services.bundles, lambda: services.card_export, self.file_transfers
         )
         self.pages = PageController(
             window,
+            tasks,
             services,
             self.view,
             self.sessions,
-            self.tasks,
             self.file_transfers,
             self.bundle_exporter.export_persona,
             self.speech_output,
         )
+        self.bundle_importer = BundleImporter(window, tasks, services.bundles, self.file_transfers)
+        self.file_importer = FileImporter(window, tasks, lambda: services.imports, self.bundle_importer, self.file_transfers)
+        FileDropTarget(window, tasks, self.file_importer)
+        FileInbox(window, tasks, self.file_importer, services.paths, services.preferences)
+        window.window_actions.connect(
+            import_files=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder
+        )
+        for importer in (self.bundle_importer, self.file_importer):
+            importer.imported.connect(lambda persona_id: tasks.start_task(self._go_to_persona(persona_id), key="find"))
+            importer.reverted.connect(lambda persona_id: tasks.start_task(self.pages.leave_persona(persona_id)))
 
     def is_idle(self) -> bool:
         """Return whether the user has been idle for `IDLE_BEFORE_PRELOAD` and no reply is in progress."""
@@ -348,8 +243,9 @@ class WindowController(QObject):
         self.messages.load_failed.connect(self._window.notifier.report_error)
         self._window.chat.composer.edit_last_requested.connect(self._edit_last_message)
         self._window.window_actions.connect(edit_last=self._edit_last_message, copy_reply=self._copy_last_reply)
-        controllers = (self.directory, self.sessions, replies, self._open_route, self.tasks)
-        self.earlier_sessions = EarlierSessionsLine(view, self._services, *controllers)
+        self.earlier_sessions = EarlierSessionsLine(
+            self._window, self.tasks, view, self._services, self.directory, self.sessions, replies, self._open_route
+        )
         self._window.set_transcript(view)
 
     def open(self) -> None:
@@ -364,12 +260,12 @@ class WindowController(QObject):
         else:
             first_start = FirstStart(
                 self._window,
+                self.tasks,
                 services.library,
                 services.models,
                 services.downloads,
                 services.preferences,
                 self.directory,
-                self.tasks,
                 self._open_initial_session,
             )
             first_start.download_requested.connect(self.model_downloads.start_download)
@@ -390,34 +286,19 @@ class WindowController(QObject):
         return self.replies.is_replying
 
     async def close(self) -> None:
-        """Close pages and controllers: running replies are stopped and stored first, then all tasks are cancelled, then the
-        controllers disconnect from the services.
-        """
+        """Close pages and controllers, then stop and store running replies, then cancel all tasks."""
         self.page_preload.close()
         self.pages.navigator.close_all_pages()
-        self.file_inbox.close()
-        self.file_drop_target.close()
-        self.speech.stop_speaking()
-        self.dictation.close()
+        for controller in self._window.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            controller.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()
-        await self.speech.close_output()
-        followers = (self.session_follower, self.user_activity, self.session_end, self.feedback, self.preferred_model)
-        notices = (self.memory_panel, self.desktop_notifications, self.reminder_notice, self.web_status)
-        lists = (self.drafts, self.sidebar, self.sessions, self.earlier_sessions, self.model_downloads, self.models)
-        for part in (*followers, *notices, *lists, self.background, self.appearance, self.messages):
-            part.close()
+        await self.speech_output.close()
+        self.drafts.close()
+        self.messages.close()
 
     def _open_route(self, route: Route) -> None:
         self.pages.navigator.open(route)
-
-    def _export_persona(self, persona_id: str) -> None:
-        self.tasks.start_task(self.bundle_exporter.export_persona(persona_id, BundleScope.PERSONA), key="export")
-
-    def _export_current_persona(self) -> None:
-        session = self.sessions.current_session
-        if session is not None:
-            self._export_persona(session.persona_id)
 
     async def _go_to_persona(self, persona_id: str) -> None:
         """Leave the pages for the newest session of a persona."""

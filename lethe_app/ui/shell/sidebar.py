@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -27,12 +26,26 @@ from lethe_app.ui.core.actions import action_shortcut, action_title, action_tool
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.activity_list import ActivityButton
 from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow, SidebarModel
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from lethe_app.ui.core.theme import Theme
+
 SIDEBAR_WIDTH = 264
 MIN_WIDTH, MAX_WIDTH = 220, 360
+PERSONA_COMMANDS = {
+    "new": ("plus", str(QT_TRANSLATE_NOOP("Sidebar", "New conversation with {name}"))),
+    "incognito": ("incognito", ""),
+    "persona_editor": ("edit", str(QT_TRANSLATE_NOOP("Sidebar", "Edit…"))),
+    "duplicate_persona": ("copy", str(QT_TRANSLATE_NOOP("Sidebar", "Duplicate"))),
+    "export": ("export", str(QT_TRANSLATE_NOOP("Sidebar", "Export…"))),
+    "delete_persona": ("trash", str(QT_TRANSLATE_NOOP("Sidebar", "Delete…"))),
+}
+"""Commands in the menu of a persona, each with its icon, and its title if it is not that of the action."""
 
 
 class Sidebar(QFrame):
@@ -40,19 +53,9 @@ class Sidebar(QFrame):
 
     persona_chosen = Signal(str)
     session_chosen = Signal(str)
-    new_requested = Signal(str)
-    incognito_requested = Signal(str)
-    """Id of the persona; empty for the current one."""
     rename_requested = Signal(str, str)
-    delete_requested = Signal(str)
-    end_requested = Signal(str)
-    export_session_requested = Signal(str, str)
-    """Id and title of the session."""
-    edit_requested = Signal(str)
-    duplicate_requested = Signal(str)
-    export_requested = Signal(str)
-    delete_persona_requested = Signal(str)
-    """Like `edit_requested` and `duplicate_requested`, with the id of the persona."""
+    command_chosen = Signal(str, str)
+    """Name of a command on a persona or session, which is that of its action, and the id of the persona or session."""
 
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,7 +90,7 @@ class Sidebar(QFrame):
         self.new_session_button = QPushButton(action_title("new"))
         self.new_session_button.setProperty("row", True)
         set_button_tooltip(self.new_session_button, action_tooltip("new"))
-        self.new_session_button.clicked.connect(lambda: self.new_requested.emit(""))
+        self.new_session_button.clicked.connect(lambda: self.command_chosen.emit("new", ""))
         self._top = QVBoxLayout()
         self._top.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._top.setSpacing(SPACE_1)
@@ -219,7 +222,7 @@ class Sidebar(QFrame):
     def _request_deletion(self, index: QModelIndex) -> None:
         row = self.model.row_at(index)
         if isinstance(row, SessionRow):
-            self.delete_requested.emit(row.guid)
+            self.command_chosen.emit("delete", row.guid)
 
     def _show_menu(self, point: QPoint) -> None:
         index = self.session_list.indexAt(point)
@@ -233,42 +236,35 @@ class Sidebar(QFrame):
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         row = self.model.row_at(index)
-        palette = self._theme.palette
-        if isinstance(row, SessionRow):
+        if isinstance(row, PersonaRow):
+            for name, (icon_name, title) in PERSONA_COMMANDS.items():
+                text = self.tr(title).format(name=row.name.replace("&", "&&")) if title else action_title(name)
+                self._add_command(menu, name, icon_name, text, row.persona_id)
+        elif isinstance(row, SessionRow):
             self._fill_session_menu(menu, row, index)
-        elif isinstance(row, PersonaRow):
-            title = self.tr("New conversation with {name}").format(name=row.name.replace("&", "&&"))
-            menu.addAction(load_icon("plus", palette.muted), title, lambda: self.new_requested.emit(row.persona_id))
-            incognito_icon = load_icon("incognito", palette.muted)
-            menu.addAction(incognito_icon, action_title("incognito"), lambda: self.incognito_requested.emit(row.persona_id))
-            menu.addAction(load_icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_requested.emit(row.persona_id))
-            duplicate = partial(self.duplicate_requested.emit, row.persona_id)
-            menu.addAction(load_icon("copy", palette.muted), self.tr("Duplicate"), duplicate)
-            menu.addAction(
-                load_icon("export", palette.muted), self.tr("Export…"), partial(self.export_requested.emit, row.persona_id)
-            )
-            delete_persona = partial(self.delete_persona_requested.emit, row.persona_id)
-            menu.addAction(load_icon("trash", palette.muted), self.tr("Delete…"), delete_persona)
         return menu
 
+    def _add_command(self, menu: QMenu, name: str, icon_name: str, title: str, row_id: str) -> QAction:
+        run = partial(self.command_chosen.emit, name, row_id)
+        return menu.addAction(load_icon(icon_name, self._theme.palette.muted), title, run)
+
     def _fill_session_menu(self, menu: QMenu, row: SessionRow, index: QModelIndex) -> None:
-        colour, ask = self._theme.palette.muted, partial(self.delete_requested.emit, row.guid)
         menu.addAction(self.tr("Open"), lambda: self.session_chosen.emit(row.guid))
         if row.is_incognito:
-            menu.addAction(load_icon("close", colour), self.tr("Close…"), ask).setShortcut(action_shortcut("delete"))
+            self._add_command(menu, "delete", "close", self.tr("Close…"), row.guid).setShortcut(action_shortcut("delete"))
             return
-        edit = menu.addAction(load_icon("edit", colour), self.tr("Rename"), lambda: self.session_list.edit(index))
-        edit.setShortcut(action_shortcut("rename"))
-        export = partial(self.export_session_requested.emit, row.guid, row.title)
-        menu.addAction(load_icon("export", colour), self.tr("Export…"), export)
-        end = menu.addAction(load_icon("check", colour), self.tr("End now"), partial(self.end_requested.emit, row.guid))
+        rename_icon = load_icon("edit", self._theme.palette.muted)
+        rename = menu.addAction(rename_icon, self.tr("Rename"), lambda: self.session_list.edit(index))
+        rename.setShortcut(action_shortcut("rename"))
+        self._add_command(menu, "export_session", "export", self.tr("Export…"), row.guid)
+        end = self._add_command(menu, "end_session", "check", self.tr("End now"), row.guid)
         end.setEnabled(row.can_end)
         end.setToolTip(
             self.tr("Summarise this conversation and learn its facts without waiting")
             if row.can_end
             else self.tr("It has ended already, or you have not written in it yet")
         )
-        menu.addAction(load_icon("trash", colour), self.tr("Delete…"), ask).setShortcut(action_shortcut("delete"))
+        self._add_command(menu, "delete", "trash", self.tr("Delete…"), row.guid).setShortcut(action_shortcut("delete"))
 
     def _remember_position(self) -> None:
         row = self.model.row_at(self.session_list.currentIndex())

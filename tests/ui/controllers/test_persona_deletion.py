@@ -35,7 +35,7 @@ async def test_a_persona_is_deleted_by_command_and_comes_back(tmp_path: Path, ec
 
 async def test_a_persona_that_comes_with_lethe_stays_and_says_why(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.window.sidebar.delete_persona_requested.emit("edmund")
+        scene.window.sidebar.command_chosen.emit("delete_persona", "edmund")
 
         await until(lambda: any("comes with Lethe and cannot be deleted" in toast.text for toast in scene.toasts))
         assert "edmund" in {one.unique_name for one in await scene.services.library.personas()}
@@ -45,7 +45,7 @@ async def test_ctrl_z_does_what_the_notification_offers(tmp_path: Path, echo_mod
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         library = scene.services.library
         nerys = await library.save_persona(Persona(name="Nerys", first_messages=["Hello."]))
-        scene.window.sidebar.delete_persona_requested.emit(nerys.unique_name)
+        scene.window.sidebar.command_chosen.emit("delete_persona", nerys.unique_name)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
         row = f"persona {nerys.unique_name}"
         await until(lambda: [toast.text for toast in scene.toasts] == ["Nerys was deleted."])

@@ -564,9 +564,9 @@ async def test_conversations_ended_one_after_the_other_both_end(tmp_path: Path, 
 
         ended = set[UUID]()
         monkeypatch.setattr(scene.services.sessions, "end", end_slowly)
-        sidebar.end_requested.emit(str(storm.guid))
+        sidebar.command_chosen.emit("end_session", str(storm.guid))
         await until(begun.is_set)
-        sidebar.end_requested.emit(str(calm.guid))
+        sidebar.command_chosen.emit("end_session", str(calm.guid))
         is_released.set()
 
         await until(lambda: ended == {storm.guid, calm.guid})

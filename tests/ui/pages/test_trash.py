@@ -43,7 +43,7 @@ async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_tr
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", "The hatch gave way.", "Jonas held it.")
         await scene.controller.sidebar.refresh_sessions("mira")
-        scene.window.sidebar.delete_requested.emit(str(session.guid))
+        scene.window.sidebar.command_chosen.emit("delete", str(session.guid))
         (await scene.dialog()).accept()
         await until(lambda: "The storm" not in scene.titles)
 

@@ -129,14 +129,14 @@ def test_an_empty_or_unchanged_title_renames_nothing(sidebar, qtbot):
 def test_del_asks_to_delete_the_conversation_but_never_a_persona(sidebar, qtbot):
     sidebar.focus_list()
     sidebar.session_list.setCurrentIndex(sidebar.model.index_of("persona mira"))
-    with qtbot.assertNotEmitted(sidebar.delete_requested):
+    with qtbot.assertNotEmitted(sidebar.command_chosen):
         QTest.keyClick(sidebar.session_list, Qt.Key.Key_Delete)
 
     sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
-    with qtbot.waitSignal(sidebar.delete_requested) as wanted:
+    with qtbot.waitSignal(sidebar.command_chosen) as wanted:
         QTest.keyClick(sidebar.session_list, Qt.Key.Key_Delete)
 
-    assert wanted.args == [NIGHT]
+    assert wanted.args == ["delete", NIGHT]
 
 
 def test_rows_are_read_out_in_words(sidebar):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Role, SessionSummary
 from lethe_app.errors import LetheError
@@ -16,6 +15,7 @@ from lethe_app.ui.transcript.painting.link_line import LinkLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from uuid import UUID
 
     from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import ReplyController
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
 MAX_TITLE_LENGTH = 60
@@ -35,23 +36,21 @@ class EarlierSessionsLine(Controller):
 
     def __init__(
         self,
+        window: MainWindow,
+        tasks: TaskRunner,
         view: ChatView,
         services: AppServices,
         directory: PersonaDirectory,
         session_controller: SessionController,
         replies: ReplyController,
         open_route: Callable[[Route], None],
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(view)
-        self._view, self._services, self._directory, self._tasks = view, services, directory, tasks
+        super().__init__(window, tasks)
+        self._view, self._services, self._directory = view, services, directory
         self._session_controller, self._replies, self._open_route = session_controller, replies, open_route
         self.line = LinkLine(view.viewport())
         self.line.linkActivated.connect(self._follow_link)
-        self._unsubscribers += [
-            services.sessions.changed.add(lambda _persona: self._refresh()),
-            services.preferences.changed.add(lambda _settings: self._refresh()),
-        ]
+        self.follow(self._refresh, services.sessions.changed, services.preferences.changed)
         session_controller.session_changed.connect(self._on_session_changed)
 
     def _on_session_changed(self, _session: ChatSession) -> None:

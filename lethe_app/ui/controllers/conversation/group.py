@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QActionGroup, QPixmap
 from PySide6.QtWidgets import QMenu
 
 from lethe_app.config.options import GroupTurns
-from lethe_app.domain.persona import Persona
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from lethe_app.domain.persona import Persona
     from lethe_app.services.chat.group import GroupService
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.service import SessionService
-    from lethe_app.ui.chat.chat_panel import ChatHeader, ChatPanel
     from lethe_app.ui.controllers.conversation.participants import ParticipantsController
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 
@@ -34,27 +34,25 @@ AVATAR_SIZE = 32
 """Size of an avatar in the dialog, in pixels."""
 
 
-class GroupController(QObject):
+class GroupController(Controller):
     """Adds and removes participants of the session on display."""
 
     def __init__(
         self,
-        header: ChatHeader,
-        actions: Actions,
+        window: MainWindow,
+        tasks: TaskRunner,
         directory: PersonaDirectory,
         sessions: SessionService,
         group: GroupService,
         participants: ParticipantsController,
         messages: ChatModel,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(header)
-        self._messages = messages
-        self._header, self._actions, self._directory = header, actions, directory
-        self._sessions, self._group, self._participants = sessions, group, participants
-        actions.connect(group=tasks.create_callback(self._choose_participants, key="group"))
-        actions["group"].setEnabled(False)
-        header.group_button.clicked.connect(lambda _checked=False: actions["group"].trigger())
+        super().__init__(window, tasks)
+        self._header, self._messages = window.chat.header, messages
+        self._directory, self._sessions, self._group, self._participants = directory, sessions, group, participants
+        self._actions.connect(group=tasks.create_callback(self._choose_participants, key="group"))
+        self._actions["group"].setEnabled(False)
+        self._header.group_button.clicked.connect(self._actions["group"].trigger)
         participants.changed.connect(self._enable_action)
 
     def _enable_action(self) -> None:
@@ -100,24 +98,23 @@ class GroupController(QObject):
         return self._directory.render_avatar(persona, AVATAR_SIZE)
 
 
-class NextSpeakerController(QObject):
+class NextSpeakerController(Controller):
     """Shows the chosen speaker above the composer, and the menu in which the user chooses one."""
 
     def __init__(
         self,
-        chat: ChatPanel,
-        actions: Actions,
-        theme: Theme,
+        window: MainWindow,
+        tasks: TaskRunner,
         preferences: Preferences,
         participants: ParticipantsController,
         replies: ReplyController,
     ) -> None:
-        super().__init__(chat)
-        self._chat, self._actions, self._theme, self._preferences = chat, actions, theme, preferences
+        super().__init__(window, tasks)
+        self._chat, self._preferences = window.chat, preferences
         self._participants, self._replies = participants, replies
-        actions.connect(choose_speaker=self._open_menu)
-        actions["choose_speaker"].setEnabled(False)
-        chat.speaker_chooser.opened.connect(self._open_menu)
+        self._actions.connect(choose_speaker=self._open_menu)
+        self._actions["choose_speaker"].setEnabled(False)
+        self._chat.speaker_chooser.opened.connect(self._open_menu)
         participants.changed.connect(self._show_speaker)
 
     def _show_speaker(self) -> None:

@@ -6,26 +6,26 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.chat import Message, Role
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from lethe_app.services.chat.message_editing import MessageEditing
     from lethe_app.services.maintenance.trash import Trash
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.shell.panes import WindowPanes
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
 MAX_TEXT_LENGTH = 200
@@ -45,31 +45,30 @@ class MessageChange:
     close_notice: Callable[[], None]
 
 
-class MessageUndo(QObject):
+class MessageUndo(Controller):
     """Changes of messages, and those that were undone, newest last. Ctrl+Z undoes and Ctrl+Shift+Z redoes the newest one of the
     session on display; a text field that can do so itself handles the keys first.
     """
 
-    def __init__(
-        self, panes: WindowPanes, actions: Actions, notifier: Notifier, replies: ReplyController, tasks: TaskRunner
-    ) -> None:
-        super().__init__(panes)
-        self._panes, self._notifier, self._replies, self._tasks = panes, notifier, replies, tasks
+    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
+        super().__init__(window, tasks)
+        self._panes, self._replies = window.panes, replies
         self._made: list[MessageChange] = []
         self._undone: list[MessageChange] = []
         self._shown_session: UUID | None = None
         replies.session_shown.connect(self._on_session_shown)
-        replies.turn_ended.connect(lambda _turn: notifier.drop_undoable())
+        replies.turn_ended.connect(lambda _turn: self._notifier.drop_undoable())
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self._undo_newest),
             (QKeySequence.StandardKey.Redo, self._redo_newest),
         ):
-            shortcut = QShortcut(panes)
+            shortcut = QShortcut(self._panes)
             shortcut.setKeys(keys)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
-        actions.connect(undo=partial(self._run_if_visible, self._undo_newest))
-        actions.connect(redo=partial(self._run_if_visible, self._redo_newest))
+        self._actions.connect(
+            undo=partial(self._run_if_visible, self._undo_newest), redo=partial(self._run_if_visible, self._redo_newest)
+        )
 
     def notify_change(self, text: str, session_id: UUID, undo: Step, redo: Step) -> None:
         """Show a notification about a change with the button “Undo”, and keep the change for Ctrl+Z."""
@@ -132,7 +131,7 @@ class MessageUndo(QObject):
         self._add_change(self.tr("Redone"), change.session_id, change.undo, change.redo)
 
 
-class MessageChanges(QObject):
+class MessageChanges(Controller):
     """Stores the edits made in the transcript, opens the details of a message, and moves messages to the trash.
 
     A restored message appears in its old place, because the transcript follows changes of the session.
@@ -140,16 +139,17 @@ class MessageChanges(QObject):
 
     def __init__(
         self,
+        window: MainWindow,
+        tasks: TaskRunner,
         view: ChatView,
         sessions: SessionService,
         message_editing: MessageEditing,
         trash: Trash,
         replies: ReplyController,
         undo: MessageUndo,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(view)
-        self._view, self._messages, self._undo, self._tasks = view, view.chat_model, undo, tasks
+        super().__init__(window, tasks)
+        self._view, self._messages, self._undo = view, view.chat_model, undo
         self._sessions, self._message_editing, self._trash, self._replies = sessions, message_editing, trash, replies
         view.edited.connect(self.edit_message)
         view.details_requested.connect(lambda message_id: tasks.start_task(self._show_details(message_id), key="details"))

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import join_with_and, join_with_or
 from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from lethe_app.domain.chat import ChatSession
+    from lethe_app.domain.persona import Persona
     from lethe_app.services.chat.group import GroupService
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class ParticipantsController(QObject):
+class ParticipantsController(Controller):
     """Shows the participants' names in the window. The chosen speaker is kept per session until the window is closed."""
 
     changed = Signal()
     """Emitted when the participants or the chosen speaker have changed."""
 
-    def __init__(self, window: MainWindow, group: GroupService) -> None:
-        super().__init__(window)
-        self._window, self._group = window, group
+    def __init__(self, window: MainWindow, tasks: TaskRunner, group: GroupService) -> None:
+        super().__init__(window, tasks)
+        self._group = group
         self.participants: list[Persona] = []
         """The persona that owns the session, then the guests."""
         self.session_id: UUID | None = None

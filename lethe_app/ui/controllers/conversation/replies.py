@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageMode, MessageOutline, Role
-from lethe_app.domain.persona import Persona
 from lethe_app.services.events import (
     MessageStored,
     ModelLoading,
@@ -23,35 +19,26 @@ from lethe_app.services.events import (
     ToolPermissionRequested,
     TurnEvent,
 )
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+    from uuid import UUID
+
+    from lethe_app.domain.persona import Persona
     from lethe_app.services.chat.message_editing import MessageEditing
     from lethe_app.services.chat.service import ChatService
-    from lethe_app.services.models.service import ModelService
     from lethe_app.services.sessions.service import SessionService
-    from lethe_app.services.token_counts import TokenCountService
-    from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.participants import ParticipantsController
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 
-@dataclass(frozen=True)
-class ReplyServices:
-    """Services that generate, store and change replies."""
-
-    chat: ChatService
-    sessions: SessionService
-    message_editing: MessageEditing
-    models: ModelService
-    token_counts: TokenCountService
-
-
-class ReplyController(QObject):
+class ReplyController(Controller):
     """Replies in progress of all sessions; only those of the session on display are shown."""
 
     session_started = Signal(object)
@@ -73,20 +60,20 @@ class ReplyController(QObject):
 
     def __init__(
         self,
-        chat: ChatPanel,
+        window: MainWindow,
+        tasks: TaskRunner,
         messages: ChatModel,
-        actions: Actions,
-        services: ReplyServices,
+        chat: ChatService,
+        sessions: SessionService,
+        message_editing: MessageEditing,
         model_controller: ModelController,
         participants: ParticipantsController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(chat)
-        self._composer, self._status, self._messages = chat.composer, chat.status, messages
-        self._chat, self._sessions, self._models = services.chat, services.sessions, services.models
-        self._message_editing, self._token_counts = services.message_editing, services.token_counts
-        self._model_controller, self._participants, self._tasks = model_controller, participants, tasks
-        self._stop_action = actions["stop"]
+        super().__init__(window, tasks)
+        self._composer, self._status, self._messages = window.chat.composer, window.chat.status, messages
+        self._chat, self._sessions, self._message_editing = chat, sessions, message_editing
+        self._model_controller, self._participants = model_controller, participants
+        self._stop_action = self._actions["stop"]
         self._stop_action.setEnabled(False)
         self._session: ChatSession | None = None
         self._persona: Persona | None = None
@@ -95,8 +82,7 @@ class ReplyController(QObject):
         self._reply_tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(lambda text, is_dictated: self.send_message(text, is_dictated=is_dictated))
         self._composer.stop_requested.connect(self.stop_reply)
-        self._composer.count_requested.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
-        actions.connect(
+        self._actions.connect(
             stop=self.stop_reply,
             regenerate=lambda: self._run_on_last_reply(self.regenerate),
             continue_reply=lambda: self._run_on_last_reply(self.continue_reply),
@@ -242,7 +228,7 @@ class ReplyController(QObject):
 
     def _show_preparing(self, turn: ReplyState) -> None:
         """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
-        state = self._models.state
+        state = self._model_controller.state
         turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
         if turn.is_awaited:
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
@@ -253,7 +239,7 @@ class ReplyController(QObject):
 
     def _show_preparing_status(self) -> None:
         """Show in the status line that a reply is prepared, unless it shows how far the model is loaded."""
-        if isinstance(self._models.state, ModelLoading):
+        if isinstance(self._model_controller.state, ModelLoading):
             return
         if len(self._reply_states) > 1:
             self._status.show_activity(self.tr("Waiting for the reply in another conversation…"))
@@ -363,6 +349,3 @@ class ReplyController(QObject):
         if (row := self._messages.row_of(message_id)) is not None:
             shown = self._messages.index(row).data(Qt.ItemDataRole.AccessibleDescriptionRole)
             announce(self._composer, f"{shown}. {self._messages.accessible_text(row)}")
-
-    async def _count_tokens(self, text: str) -> None:
-        self._composer.show_tokens(text, await self._token_counts.count_one(text))

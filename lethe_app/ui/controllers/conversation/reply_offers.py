@@ -3,50 +3,45 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
-from lethe_app.domain.prompt import Receipt
-from lethe_app.services.events import ToolPermissionRequested
-from lethe_app.ui.chat.chat_panel import ChatPanel
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.chat.tool_permission_card import ToolCard
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.controllers.conversation.replies import ReplyController
-from lethe_app.ui.controllers.conversation.reply_state import ReplyState
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.reply_ratings import format_rating
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.buttons import build_button
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
+    from uuid import UUID
 
+    from lethe_app.domain.prompt import Receipt
     from lethe_app.services.background.feedback import FeedbackService
+    from lethe_app.services.events import ToolPermissionRequested
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.reply_state import ReplyState
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 
 class FeedbackController(Controller):
     """Connects the thumbs of the transcript with the feedback service, once per window."""
 
-    def __init__(self, view: ChatView, service: FeedbackService, tasks: TaskRunner) -> None:
-        super().__init__(view)
-        self._view, self._service, self._tasks, self._ratings = view, service, tasks, view.chat_model.annotations.ratings
+    def __init__(self, window: MainWindow, tasks: TaskRunner, view: ChatView, service: FeedbackService) -> None:
+        super().__init__(window, tasks)
+        self._view, self._service, self._ratings = view, service, view.chat_model.annotations.ratings
         view.rating_requested.connect(
             lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
         )
-        self._unsubscribers.append(self._service.changed.add(self._refresh_ratings))
-
-    def _refresh_ratings(self, _persona: str) -> None:
-        self._tasks.start_task(self._ratings.refresh(), key="ratings")
+        self.follow(tasks.create_callback(self._ratings.refresh, key="ratings"), service.changed)
 
     async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
         await self._service.rate_reply(message_id, rating)
@@ -57,12 +52,12 @@ class FeedbackController(Controller):
             announce(self._view, format_rating(stored) if stored is not None else self.tr("rating removed"))
 
 
-class ToolPermissionController(QObject):
+class ToolPermissionController(Controller):
     """Shows one card at a time. A request that is answered or cancelled is removed."""
 
-    def __init__(self, panel: ChatPanel, replies: ReplyController) -> None:
-        super().__init__(panel)
-        self._panel = panel
+    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
+        super().__init__(window, tasks)
+        self._panel = window.chat
         self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
         self._shown_session: UUID | None = None
         self.card: ToolCard | None = None
@@ -131,19 +126,19 @@ class UnansweredLine(QWidget):
             announce(self, text)
 
 
-class UnansweredController(QObject):
+class UnansweredController(Controller):
     """Shows the line whenever the newest visible message is the user's. It depends on the messages only, so it is also shown
     after a restart.
     """
 
-    def __init__(self, panel: ChatPanel, replies: ReplyController, messages: ChatModel) -> None:
-        super().__init__(panel)
-        self._panel, self._replies, self._messages = panel, replies, messages
+    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController, messages: ChatModel) -> None:
+        super().__init__(window, tasks)
+        self._panel, self._replies, self._messages = window.chat, replies, messages
         self._shown_session: UUID | None = None
         self._stopped_sessions: set[UUID] = set()
         """Sessions whose latest reply the user stopped before its first token."""
         self.line = UnansweredLine()
-        panel.add_card(self.line)
+        self._panel.add_card(self.line)
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_line)
@@ -190,15 +185,15 @@ LONG_SESSION_FRACTION = 0.9
 """Fraction of the prompt's token budget from which a session counts as long."""
 
 
-class LongConversationHint(QObject):
+class LongConversationHint(Controller):
     """Shows the suggestion once per session, as a notification."""
 
-    def __init__(self, notifier: Notifier, new_session_action: QAction) -> None:
-        super().__init__(notifier)
-        self._notifier, self._new_session_action = notifier, new_session_action
+    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
+        super().__init__(window, tasks)
+        replies.prompt_built.connect(self._check_prompt_size)
         self._notified_sessions: set[UUID] = set()
 
-    def check_prompt_size(self, session_id: UUID, name: str, receipt: Receipt) -> None:
+    def _check_prompt_size(self, session_id: UUID, name: str, receipt: Receipt) -> None:
         """Check the size of the prompt that was built for the session on display with `name`."""
         if session_id in self._notified_sessions or receipt.prompt_tokens <= LONG_SESSION_FRACTION * (
             receipt.context - receipt.reply_reserve
@@ -210,5 +205,5 @@ class LongConversationHint(QObject):
             template.format(name=name),
             detail=self.tr("A new conversation responds faster, and this one will be remembered."),
             button=self.tr("New conversation"),
-            action=self._new_session_action.trigger,
+            action=self._actions["new"].trigger,
         )

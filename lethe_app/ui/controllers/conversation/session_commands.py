@@ -5,27 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject
-
 from lethe_app.errors import LetheError
-from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_message_count, format_minutes, truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.transcript.painting.link_line import LinkLine
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.scheduling.loop import Idleness
+    from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.services.sessions.timeout import SessionTimeout
-    from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
-    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.shell.sidebar import Sidebar
+    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.sidebar_model import SessionRow
     from lethe_app.ui.transcript.chat_view import ChatView
     from lethe_app.ui.transcript.model.chat_model import ChatModel
@@ -34,53 +31,36 @@ MAX_TITLE_LENGTH = 24
 """Maximum number of characters of a title on a button."""
 
 
-class SessionCommands(QObject):
+class SessionCommands(Controller):
     """Deletes and ends sessions of the sidebar. In place of one on display that is deleted, the persona's newest other one is
     opened.
     """
 
     def __init__(
         self,
-        sidebar: Sidebar,
-        actions: Actions,
-        notifier: Notifier,
+        window: MainWindow,
+        tasks: TaskRunner,
         sessions: SessionService,
         session_controller: SessionController,
         replies: ReplyController,
-        tasks: TaskRunner,
+        export_session: Callable[[str, str], None],
     ) -> None:
-        super().__init__(sidebar)
-        self._sidebar, self._notifier = sidebar, notifier
-        self._sessions, self._session_controller = sessions, session_controller
-        self._replies, self._tasks = replies, tasks
-        sidebar.delete_requested.connect(lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"))
-        sidebar.end_requested.connect(lambda guid: self._start_end(UUID(guid)))
-        actions.connect(
-            delete=self._delete_current_session,
-            end_session=self._end_current_session,
-            export_session=self._export_current_session,
+        super().__init__(window, tasks)
+        self._sidebar = window.sidebar
+        self._sessions, self._session_controller, self._replies = sessions, session_controller, replies
+        self._export_session = export_session
+        session_controller.add_session_commands(
+            delete=lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"),
+            end_session=lambda guid: tasks.start_task(self._end_session(UUID(guid)), key=f"end {guid}"),
+            export_session=self._export,
         )
 
-    def _delete_current_session(self) -> None:
-        session = self._session_controller.current_session
-        if session is not None:
-            self._tasks.start_task(self._delete_session(session.guid), key="delete")
-
-    def _end_current_session(self) -> None:
-        session = self._session_controller.current_session
-        if session is not None:
-            self._start_end(session.guid)
-
-    def _start_end(self, guid: UUID) -> None:
-        self._tasks.start_task(self._end_session(guid), key=f"end {guid}")
-
-    def _export_current_session(self) -> None:
-        session = self._session_controller.current_session
-        row = self._sidebar.model.find_session(str(session.guid)) if session is not None else None
+    def _export(self, guid: str) -> None:
+        row = self._sidebar.model.find_session(guid)
         if row is not None and row.is_incognito:
             self._notifier.notify(self.tr("An incognito conversation leaves nothing behind: copy what you want to keep."))
         elif row is not None:
-            self._sidebar.export_session_requested.emit(row.guid, row.title)
+            self._export_session(row.guid, row.title)
 
     async def _find_stored(self, guid: UUID) -> SessionRow | None:
         """Return the row of a session. An incognito one, which is not stored, is closed after a question instead."""
@@ -95,7 +75,7 @@ class SessionCommands(QObject):
         if row is None:
             return
         question = ConfirmDialog(
-            self._sidebar.window(),
+            self._window,
             self.tr("Delete this conversation?"),
             self.tr("“{title}” and the facts learnt only there will be moved to the Trash, where you can restore them.").format(
                 title=row.title
@@ -106,11 +86,7 @@ class SessionCommands(QObject):
         )
         if not await run_dialog(question):
             return
-        await self._replies.stop_session_reply(guid)
-        await self._sessions.delete(guid)
-        current = self._session_controller.current_session
-        if current is not None and current.guid == guid:
-            await self._session_controller.resume_persona(row.persona_id)
+        await self._delete_now(guid, row.persona_id)
         self._notifier.notify_undoable(
             self.tr("“{title}” was deleted.").format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
             self._tasks.create_callback(self._restore_session, guid),
@@ -135,7 +111,7 @@ class SessionCommands(QObject):
 
     async def _close_incognito(self, guid: UUID, persona_id: str) -> None:
         question = ConfirmDialog(
-            self._sidebar.window(),
+            self._window,
             self.tr("Close the incognito conversation?"),
             self.tr("Its messages are deleted permanently. Nothing of them was stored."),
             self.tr("Close conversation"),
@@ -143,12 +119,16 @@ class SessionCommands(QObject):
         )
         if not await run_dialog(question):
             return
+        await self._delete_now(guid, persona_id)
+        self._notifier.notify(self.tr("The incognito conversation is gone."))
+
+    async def _delete_now(self, guid: UUID, persona_id: str) -> None:
+        """Delete a session; in place of the one on display another one of the persona is opened."""
         await self._replies.stop_session_reply(guid)
         await self._sessions.delete(guid)
         current = self._session_controller.current_session
         if current is not None and current.guid == guid:
             await self._session_controller.resume_persona(persona_id)
-        self._notifier.notify(self.tr("The incognito conversation is gone."))
 
     async def _restore_session(self, guid: UUID) -> None:
         await self._sessions.restore(guid)
@@ -160,26 +140,23 @@ class SessionEnd(Controller):
 
     def __init__(
         self,
-        chat: ChatPanel,
+        window: MainWindow,
+        tasks: TaskRunner,
         view: ChatView,
         sessions: SessionService,
         session_timeout: SessionTimeout,
         preferences: Preferences,
         idleness: Idleness,
         replies: ReplyController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(view)
-        self._chat, self._view, self._tasks = chat, view, tasks
+        super().__init__(window, tasks)
+        self._chat, self._view = window.chat, view
         self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
         self._shown_session: UUID | None = None
         self.ended_line = LinkLine(view.viewport())
         self.ended_line.linkActivated.connect(lambda _address: self._continue_session())
-        self._unsubscribers += [
-            sessions.changed.add(lambda _persona: self._refresh_state()),
-            preferences.changed.add(lambda _settings: self._refresh_state()),
-            idleness.user_active.add(lambda _none: self._report_input()),
-        ]
+        self.follow(self._refresh_state, sessions.changed, preferences.changed)
+        self.follow(self._report_input, idleness.user_active)
         replies.session_shown.connect(self._on_session_shown)
         view.editor_toggled.connect(self._report_editing)
 
@@ -229,26 +206,23 @@ class SessionEnd(Controller):
             self._tasks.start_task(self._sessions.reopen(self._shown_session))
 
 
-class SessionFollower:
+class SessionFollower(Controller):
     """Stops the replies of a session before it is changed, then reads it again, or shows the session that replaces it."""
 
     def __init__(
         self,
+        window: MainWindow,
+        tasks: TaskRunner,
         session_editing: SessionEditing,
         sessions: SessionService,
         session_controller: SessionController,
         replies: ReplyController,
         messages: ChatModel,
-        tasks: TaskRunner,
     ) -> None:
-        self._sessions, self._session_controller = sessions, session_controller
-        self._messages, self._tasks = messages, tasks
+        super().__init__(window, tasks)
+        self._sessions, self._session_controller, self._messages = sessions, session_controller, messages
         session_editing.add_reply_stopper(replies.stop_session_reply)
-        self._unsubscribe = session_editing.sessions_changed.add(self._on_session_reshaped)
-
-    def close(self) -> None:
-        """Disconnect from the service."""
-        self._unsubscribe()
+        self._unsubscribers.append(session_editing.sessions_changed.add(self._on_session_reshaped))
 
     def _on_session_reshaped(self, change: SessionsChanged) -> None:
         self._tasks.start_task(self._update_shown_session(change))

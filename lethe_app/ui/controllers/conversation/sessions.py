@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from PySide6.QtCore import Signal
 
-from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import LetheError
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce, is_screen_reader_active
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lethe_app.domain.chat import ChatSession
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.service import SessionService
-    from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.participants import ParticipantsController
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.panes import WindowPanes
+    from lethe_app.ui.shell.main_window import MainWindow
 
 
 class SessionController(Controller):
@@ -32,32 +34,50 @@ class SessionController(Controller):
     """Emitted with the session that is on display now."""
     session_opened = Signal(object)
     """Emitted with the persona of a session that was opened, when it is shown in full."""
-    reply_stopped = Signal()
-    """Emitted when a reply was stopped because the user began a new session."""
 
     def __init__(
         self,
-        chat: ChatPanel,
-        panes: WindowPanes,
+        window: MainWindow,
+        tasks: TaskRunner,
         directory: PersonaDirectory,
         sessions: SessionService,
         preferences: Preferences,
         participants: ParticipantsController,
         replies: ReplyController,
-        tasks: TaskRunner,
     ) -> None:
-        super().__init__(chat)
-        self._chat, self._panes, self._directory = chat, panes, directory
-        self._sessions, self._preferences = sessions, preferences
-        self._participants, self._replies, self._tasks = participants, replies, tasks
+        super().__init__(window, tasks)
+        self._chat, self._panes = window.chat, window.panes
+        self._directory, self._sessions, self._preferences = directory, sessions, preferences
+        self._participants, self._replies = participants, replies
         self._current_session: ChatSession | None = None
+        self._commands: dict[str, Callable[[str], object]] = {"new": self.start_session, "incognito": self.start_incognito}
+        """Commands of the menus in the sidebar by name, called with the id of the persona or session."""
         self._unsubscribers.append(sessions.changed.add(self._start_guest_refresh))
         replies.session_started.connect(self._follow_started_session)
+        window.sidebar.command_chosen.connect(lambda name, row_id: self._commands[name](row_id))
 
     @property
     def current_session(self) -> ChatSession | None:
         """Return the session on display."""
         return self._current_session
+
+    def add_persona_commands(self, **commands: Callable[[str], object]) -> None:
+        """Connect commands, called with the id of a persona, with its menu in the sidebar and with the actions of the window,
+        which concern the persona on display.
+        """
+        self._add_commands(lambda session: session.persona_id, commands)
+
+    def add_session_commands(self, **commands: Callable[[str], object]) -> None:
+        """Connect commands, called with the GUID of a session, in the same way."""
+        self._add_commands(lambda session: str(session.guid), commands)
+
+    def _add_commands(self, get_id: Callable[[ChatSession], str], commands: dict[str, Callable[[str], object]]) -> None:
+        def run_on_current(command: Callable[[str], object]) -> None:
+            if self._current_session is not None:
+                command(get_id(self._current_session))
+
+        self._commands |= commands
+        self._actions.connect(**{name: partial(run_on_current, command) for name, command in commands.items()})
 
     async def go_to_session(self, guid: UUID) -> None:
         """Open a session and wait until it is on display."""
@@ -105,7 +125,7 @@ class SessionController(Controller):
         """Stop the reply on display, which the new session's first reply would have to wait for, and begin a new session."""
         if self._replies.is_busy and self._current_session is not None:
             await self._replies.stop_session_reply(self._current_session.guid)
-            self.reply_stopped.emit()
+            self._notifier.notify(self.tr("The reply in the previous conversation was stopped; its text so far is kept."))
         start = self._sessions.start_incognito if is_incognito else self._sessions.start_session
         await self.show_session(await start(persona_id))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,13 @@ from lethe_app.services.speech.dictation import (
     SoundFormat,
     SpeechBegan,
 )
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.dictation.microphone import Microphone, SystemMicrophone
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.routes import ModelsRoute
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from lethe_app.services.preferences import Preferences
@@ -52,7 +53,7 @@ class DictationPhase(StrEnum):
     """The microphone is off, and the last words are being recognised."""
 
 
-class DictationController(QObject):
+class DictationController(Controller):
     """Writes what the user says into the message box. In hands-free mode it listens until it is switched off, and what is said
     is sent after each pause.
     """
@@ -63,16 +64,16 @@ class DictationController(QObject):
     def __init__(
         self,
         window: MainWindow,
+        tasks: TaskRunner,
         dictation: Dictation,
         preferences: Preferences,
         replies: ReplyController,
-        tasks: TaskRunner,
         open_page: Callable[[Route], None],
     ) -> None:
-        super().__init__(window)
+        super().__init__(window, tasks)
         self._composer, self._button = window.chat.composer, window.chat.composer.microphone_button
-        self._notifier, self._dictation, self._preferences = window.notifier, dictation, preferences
-        self._replies, self._tasks, self._stop_action = replies, tasks, window.window_actions["stop"]
+        self._dictation, self._preferences = dictation, preferences
+        self._replies, self._stop_action = replies, self._actions["stop"]
         self.microphone: Microphone = SystemMicrophone(self)
         self.is_output_playing: Callable[[], bool] = lambda: False
         """Tells whether a reply is being read aloud, which the microphone hears unless the user wears headphones."""
@@ -96,15 +97,15 @@ class DictationController(QObject):
         self._was_held = False
         self._is_pressed = False
         """True while the button or the shortcut that began dictation is still down."""
-        window.notifier.register_remedy(
+        self._notifier.register_remedy(
             SpeechModelMissing, self.tr("Speech models"), lambda: open_page(ModelsRoute(shows_speech=True)), replaces_text=True
         )
         self._button.pressed.connect(self._on_pressed)
         self._button.released.connect(self._on_released)
         self._button.hovered.connect(lambda: tasks.start_task(self._explain(), key="dictation problem"))
         self._button.hidden.connect(self.cancel)
-        window.window_actions["dictate"].setAutoRepeat(False)  # a key that is held would press it again and again
-        window.window_actions.connect(dictate=self._on_shortcut, stop=self.cancel)
+        self._actions["dictate"].setAutoRepeat(False)  # a key that is held would press it again and again
+        self._actions.connect(dictate=self._on_shortcut, stop=self.cancel)
         self._composer.sent.connect(lambda _text, _is_dictated: self._begin_next_message())
         replies.session_shown.connect(lambda _session_id: self._begin_next_message())
         replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
@@ -136,6 +137,7 @@ class DictationController(QObject):
 
     def close(self) -> None:
         """End dictation with the window."""
+        super().close()
         self.cancel()
 
     def _on_pressed(self) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject, QStandardPaths
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QStandardPaths
+from PySide6.QtWidgets import QFileDialog
 
 from lethe_app.domain.bundle import CARD_SUFFIXES, ENDING, BundleScope
+from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.avatars import encode_png
 from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.formatting import suggest_file_name, truncate_text
@@ -20,39 +20,36 @@ from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialo
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lethe_app.domain.persona import Persona
     from lethe_app.services.personas.bundles import BundleService
     from lethe_app.services.personas.card_export import CardExport
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.shell.sidebar import Sidebar
+    from lethe_app.ui.shell.main_window import MainWindow
 
 CARD_PICTURE_SIZE = 512
 """Side in pixels of the picture of a card, if the persona's own is no PNG."""
 
 
-class BundleExporter(QObject):
+class BundleExporter(Controller):
     """Asks for scope and target file, and writes the bundle while the user goes on."""
 
     def __init__(
         self,
-        window: QWidget,
-        theme: Theme,
-        notifier: Notifier,
+        window: MainWindow,
+        tasks: TaskRunner,
         directory: PersonaDirectory,
         bundles: BundleService,
         get_card_export: Callable[[], CardExport],
         file_transfers: FileTransfers,
-        tasks: TaskRunner,
     ) -> None:
         """Set up the exporter. `get_card_export` is called when it is needed, because the service takes long to load."""
-        super().__init__(window)
-        self._window, self._theme, self._notifier, self._directory = window, theme, notifier, directory
-        self._bundles, self._get_card_export = bundles, get_card_export
-        self._file_transfers, self._tasks = file_transfers, tasks
+        super().__init__(window, tasks)
+        self._directory, self._bundles = directory, bundles
+        self._get_card_export, self._file_transfers = get_card_export, file_transfers
 
     async def export_persona(self, persona_id: str, scope: BundleScope) -> None:
         """Ask for scope and target file, then start the export of a persona."""
@@ -121,17 +118,13 @@ class BundleExporter(QObject):
         return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
 
 
-class SessionExporter(QObject):
+class SessionExporter(Controller):
     """Asks for the file and writes the conversation."""
 
-    def __init__(
-        self, sidebar: Sidebar, notifier: Notifier, get_card_export: Callable[[], CardExport], tasks: TaskRunner
-    ) -> None:
+    def __init__(self, window: MainWindow, tasks: TaskRunner, get_card_export: Callable[[], CardExport]) -> None:
         """Set up the exporter. `get_card_export` is called when it is needed, because the service takes long to load."""
-        super().__init__(sidebar)
-        self._sidebar, self._notifier = sidebar, notifier
-        self._get_card_export, self._tasks = get_card_export, tasks
-        sidebar.export_session_requested.connect(self.export_session)
+        super().__init__(window, tasks)
+        self._get_card_export = get_card_export
 
     def export_session(self, guid: str, title: str) -> None:
         """Ask for the file, then write the conversation."""
@@ -142,7 +135,7 @@ class SessionExporter(QObject):
         folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
         filters = [self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)")]
         place, caption = str(Path(folder) / file_name), self.tr("Export conversation")
-        dialog = QFileDialog(self._sidebar.window(), caption, place, ";;".join(filters))
+        dialog = QFileDialog(self._window, caption, place, ";;".join(filters))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("md")
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.rpartition("*.")[2].rstrip(")")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,38 +22,29 @@ from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_p
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from lethe_app.paths import Paths
     from lethe_app.services.imports.service import ImportService
     from lethe_app.services.personas.bundles import BundleService, ImportedPersona
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
     from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.shell.notifier import Notifier
 
 
-class BundleImporter(QObject):
+class BundleImporter(Controller):
     """Imports bundles, one after the other, so that only one dialog is open at a time."""
 
     imported = Signal(str)
     """Emitted with the id of an imported character for which the user has waited."""
-    import_reverted = Signal(str)
+    reverted = Signal(str)
     """Emitted with the id of a persona whose import was undone."""
 
-    def __init__(
-        self,
-        window: QWidget,
-        theme: Theme,
-        notifier: Notifier,
-        bundles: BundleService,
-        file_transfers: FileTransfers,
-        tasks: TaskRunner,
-    ) -> None:
-        super().__init__(window)
-        self._window, self._theme, self._notifier = window, theme, notifier
-        self._bundles, self._file_transfers, self._tasks = bundles, file_transfers, tasks
+    def __init__(self, window: MainWindow, tasks: TaskRunner, bundles: BundleService, file_transfers: FileTransfers) -> None:
+        super().__init__(window, tasks)
+        self._bundles, self._file_transfers = bundles, file_transfers
         self._import_lock = asyncio.Lock()
 
     def import_bundle(self, file: Path) -> None:
@@ -96,7 +86,7 @@ class BundleImporter(QObject):
 
     async def _revert_import(self, received: ImportedPersona) -> None:
         await self._bundles.revert_import(received)
-        self.import_reverted.emit(received.persona.unique_name)
+        self.reverted.emit(received.persona.unique_name)
 
 
 def downloads_folder() -> str:
@@ -111,7 +101,7 @@ DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
 """Events of a drag that the event filter handles."""
 
 
-class FileImporter(QObject):
+class FileImporter(Controller):
     """Imports files batch by batch, so that only one dialog is open at a time; bundles have a dialog of their own."""
 
     imported = Signal(str)
@@ -122,16 +112,14 @@ class FileImporter(QObject):
     def __init__(
         self,
         window: MainWindow,
-        notifier: Notifier,
+        tasks: TaskRunner,
         get_imports: Callable[[], ImportService],
         bundle_importer: BundleImporter,
         file_transfers: FileTransfers,
-        tasks: TaskRunner,
     ) -> None:
         """Set up the importer. `get_imports` is called when it is needed, because the service takes long to load."""
-        super().__init__(window)
-        self._window, self._notifier, self._get_imports = window, notifier, get_imports
-        self._bundle_importer, self._file_transfers, self._tasks = bundle_importer, file_transfers, tasks
+        super().__init__(window, tasks)
+        self._get_imports, self._bundle_importer, self._file_transfers = get_imports, bundle_importer, file_transfers
         self._import_lock = asyncio.Lock()
 
     def choose_files(self) -> None:
@@ -245,13 +233,13 @@ class FileImporter(QObject):
             self.reverted.emit(persona_id)
 
 
-class FileDropTarget(QObject):
+class FileDropTarget(Controller):
     """Event filter that imports files and folders dropped on the window, its input field included, which would else write the
     file's address.
     """
 
-    def __init__(self, window: MainWindow, importer: FileImporter) -> None:
-        super().__init__(window)
+    def __init__(self, window: MainWindow, tasks: TaskRunner, importer: FileImporter) -> None:
+        super().__init__(window, tasks)
         self._importer = importer
         draft_field = window.chat.composer.draft_field
         self._targets: tuple[QWidget, ...] = (window, draft_field, draft_field.viewport())
@@ -261,6 +249,7 @@ class FileDropTarget(QObject):
 
     def close(self) -> None:
         """Stop filtering events."""
+        super().close()
         for target in self._targets:
             target.removeEventFilter(self)
 
@@ -279,10 +268,17 @@ class FileDropTarget(QObject):
 class FileInbox(Controller):
     """Watcher of the folder in which another start of the program leaves files and requests as notes."""
 
-    def __init__(self, window: MainWindow, importer: FileImporter, paths: Paths, preferences: Preferences) -> None:
-        super().__init__(window)
-        self._window, self._importer, self._paths, self._preferences = window, importer, paths, preferences
-        self._unsubscribers.append(preferences.changed.add(lambda _settings: self._process_notes()))
+    def __init__(
+        self,
+        window: MainWindow,
+        tasks: TaskRunner,
+        importer: FileImporter,
+        paths: Paths,
+        preferences: Preferences,
+    ) -> None:
+        super().__init__(window, tasks)
+        self._importer, self._paths, self._preferences = importer, paths, preferences
+        self.follow(self._process_notes, preferences.changed)
         with suppress(OSError):  # a data folder that cannot be written was reported at the start
             paths.inbox.mkdir(parents=True, exist_ok=True)
         self._watcher = QFileSystemWatcher([str(paths.inbox)], self)

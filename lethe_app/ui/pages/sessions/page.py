@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from uuid import UUID
 
@@ -319,5 +320,5 @@ def create_page(environment: PageEnvironment, _route: object) -> SessionPage:
     )
     page = SessionPage(environment.context, environment.create_persona_selector(), group)
     page.detail.transcript.set_avatars(environment.chat_view.render_avatar)
-    page.end_requested.connect(environment.window.sidebar.end_requested)
+    page.end_requested.connect(partial(environment.window.sidebar.command_chosen.emit, "end_session"))
     return page
