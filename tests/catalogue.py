@@ -25,7 +25,10 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.memory.reason_words import block_templates, reason_templates
+from lethe_app.ui.core.action_spec import ActionGroup
+from lethe_app.ui.core.actions import ACTION_SPECS
 from lethe_app.ui.core.reason_labels import BLOCK_CONTEXT, REASON_CONTEXT
+from lethe_app.ui.core.routes import PAGES, TabGroup
 from lethe_app.ui.core.search_terms import load_terms
 from lethe_app.ui.transcript.message_actions import MESSAGE_ACTIONS
 
@@ -107,9 +110,12 @@ def words() -> set[tuple[str, str]]:
 
 
 def declared() -> Iterator[tuple[str, str]]:
-    """What stands outside the window's code: reasons, actions on a message, and the fields of settings and records."""
+    """What stands in tables: reasons, actions and pages, actions on a message, and the fields of settings and records."""
     for context, templates in ((REASON_CONTEXT, reason_templates()), (BLOCK_CONTEXT, block_templates())):
         yield from ((context, template) for template in templates)
+    yield from (("Action", text) for text in (*(group.value for group in ActionGroup), *(spec.title for spec in ACTION_SPECS)))
+    yield from (("GearMenu", tabs.value[0]) for tabs in TabGroup)
+    yield from (("PageTabs", spec.tab_title) for spec in PAGES.values() if spec.tab_title)
     for action in MESSAGE_ACTIONS:
         yield "MessageAction", action.title
     for kind in ("actions", "settings"):

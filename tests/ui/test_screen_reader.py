@@ -51,7 +51,7 @@ def has_screen_reader_tools() -> bool:
 
 def keys_of(name: str) -> str:
     """Return the first shortcut of an action as xdotool spells it."""
-    keys = next(spec.keys[0] for spec in ACTION_SPECS if spec.name == name)
+    keys = next(spec.keys.split()[0] for spec in ACTION_SPECS if spec.name == name)
     *modifiers, key = keys.split("+")
     return "+".join(
         [

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP
-
 
 class ActionGroup(Enum):
     """Group of actions in the list of shortcuts, in its order; the values are the titles."""
 
-    MESSAGES = str(QT_TRANSLATE_NOOP("Action", "Messages and replies"))
-    CONVERSATIONS = str(QT_TRANSLATE_NOOP("Action", "Conversations"))
-    PERSONAS = str(QT_TRANSLATE_NOOP("Action", "Personas and worlds"))
-    MEMORY = str(QT_TRANSLATE_NOOP("Action", "Memory"))
-    MODELS = str(QT_TRANSLATE_NOOP("Action", "Models, background and internet"))
-    WINDOW = str(QT_TRANSLATE_NOOP("Action", "Window"))
+    MESSAGES = "Messages and replies"
+    CONVERSATIONS = "Conversations"
+    PERSONAS = "Personas and worlds"
+    MEMORY = "Memory"
+    MODELS = "Models, background and internet"
+    WINDOW = "Window"
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,7 @@ class ActionSpec:
 
     name: str
     title: str
-    keys: tuple[str, ...]
+    keys: str
+    """Shortcuts, separated by spaces."""
     group: ActionGroup
     is_local: bool = False

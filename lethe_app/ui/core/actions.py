@@ -6,119 +6,87 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QEvent
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.ui.core.action_spec import ActionGroup, ActionSpec
 from lethe_app.ui.core.routes import PAGES
 
-OWN_SPECS = (
-    ActionSpec("new", str(QT_TRANSLATE_NOOP("Action", "New conversation")), ("Ctrl+N",), ActionGroup.CONVERSATIONS),
-    ActionSpec(
-        "incognito", str(QT_TRANSLATE_NOOP("Action", "New incognito conversation")), ("Ctrl+Alt+I",), ActionGroup.CONVERSATIONS
+LOCAL_ACTIONS = frozenset({"rename", "delete", "send", "line_break", "edit_last", "good_reply", "bad_reply", "undo", "redo"})
+"""Actions whose keys are handled by the focused widget, not by a shortcut of the window."""
+OWN_ACTIONS: dict[ActionGroup, tuple[tuple[str, str, str], ...]] = {
+    ActionGroup.MESSAGES: (
+        ("send", "Send", "Return"),
+        ("line_break", "New line", "Shift+Return"),
+        ("edit_last", "Edit last message (message box empty)", "Up"),
+        ("stop", "Stop generating", "Esc"),
+        ("dictate", "Dictate (hold or press)", "Ctrl+Shift+Space"),
+        ("regenerate", "Regenerate reply", "Ctrl+R"),
+        ("continue_reply", "Continue reply", "Ctrl+Shift+R"),
+        ("copy_reply", "Copy last reply", "Ctrl+Shift+C"),
+        ("previous_reply", "Previous swipe", "Alt+Left"),
+        ("next_reply", "Next swipe", "Alt+Right"),
+        ("good_reply", "Good reply (reply selected)", "+"),
+        ("bad_reply", "Bad reply (reply selected)", "-"),
+        ("speak_replies", "Speak replies", "F7"),
+        ("spoken_style", "Spoken style", "Shift+F7"),
+        ("read_aloud", "Read last reply aloud", "F8"),
+        ("stop_speaking", "Stop speaking", "Shift+F8"),
+        ("show_hidden_messages", "Show hidden messages", "Ctrl+Shift+H"),
     ),
-    ActionSpec(
-        "rename", str(QT_TRANSLATE_NOOP("Action", "Rename conversation")), ("F2",), ActionGroup.CONVERSATIONS, is_local=True
+    ActionGroup.CONVERSATIONS: (
+        ("new", "New conversation", "Ctrl+N"),
+        ("incognito", "New incognito conversation", "Ctrl+Alt+I"),
+        ("rename", "Rename conversation", "F2"),
+        ("end_session", "End conversation", "Ctrl+Alt+W"),
+        ("export_session", "Export conversation…", "Ctrl+Alt+X"),
+        ("delete", "Delete conversation", "Del"),
+        ("find_conversation", "Find persona or conversation", "Ctrl+Shift+F"),
+        ("group", "Group chat…", "Ctrl+G"),
+        ("choose_speaker", "Choose next speaker", "Ctrl+J"),
     ),
-    ActionSpec("end_session", str(QT_TRANSLATE_NOOP("Action", "End conversation")), ("Ctrl+Alt+W",), ActionGroup.CONVERSATIONS),
-    ActionSpec(
-        "export_session", str(QT_TRANSLATE_NOOP("Action", "Export conversation…")), ("Ctrl+Alt+X",), ActionGroup.CONVERSATIONS
+    ActionGroup.PERSONAS: (
+        ("persona_editor", "Edit persona", "Ctrl+E"),
+        ("duplicate_persona", "Duplicate persona", "Ctrl+Alt+N"),
+        ("delete_persona", "Delete persona…", "Ctrl+Alt+Shift+N"),
+        ("import_files", "Import files…", "Ctrl+O"),
+        ("import_folder", "Import SillyTavern folder…", "Ctrl+Alt+O"),
+        ("export", "Export persona", "Ctrl+Shift+X"),
     ),
-    ActionSpec(
-        "delete", str(QT_TRANSLATE_NOOP("Action", "Delete conversation")), ("Del",), ActionGroup.CONVERSATIONS, is_local=True
+    ActionGroup.MEMORY: (
+        ("memory_panel", "Show or hide memory panel", "Ctrl+M"),
+        ("rebuild_index", "Rebuild memory index", "Ctrl+F5"),
+        ("erase_day", "Delete a day…", "Ctrl+Alt+Shift+D"),
+        ("erase_history", "Delete conversations and memories…", "Ctrl+Alt+Shift+Del"),
     ),
-    ActionSpec(
-        "find_conversation",
-        str(QT_TRANSLATE_NOOP("Action", "Find persona or conversation")),
-        ("Ctrl+Shift+F",),
-        ActionGroup.CONVERSATIONS,
+    ActionGroup.MODELS: (("models", "Choose model", "Ctrl+Shift+M"),),
+    ActionGroup.WINDOW: (
+        ("palette", "Command palette", "Ctrl+K"),
+        ("keyboard_shortcuts", "Keyboard shortcuts", "F1"),
+        ("sidebar", "Show or hide sidebar", "Ctrl+B"),
+        ("next_pane", "Go to next pane", "F6"),
+        ("focus_sidebar", "Go to conversations", "Ctrl+1"),
+        ("focus_chat", "Go to messages", "Ctrl+2"),
+        ("focus_composer", "Go to message box", "Ctrl+3"),
+        ("larger_text", "Larger text", "Ctrl++ Ctrl+="),
+        ("smaller_text", "Smaller text", "Ctrl+-"),
+        ("reset_text_size", "Reset text size", "Ctrl+0"),
+        ("undo", "Undo change", "Ctrl+Z"),
+        ("redo", "Redo change", "Ctrl+Shift+Z"),
+        ("notifications", "Recent notifications", "Ctrl+Alt+H"),
+        ("open_backups", "Open backup folder", "Ctrl+Alt+B"),
+        ("open_data", "Open data folder", "Ctrl+Alt+D"),
+        ("about", "About Lethe", "Shift+F1"),
+        ("quit", "Quit", "Ctrl+Q"),
     ),
-    ActionSpec("group", str(QT_TRANSLATE_NOOP("Action", "Group chat…")), ("Ctrl+G",), ActionGroup.CONVERSATIONS),
-    ActionSpec(
-        "choose_speaker", str(QT_TRANSLATE_NOOP("Action", "Choose next speaker")), ("Ctrl+J",), ActionGroup.CONVERSATIONS
-    ),
-    ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Action", "Edit persona")), ("Ctrl+E",), ActionGroup.PERSONAS),
-    ActionSpec(
-        "duplicate_persona", str(QT_TRANSLATE_NOOP("Action", "Duplicate persona")), ("Ctrl+Alt+N",), ActionGroup.PERSONAS
-    ),
-    ActionSpec(
-        "delete_persona", str(QT_TRANSLATE_NOOP("Action", "Delete persona…")), ("Ctrl+Alt+Shift+N",), ActionGroup.PERSONAS
-    ),
-    ActionSpec("import_files", str(QT_TRANSLATE_NOOP("Action", "Import files…")), ("Ctrl+O",), ActionGroup.PERSONAS),
-    ActionSpec(
-        "import_folder", str(QT_TRANSLATE_NOOP("Action", "Import SillyTavern folder…")), ("Ctrl+Alt+O",), ActionGroup.PERSONAS
-    ),
-    ActionSpec("export", str(QT_TRANSLATE_NOOP("Action", "Export persona")), ("Ctrl+Shift+X",), ActionGroup.PERSONAS),
-    ActionSpec("send", str(QT_TRANSLATE_NOOP("Action", "Send")), ("Return",), ActionGroup.MESSAGES, is_local=True),
-    ActionSpec(
-        "line_break", str(QT_TRANSLATE_NOOP("Action", "New line")), ("Shift+Return",), ActionGroup.MESSAGES, is_local=True
-    ),
-    ActionSpec(
-        "edit_last",
-        str(QT_TRANSLATE_NOOP("Action", "Edit last message (message box empty)")),
-        ("Up",),
-        ActionGroup.MESSAGES,
-        is_local=True,
-    ),
-    ActionSpec("stop", str(QT_TRANSLATE_NOOP("Action", "Stop generating")), ("Esc",), ActionGroup.MESSAGES),
-    ActionSpec(
-        "dictate", str(QT_TRANSLATE_NOOP("Action", "Dictate (hold or press)")), ("Ctrl+Shift+Space",), ActionGroup.MESSAGES
-    ),
-    ActionSpec("regenerate", str(QT_TRANSLATE_NOOP("Action", "Regenerate reply")), ("Ctrl+R",), ActionGroup.MESSAGES),
-    ActionSpec("continue_reply", str(QT_TRANSLATE_NOOP("Action", "Continue reply")), ("Ctrl+Shift+R",), ActionGroup.MESSAGES),
-    ActionSpec("copy_reply", str(QT_TRANSLATE_NOOP("Action", "Copy last reply")), ("Ctrl+Shift+C",), ActionGroup.MESSAGES),
-    ActionSpec("previous_reply", str(QT_TRANSLATE_NOOP("Action", "Previous swipe")), ("Alt+Left",), ActionGroup.MESSAGES),
-    ActionSpec("next_reply", str(QT_TRANSLATE_NOOP("Action", "Next swipe")), ("Alt+Right",), ActionGroup.MESSAGES),
-    ActionSpec(
-        "good_reply",
-        str(QT_TRANSLATE_NOOP("Action", "Good reply (reply selected)")),
-        ("+",),
-        ActionGroup.MESSAGES,
-        is_local=True,
-    ),
-    ActionSpec(
-        "bad_reply", str(QT_TRANSLATE_NOOP("Action", "Bad reply (reply selected)")), ("-",), ActionGroup.MESSAGES, is_local=True
-    ),
-    ActionSpec("speak_replies", str(QT_TRANSLATE_NOOP("Action", "Speak replies")), ("F7",), ActionGroup.MESSAGES),
-    ActionSpec("spoken_style", str(QT_TRANSLATE_NOOP("Action", "Spoken style")), ("Shift+F7",), ActionGroup.MESSAGES),
-    ActionSpec("read_aloud", str(QT_TRANSLATE_NOOP("Action", "Read last reply aloud")), ("F8",), ActionGroup.MESSAGES),
-    ActionSpec("stop_speaking", str(QT_TRANSLATE_NOOP("Action", "Stop speaking")), ("Shift+F8",), ActionGroup.MESSAGES),
-    ActionSpec(
-        "show_hidden_messages",
-        str(QT_TRANSLATE_NOOP("Action", "Show hidden messages")),
-        ("Ctrl+Shift+H",),
-        ActionGroup.MESSAGES,
-    ),
-    ActionSpec("memory_panel", str(QT_TRANSLATE_NOOP("Action", "Show or hide memory panel")), ("Ctrl+M",), ActionGroup.MEMORY),
-    ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Action", "Rebuild memory index")), ("Ctrl+F5",), ActionGroup.MEMORY),
-    ActionSpec("erase_day", str(QT_TRANSLATE_NOOP("Action", "Delete a day…")), ("Ctrl+Alt+Shift+D",), ActionGroup.MEMORY),
-    ActionSpec(
-        "erase_history",
-        str(QT_TRANSLATE_NOOP("Action", "Delete conversations and memories…")),
-        ("Ctrl+Alt+Shift+Del",),
-        ActionGroup.MEMORY,
-    ),
-    ActionSpec("models", str(QT_TRANSLATE_NOOP("Action", "Choose model")), ("Ctrl+Shift+M",), ActionGroup.MODELS),
-    ActionSpec("palette", str(QT_TRANSLATE_NOOP("Action", "Command palette")), ("Ctrl+K",), ActionGroup.WINDOW),
-    ActionSpec("keyboard_shortcuts", str(QT_TRANSLATE_NOOP("Action", "Keyboard shortcuts")), ("F1",), ActionGroup.WINDOW),
-    ActionSpec("sidebar", str(QT_TRANSLATE_NOOP("Action", "Show or hide sidebar")), ("Ctrl+B",), ActionGroup.WINDOW),
-    ActionSpec("next_pane", str(QT_TRANSLATE_NOOP("Action", "Go to next pane")), ("F6",), ActionGroup.WINDOW),
-    ActionSpec("focus_sidebar", str(QT_TRANSLATE_NOOP("Action", "Go to conversations")), ("Ctrl+1",), ActionGroup.WINDOW),
-    ActionSpec("focus_chat", str(QT_TRANSLATE_NOOP("Action", "Go to messages")), ("Ctrl+2",), ActionGroup.WINDOW),
-    ActionSpec("focus_composer", str(QT_TRANSLATE_NOOP("Action", "Go to message box")), ("Ctrl+3",), ActionGroup.WINDOW),
-    ActionSpec("larger_text", str(QT_TRANSLATE_NOOP("Action", "Larger text")), ("Ctrl++", "Ctrl+="), ActionGroup.WINDOW),
-    ActionSpec("smaller_text", str(QT_TRANSLATE_NOOP("Action", "Smaller text")), ("Ctrl+-",), ActionGroup.WINDOW),
-    ActionSpec("reset_text_size", str(QT_TRANSLATE_NOOP("Action", "Reset text size")), ("Ctrl+0",), ActionGroup.WINDOW),
-    ActionSpec("undo", str(QT_TRANSLATE_NOOP("Action", "Undo change")), ("Ctrl+Z",), ActionGroup.WINDOW, is_local=True),
-    ActionSpec("redo", str(QT_TRANSLATE_NOOP("Action", "Redo change")), ("Ctrl+Shift+Z",), ActionGroup.WINDOW, is_local=True),
-    ActionSpec("notifications", str(QT_TRANSLATE_NOOP("Action", "Recent notifications")), ("Ctrl+Alt+H",), ActionGroup.WINDOW),
-    ActionSpec("open_backups", str(QT_TRANSLATE_NOOP("Action", "Open backup folder")), ("Ctrl+Alt+B",), ActionGroup.WINDOW),
-    ActionSpec("open_data", str(QT_TRANSLATE_NOOP("Action", "Open data folder")), ("Ctrl+Alt+D",), ActionGroup.WINDOW),
-    ActionSpec("about", str(QT_TRANSLATE_NOOP("Action", "About Lethe")), ("Shift+F1",), ActionGroup.WINDOW),
-    ActionSpec("quit", str(QT_TRANSLATE_NOOP("Action", "Quit")), ("Ctrl+Q",), ActionGroup.WINDOW),
+}
+"""Name, title and shortcuts of the actions that open no page, by group."""
+OWN_SPECS = tuple(
+    ActionSpec(name, title, keys, group, is_local=name in LOCAL_ACTIONS)
+    for group, actions in OWN_ACTIONS.items()
+    for name, title, keys in actions
 )
-"""Actions that open no page."""
 ACTION_SPECS = tuple(sorted((*OWN_SPECS, *PAGES.values()), key=lambda spec: list(ActionGroup).index(spec.group)))
 """All actions by group."""
 RENAMED_ACTIONS = {
@@ -162,7 +130,7 @@ def action_title(name: str) -> str:
 def action_shortcut(name: str) -> str:
     """Return the first shortcut of the action in the notation of the system (⌘ on macOS); empty if it has none."""
     keys = next(spec.keys for spec in ACTION_SPECS if spec.name == name)
-    return QKeySequence(keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
+    return QKeySequence(keys.split()[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
 
 
 def action_tooltip(name: str) -> str:
@@ -189,7 +157,7 @@ class Actions:
             action = QAction(QCoreApplication.translate("Action", spec.title), window)
             action.setObjectName(spec.name)
             if not spec.is_local:
-                action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+                action.setShortcuts([QKeySequence(keys) for keys in spec.keys.split()])
                 window.addAction(action)
             self._actions[spec.name] = action
 

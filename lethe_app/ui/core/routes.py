@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import TypeVar, dataclass_transform
 from uuid import UUID
-
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 from lethe_app.ui.core.action_spec import ActionGroup, ActionSpec
 
@@ -20,8 +18,8 @@ from lethe_app.ui.core.action_spec import ActionGroup, ActionSpec
 class TabGroup(Enum):
     """Pages that are tabs of each other; the values are the title and the icon of the group in the menu."""
 
-    MEMORY = (str(QT_TRANSLATE_NOOP("GearMenu", "Memory")), "memory")
-    BACKGROUND = (str(QT_TRANSLATE_NOOP("GearMenu", "Background activity")), "thought")
+    MEMORY = ("Memory", "memory")
+    BACKGROUND = ("Background activity", "thought")
 
 
 @dataclass(frozen=True)
@@ -52,15 +50,16 @@ class PageSpec(ActionSpec):
 
 PAGES: dict[type[Route], PageSpec] = {}
 """All pages by their routes, in the order of their tabs and of the menu."""
-RouteType = TypeVar("RouteType", bound=type[Route])
+R = TypeVar("R", bound=Route)
 
 
-def page(spec: PageSpec) -> Callable[[RouteType], RouteType]:
-    """Declare the page of a class of routes."""
+@dataclass_transform(frozen_default=True)
+def page(spec: PageSpec) -> Callable[[type[R]], type[R]]:
+    """Declare the page of a class of routes, and make the class a frozen dataclass."""
 
-    def declare(route_type: RouteType) -> RouteType:
+    def declare(route_type: type[R]) -> type[R]:
         PAGES[route_type] = spec
-        return route_type
+        return dataclass(frozen=True)(route_type)
 
     return declare
 
@@ -68,30 +67,19 @@ def page(spec: PageSpec) -> Callable[[RouteType], RouteType]:
 @page(
     PageSpec(
         "overview",
-        str(QT_TRANSLATE_NOOP("Action", "Overview")),
-        ("Ctrl+Shift+T",),
+        "Overview",
+        "Ctrl+Shift+T",
         ActionGroup.MEMORY,
         module="overview.page",
         tabs=TabGroup.MEMORY,
         section_of="memories",
     )
 )
-@dataclass(frozen=True)
 class OverviewRoute(Route):
     """What a persona remembers about the user."""
 
 
-@page(
-    PageSpec(
-        "memories",
-        str(QT_TRANSLATE_NOOP("Action", "Memories")),
-        ("Ctrl+Shift+E",),
-        ActionGroup.MEMORY,
-        module="memories.page",
-        tabs=TabGroup.MEMORY,
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("memories", "Memories", "Ctrl+Shift+E", ActionGroup.MEMORY, module="memories.page", tabs=TabGroup.MEMORY))
 class MemoriesRoute(Route):
     """Memories of a persona."""
 
@@ -99,17 +87,7 @@ class MemoriesRoute(Route):
     memory: UUID | None = None
 
 
-@page(
-    PageSpec(
-        "facts",
-        str(QT_TRANSLATE_NOOP("Action", "Facts")),
-        ("Ctrl+Shift+K",),
-        ActionGroup.MEMORY,
-        module="facts.page",
-        tabs=TabGroup.MEMORY,
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("facts", "Facts", "Ctrl+Shift+K", ActionGroup.MEMORY, module="facts.page", tabs=TabGroup.MEMORY))
 class FactsRoute(Route):
     """Facts a persona knows."""
 
@@ -122,29 +100,18 @@ class FactsRoute(Route):
 @page(
     PageSpec(
         "conversations",
-        str(QT_TRANSLATE_NOOP("Action", "Conversations")),
-        ("Ctrl+Shift+O",),
+        "Conversations",
+        "Ctrl+Shift+O",
         ActionGroup.CONVERSATIONS,
         module="sessions.page",
         tabs=TabGroup.MEMORY,
     )
 )
-@dataclass(frozen=True)
 class SessionsRoute(Route):
     """All conversations."""
 
 
-@page(
-    PageSpec(
-        "notebooks",
-        str(QT_TRANSLATE_NOOP("Action", "Notebooks")),
-        ("Ctrl+Shift+J",),
-        ActionGroup.MEMORY,
-        module="notebooks.page",
-        tabs=TabGroup.MEMORY,
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("notebooks", "Notebooks", "Ctrl+Shift+J", ActionGroup.MEMORY, module="notebooks.page", tabs=TabGroup.MEMORY))
 class NotebooksRoute(Route):
     """Notebooks of a persona."""
 
@@ -155,15 +122,14 @@ class NotebooksRoute(Route):
 @page(
     PageSpec(
         "documents",
-        str(QT_TRANSLATE_NOOP("Action", "Documents")),
-        ("Ctrl+Alt+K",),
+        "Documents",
+        "Ctrl+Alt+K",
         ActionGroup.MEMORY,
         module="documents.page",
         tabs=TabGroup.MEMORY,
         section_of="notebooks",
     )
 )
-@dataclass(frozen=True)
 class DocumentsRoute(Route):
     """Documents of a persona or world."""
 
@@ -177,31 +143,19 @@ class DocumentsRoute(Route):
 @page(
     PageSpec(
         "mind",
-        str(QT_TRANSLATE_NOOP("Action", "Mind (moods, plans, thoughts)")),
-        ("Ctrl+Shift+D",),
+        "Mind (moods, plans, thoughts)",
+        "Ctrl+Shift+D",
         ActionGroup.MEMORY,
         module="mind.page",
         tabs=TabGroup.MEMORY,
-        tab_title=str(QT_TRANSLATE_NOOP("PageTabs", "Mind")),
+        tab_title="Mind",
     )
 )
-@dataclass(frozen=True)
 class MindRoute(Route):
     """Mood, plans and thoughts of a persona."""
 
 
-@page(
-    PageSpec(
-        "dreams",
-        str(QT_TRANSLATE_NOOP("Action", "Dreams")),
-        ("Ctrl+D",),
-        ActionGroup.MEMORY,
-        module="dreams.page",
-        tabs=TabGroup.MEMORY,
-        section_of="mind",
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("dreams", "Dreams", "Ctrl+D", ActionGroup.MEMORY, module="dreams.page", tabs=TabGroup.MEMORY, section_of="mind"))
 class DreamsRoute(Route):
     """Dreams and proposed changes."""
 
@@ -211,16 +165,15 @@ class DreamsRoute(Route):
 @page(
     PageSpec(
         "irrelevant_memories",
-        str(QT_TRANSLATE_NOOP("Action", "Irrelevant memories")),
-        ("Ctrl+Shift+B",),
+        "Irrelevant memories",
+        "Ctrl+Shift+B",
         ActionGroup.MEMORY,
         module="irrelevant_memories.page",
         tabs=TabGroup.MEMORY,
         section_of="memories",
-        tab_title=str(QT_TRANSLATE_NOOP("PageTabs", "Irrelevant")),
+        tab_title="Irrelevant",
     )
 )
-@dataclass(frozen=True)
 class IrrelevantMemoriesRoute(Route):
     """Memories marked as irrelevant and rated replies."""
 
@@ -228,29 +181,18 @@ class IrrelevantMemoriesRoute(Route):
 @page(
     PageSpec(
         "background_activity",
-        str(QT_TRANSLATE_NOOP("Action", "Background activity")),
-        ("Ctrl+Shift+A",),
+        "Background activity",
+        "Ctrl+Shift+A",
         ActionGroup.MODELS,
         module="activity.page",
         tabs=TabGroup.BACKGROUND,
     )
 )
-@dataclass(frozen=True)
 class BackgroundActivityRoute(Route):
     """Task runs in the background."""
 
 
-@page(
-    PageSpec(
-        "research",
-        str(QT_TRANSLATE_NOOP("Action", "Research")),
-        ("Ctrl+Shift+S",),
-        ActionGroup.MODELS,
-        module="research.page",
-        tabs=TabGroup.BACKGROUND,
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("research", "Research", "Ctrl+Shift+S", ActionGroup.MODELS, module="research.page", tabs=TabGroup.BACKGROUND))
 class ResearchRoute(Route):
     """Deep research and its reports."""
 
@@ -259,30 +201,14 @@ class ResearchRoute(Route):
 
 @page(
     PageSpec(
-        "network_log",
-        str(QT_TRANSLATE_NOOP("Action", "Network log")),
-        ("Ctrl+Shift+I",),
-        ActionGroup.MODELS,
-        module="network_log.page",
-        tabs=TabGroup.BACKGROUND,
+        "network_log", "Network log", "Ctrl+Shift+I", ActionGroup.MODELS, module="network_log.page", tabs=TabGroup.BACKGROUND
     )
 )
-@dataclass(frozen=True)
 class NetworkLogRoute(Route):
     """Log of web requests."""
 
 
-@page(
-    PageSpec(
-        "settings",
-        str(QT_TRANSLATE_NOOP("Action", "Settings")),
-        ("Ctrl+,",),
-        ActionGroup.WINDOW,
-        module="settings.page",
-        menu_icon="sliders",
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("settings", "Settings", "Ctrl+,", ActionGroup.WINDOW, module="settings.page", menu_icon="sliders"))
 class SettingsRoute(Route):
     """Settings, at one of them if it is named."""
 
@@ -292,46 +218,29 @@ class SettingsRoute(Route):
 @page(
     PageSpec(
         "presets",
-        str(QT_TRANSLATE_NOOP("Action", "Presets (samplers, formats, prompts)")),
-        ("Ctrl+Shift+P",),
+        "Presets (samplers, formats, prompts)",
+        "Ctrl+Shift+P",
         ActionGroup.MODELS,
         module="presets.page",
         menu_icon="edit",
     )
 )
-@dataclass(frozen=True)
 class PresetsRoute(Route):
     """Sampler, instruct and system presets."""
 
 
 @page(
     PageSpec(
-        "model_manager",
-        str(QT_TRANSLATE_NOOP("Action", "Models and downloads")),
-        ("Ctrl+Shift+L",),
-        ActionGroup.MODELS,
-        module="models.page",
-        menu_icon="model",
+        "model_manager", "Models and downloads", "Ctrl+Shift+L", ActionGroup.MODELS, module="models.page", menu_icon="model"
     )
 )
-@dataclass(frozen=True)
 class ModelsRoute(Route):
     """Models and downloads, at those of speech recognition if these are asked for."""
 
     shows_speech: bool = False
 
 
-@page(
-    PageSpec(
-        "worlds",
-        str(QT_TRANSLATE_NOOP("Action", "Worlds (lorebooks)")),
-        ("Ctrl+Shift+W",),
-        ActionGroup.PERSONAS,
-        module="worlds.page",
-        menu_icon="book",
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("worlds", "Worlds (lorebooks)", "Ctrl+Shift+W", ActionGroup.PERSONAS, module="worlds.page", menu_icon="book"))
 class WorldsRoute(Route):
     """Worlds, at one entry if it is given."""
 
@@ -341,75 +250,35 @@ class WorldsRoute(Route):
 
 @page(
     PageSpec(
-        "user_personas",
-        str(QT_TRANSLATE_NOOP("Action", "You (user personas)")),
-        ("Ctrl+Shift+Y",),
-        ActionGroup.PERSONAS,
-        module="personas.list",
-        menu_icon="user",
+        "user_personas", "You (user personas)", "Ctrl+Shift+Y", ActionGroup.PERSONAS, module="personas.list", menu_icon="user"
     )
 )
-@dataclass(frozen=True)
 class UserPersonasRoute(Route):
     """User personas."""
 
 
 @page(
     PageSpec(
-        "search_everything",
-        str(QT_TRANSLATE_NOOP("Action", "Search everything")),
-        ("Ctrl+F",),
-        ActionGroup.CONVERSATIONS,
-        module="search.page",
-        menu_icon="search",
+        "search_everything", "Search everything", "Ctrl+F", ActionGroup.CONVERSATIONS, module="search.page", menu_icon="search"
     )
 )
-@dataclass(frozen=True)
 class SearchRoute(Route):
     """Search in everything that is stored, for a text if it is given."""
 
     text: str = ""
 
 
-@page(
-    PageSpec(
-        "trash",
-        str(QT_TRANSLATE_NOOP("Action", "Trash")),
-        ("Ctrl+Shift+Del",),
-        ActionGroup.WINDOW,
-        module="trash.page",
-        menu_icon="trash",
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("trash", "Trash", "Ctrl+Shift+Del", ActionGroup.WINDOW, module="trash.page", menu_icon="trash"))
 class TrashRoute(Route):
     """Trash."""
 
 
-@page(
-    PageSpec(
-        "inspector",
-        str(QT_TRANSLATE_NOOP("Action", "Prompt inspector")),
-        ("Ctrl+I",),
-        ActionGroup.MEMORY,
-        module="inspector.page",
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("inspector", "Prompt inspector", "Ctrl+I", ActionGroup.MEMORY, module="inspector.page"))
 class InspectorRoute(Route):
     """Prompt inspector."""
 
 
-@page(
-    PageSpec(
-        "new_persona",
-        str(QT_TRANSLATE_NOOP("Action", "New persona")),
-        ("Ctrl+Shift+N",),
-        ActionGroup.PERSONAS,
-        module="personas.page",
-    )
-)
-@dataclass(frozen=True)
+@page(PageSpec("new_persona", "New persona", "Ctrl+Shift+N", ActionGroup.PERSONAS, module="personas.page"))
 class PersonaRoute(Route):
     """Editor of a character or user persona; of a new one without an id. Each persona has an editor page of its own."""
 

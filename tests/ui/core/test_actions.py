@@ -8,7 +8,7 @@ from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_title, actio
 
 
 def test_no_two_actions_share_a_shortcut():
-    keys = [key for spec in ACTION_SPECS for key in spec.keys]
+    keys = [key for spec in ACTION_SPECS for key in spec.keys.split()]
 
     assert len(keys) == len(set(keys))
 
