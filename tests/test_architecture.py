@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.ui.core.actions import ACTION_SPECS
+
 ROOT = Path(__file__).parent.parent / "lethe_app"
 MODULES = sorted(ROOT.rglob("*.py"))
 

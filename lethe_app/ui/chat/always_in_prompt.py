@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.services.chat.reply_source_reader import StablePromptContent
 from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading, create_selectable_label
-from lethe_app.ui.chat.memory_labels import shorten_text, strip_headings
-from lethe_app.ui.core.formatting import format_count, join_with_and
+from lethe_app.ui.chat.memory_labels import strip_headings
+from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
 

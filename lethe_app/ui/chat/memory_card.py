@@ -15,7 +15,7 @@ from lethe_app.services.chat.reply_source_reader import RecallTrace, ReplyMemory
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.memory_labels import tr
-from lethe_app.ui.core.formatting import insert_break_points
+from lethe_app.ui.core.formatting import insert_break_points, shorten_text
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_reason
@@ -62,10 +62,7 @@ class MemoryCard(QFrame):
         self.setProperty("panel", True)
         self.setProperty("card", "memory" if memory_labels.is_remembered(memory) else "world")
         self.reason_text = memory_labels.explain_recall(memory, reply_context.user_message, reply_context.persona_name)
-        self.setAccessibleName(
-            f"{memory_labels.format_kind(memory)}: "
-            f"{memory_labels.shorten_text(memory_labels.format_card_text(memory, reply_context.persona_name))}"
-        )
+        self.setAccessibleName(f"{memory_labels.format_kind(memory)}: {self._short_text(memory_labels.MAX_QUOTE_LENGTH)}")
         self.setAccessibleDescription(self.reason_text)
         self._is_text_expanded = False
         self._editor: QWidget | None = None
@@ -94,8 +91,8 @@ class MemoryCard(QFrame):
         """Return the id of the memory, or of the session or entry that the card shows."""
         return self.memory.recollection.memory
 
-    def _short_text(self) -> str:
-        return memory_labels.shorten_text(memory_labels.format_card_text(self.memory, self._reply_context.persona_name), 40)
+    def _short_text(self, max_length: int = 40) -> str:
+        return shorten_text(memory_labels.format_card_text(self.memory, self._reply_context.persona_name), max_length)
 
     # Content
 
@@ -129,9 +126,7 @@ class MemoryCard(QFrame):
         matched_text = "\n".join(memory_labels.list_matched_lines(self.memory)[:MAX_MATCHED_LINES])
         is_long = len(full_text) > (len(matched_text) or COLLAPSED_LENGTH) + 40
         visible_text = (
-            full_text
-            if self._is_text_expanded or not is_long
-            else matched_text or memory_labels.shorten_text(full_text, COLLAPSED_LENGTH)
+            full_text if self._is_text_expanded or not is_long else matched_text or shorten_text(full_text, COLLAPSED_LENGTH)
         )
         self.text_label.setText(insert_break_points(visible_text))
         self._expand_link.setVisible(is_long)

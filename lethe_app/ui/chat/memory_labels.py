@@ -11,8 +11,9 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallLead, RecallWay
 from lethe_app.services.chat.reply_source_reader import FROM_FILES, ReplyMemory, ReplySources, SourceKind, StatementOrigin
-from lethe_app.ui.core.formatting import format_age
+from lethe_app.ui.core.formatting import format_age, join_with_and, shorten_text
 from lethe_app.ui.core.labels.dates import spell_out_dates
+from lethe_app.ui.core.labels.memories import format_kind as format_category
 
 MAX_QUOTED_WORDS = 3
 """Maximum number of words quoted from the user's message."""
@@ -24,6 +25,8 @@ _SPEECH_LINE = re.compile(r'^(.{1,60}?) said, "(.*)"$', re.DOTALL)
 """Indexed message in the form `NAME said, "TEXT"`."""
 _NOTE_PAIR = re.compile(r"(\w[\w ]*)=(.+?)(?=, \w[\w ]*=|$)")
 """One pair of the session notes; a value may contain commas."""
+UNNAMED_CATEGORIES = frozenset({MemoryType.GENERAL, MemoryType.WORLD_INFO, MemoryType.CHAT_SESSION})
+"""Categories that a card calls just a memory."""
 _WORD = re.compile(r"\w[\w’']*")
 
 
@@ -44,17 +47,8 @@ def format_kind(memory: ReplyMemory) -> str:
         return tr("Fact")
     if memory.kind is SourceKind.CONVERSATION:
         return tr("Earlier conversation")
-    return {
-        MemoryType.PERSON: tr("Person"),
-        MemoryType.LOCATION: tr("Place"),
-        MemoryType.EVENT: tr("Event"),
-        MemoryType.JOURNAL: tr("Journal"),
-        MemoryType.GOAL: tr("Goal"),
-        MemoryType.REMINDER: tr("Reminder"),
-        MemoryType.WEB_SEARCH: tr("Web search"),
-        MemoryType.FILE: tr("File"),
-        MemoryType.IMAGE: tr("Image"),
-    }.get(memory.recollection.category, tr("Memory"))
+    category = memory.recollection.category
+    return tr("Memory") if category in UNNAMED_CATEGORIES else format_category(category)
 
 
 def is_remembered(memory: ReplyMemory) -> bool:
@@ -128,7 +122,7 @@ def explain_recall(memory: ReplyMemory, user_message: str, persona_name: str) ->
 
 def _explain_semantic_recall(memory: ReplyMemory, user_message: str, persona_name: str) -> str:
     lead = memory.recollection.leads[0] if memory.recollection.leads else None
-    quoted_words = join_quoted(find_matching_words(lead.words if lead else (), user_message))
+    quoted_words = join_with_and([f"“{word}”" for word in find_matching_words(lead.words if lead else (), user_message)])
     line = quote_line(lead.text) if lead else ""
     if memory.kind is SourceKind.FACT:
         template = (
@@ -193,20 +187,6 @@ def _is_same_word(word: str, root: str) -> bool:
     """Return whether two case-folded words are forms of one word: same beginning, and only a short ending differs."""
     beginning = root[: max(4, len(root) - 2)]
     return word == root or (len(root) > 3 and word.startswith(beginning) and len(word) <= len(beginning) + 3)
-
-
-def join_quoted(words: list[str]) -> str:
-    """Join words as “a”, “b” and “c”."""
-    quoted_words = [f"“{word}”" for word in words]
-    if len(quoted_words) < 2:
-        return "".join(quoted_words)
-    return tr("{first} and {last}").format(first=", ".join(quoted_words[:-1]), last=quoted_words[-1])
-
-
-def shorten_text(text: str, max_length: int = MAX_QUOTE_LENGTH) -> str:
-    """Return a text as one line of at most `max_length` characters, cut between two words."""
-    line = " ".join(text.split())
-    return line if len(line) <= max_length else f"{line[:max_length].rsplit(' ', 1)[0]}…"
 
 
 def quote_line(text: str, max_length: int = MAX_QUOTE_LENGTH) -> str:

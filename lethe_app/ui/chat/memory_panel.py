@@ -14,7 +14,7 @@ from lethe_app.domain.recall import count_recalled
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.mood_line import MoodLine
 from lethe_app.ui.core.accessibility import set_button_tooltip
-from lethe_app.ui.core.formatting import format_count, format_recall_counts
+from lethe_app.ui.core.formatting import format_count, format_recall_counts, shorten_text
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.core.theme import Theme
@@ -314,7 +314,7 @@ class MemoryPanel(QFrame):
         reason_label.setToolTip(format_block_reason(blocked_memory.why, blocked_memory.values))
         column.addWidget(reason_label)
         if is_unwanted:
-            tooltip = self.tr("Mark “{name}” as relevant to this reply").format(name=memory_labels.shorten_text(name, 40))
+            tooltip = self.tr("Mark “{name}” as relevant to this reply").format(name=shorten_text(name, 40))
             column.addWidget(
                 LinkButton(self.tr("Mark as relevant"), tooltip, lambda: self.irrelevant_unmarked.emit(blocked_memory.memory))
             )

@@ -19,7 +19,7 @@ from lethe_app.services.models.recommendation import (
 )
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.dialogs.files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.actions import action_tooltip
+from lethe_app.ui.core.formatting import shorten_text
+from lethe_app.ui.core.labels.dates import format_day, format_time, local_day
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,10 +147,8 @@ class MemoryPanelController(Controller):
 
     @property
     def _newest_reply(self) -> UUID | None:
-        for row in range(self._messages.rowCount() - 1, -1, -1):
-            if self._messages.outline(row).role is Role.ASSISTANT:
-                return self._messages.outline(row).id
-        return None
+        row = self._messages.find_last(Role.ASSISTANT)
+        return self._messages.outline(row).id if row is not None else None
 
     def open_on_reply(self, reply_id: UUID) -> None:
         """Open the panel on a reply. If the transcript has the focus on a message, the focus moves to the panel."""
@@ -310,7 +309,7 @@ class MemoryPanelController(Controller):
             return
         await self._services.reply_actions.forget_memory(memory, sources.persona_id)
         await self._on_sources_changed()
-        text = memory_labels.shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
+        text = shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
         undo = self._tasks.create_callback(self._restore_memory, memory)
         self._notifier.notify_undoable(self.tr("Forgotten: “{words}”").format(words=text), undo)
 
@@ -321,7 +320,7 @@ class MemoryPanelController(Controller):
             self.panel.window(),
             self.tr("Forget this conversation?"),
             template.format(title=title),
-            self.tr("Forget “{title}”").format(title=memory_labels.shorten_text(title, 24)),
+            self.tr("Forget “{title}”").format(title=shorten_text(title, 24)),
         )
         return await run_dialog(question)
 

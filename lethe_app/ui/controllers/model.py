@@ -14,7 +14,7 @@ from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import describe_model, format_count, format_size
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.models import format_offer, format_offer_fit, format_speed, format_trust, format_trust_briefly
-from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.dialogs.files import ask_for_model_file, ask_for_model_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

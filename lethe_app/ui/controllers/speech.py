@@ -134,8 +134,7 @@ class SpeechController(Controller):
             self._output.speak_text(message.content, message_id, self._voice_of(message.speaker))
 
     def _read_last_reply(self) -> None:
-        rows = range(self._messages.rowCount() - 1, -1, -1)
-        row = next((row for row in rows if self._messages.outline(row).role is Role.ASSISTANT), None)
+        row = self._messages.find_last(Role.ASSISTANT)
         if row is not None and row != self._messages.growing_row:
             self.read_message(self._messages.outline(row).id)
 

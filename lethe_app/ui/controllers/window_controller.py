@@ -218,9 +218,6 @@ class WindowController(QObject):
         self.file_importer = FileImporter(window, tasks, lambda: services.imports, self.bundle_importer, self.file_transfers)
         FileDropTarget(window, tasks, self.file_importer)
         FileInbox(window, tasks, self.file_importer, services.paths, services.preferences)
-        window.window_actions.connect(
-            import_files=self.file_importer.choose_files, import_folder=self.file_importer.choose_folder
-        )
         for importer in (self.bundle_importer, self.file_importer):
             importer.imported.connect(lambda persona_id: tasks.start_task(self._go_to_persona(persona_id), key="find"))
             importer.reverted.connect(lambda persona_id: tasks.start_task(self.pages.leave_persona(persona_id)))
@@ -314,16 +311,12 @@ class WindowController(QObject):
 
     def _edit_last_message(self) -> None:
         """Open the editor on the user's newest message."""
-        row = self._find_last_row(Role.USER)
+        row = self.messages.find_last(Role.USER)
         if row is not None:
             self.view.edit_message(self.messages.outline(row).id)
 
     def _copy_last_reply(self) -> None:
-        row = self._find_last_row(Role.ASSISTANT)
+        row = self.messages.find_last(Role.ASSISTANT)
         if row is not None:
             self.view.copy_message(row)
             self._window.notifier.notify(self.tr("The last reply was copied."))
-
-    def _find_last_row(self, role: Role) -> int | None:
-        rows = range(self.messages.rowCount() - 1, -1, -1)
-        return next((row for row in rows if self.messages.outline(row).role is role), None)

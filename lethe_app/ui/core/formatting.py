@@ -22,6 +22,10 @@ _UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
 """Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
 
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Count", text)
+
+
 def format_age(moment: datetime, now: datetime) -> str:
     """Return the local day of `moment` relative to `now`; the year is included only if it differs."""
     day, today = moment.astimezone().date(), now.astimezone().date()
@@ -68,22 +72,20 @@ def _join_parts(parts: Sequence[str], template: str) -> str:
 
 def format_message_count(count: int) -> str:
     """Return “1 message”, “212 messages”."""
-    singular, plural = QCoreApplication.translate("Count", "{n} message"), QCoreApplication.translate("Count", "{n} messages")
-    return format_count(count, singular, plural)
+    return format_count(count, _tr("{n} message"), _tr("{n} messages"))
 
 
 def format_source_count(count: int) -> str:
     """Return “1 source”, “3 sources”."""
-    singular, plural = QCoreApplication.translate("Count", "{n} source"), QCoreApplication.translate("Count", "{n} sources")
-    return format_count(count, singular, plural)
+    return format_count(count, _tr("{n} source"), _tr("{n} sources"))
 
 
 def format_minutes(minutes: int) -> str:
     """Return “60 minutes”, “4 hours”, “2 days”: in the largest unit in which it is a whole number of at least two."""
     units = (
-        (1440, QCoreApplication.translate("Count", "{n} day"), QCoreApplication.translate("Count", "{n} days")),
-        (60, QCoreApplication.translate("Count", "{n} hour"), QCoreApplication.translate("Count", "{n} hours")),
-        (1, QCoreApplication.translate("Count", "{n} minute"), QCoreApplication.translate("Count", "{n} minutes")),
+        (1440, _tr("{n} day"), _tr("{n} days")),
+        (60, _tr("{n} hour"), _tr("{n} hours")),
+        (1, _tr("{n} minute"), _tr("{n} minutes")),
     )
     size, singular, plural = next(unit for unit in units if unit[0] == 1 or (minutes % unit[0] == 0 and minutes >= 2 * unit[0]))
     return format_count(minutes // size, singular, plural)
@@ -91,16 +93,15 @@ def format_minutes(minutes: int) -> str:
 
 def format_memory_count(count: int) -> str:
     """Return “1 memory”, “3 memories”."""
-    singular, plural = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")
-    return format_count(count, singular, plural)
+    return format_count(count, _tr("{n} memory"), _tr("{n} memories"))
 
 
 def format_recall_counts(counts: RecallCounts) -> str:
     """Return what was used for a reply: “2 memories · 3 world entries”."""
-    entries = QCoreApplication.translate("Count", "{n} world entry"), QCoreApplication.translate("Count", "{n} world entries")
+    entries = _tr("{n} world entry"), _tr("{n} world entries")
     passages = (
-        QCoreApplication.translate("Count", "{n} document passage"),
-        QCoreApplication.translate("Count", "{n} document passages"),
+        _tr("{n} document passage"),
+        _tr("{n} document passages"),
     )
     parts = [format_memory_count(counts.memories)] if counts.memories else []
     parts += [format_count(counts.world_entries, *entries)] if counts.world_entries else []
@@ -110,17 +111,12 @@ def format_recall_counts(counts: RecallCounts) -> str:
 
 def format_recalled_count(count: int) -> str:
     """Return “3 sources used”, for memories, facts, world entries and passages of documents together."""
-    singular, plural = (
-        QCoreApplication.translate("Count", "{n} source used"),
-        QCoreApplication.translate("Count", "{n} sources used"),
-    )
-    return format_count(count, singular, plural)
+    return format_count(count, _tr("{n} source used"), _tr("{n} sources used"))
 
 
 def format_token_count(count: int) -> str:
     """Return “1 token”, “142 tokens”."""
-    singular, plural = QCoreApplication.translate("Count", "{n} token"), QCoreApplication.translate("Count", "{n} tokens")
-    return format_count(count, singular, plural)
+    return format_count(count, _tr("{n} token"), _tr("{n} tokens"))
 
 
 def abbreviate_tokens(tokens: int) -> str:

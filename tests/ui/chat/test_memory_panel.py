@@ -84,6 +84,22 @@ def card(scene: Scene, words: str) -> MemoryCard | None:
     return next((one for one in scene.window.memory_panel.cards if words in one.accessibleName()), None)
 
 
+async def shown_card(scene: Scene, words: str) -> MemoryCard:
+    """The card with these words, as soon as the panel shows it."""
+    await until(lambda: card(scene, words))
+    found = card(scene, words)
+    assert found is not None
+    return found
+
+
+async def lamp_card(scene: Scene) -> MemoryCard:
+    """The card of the lamp, which the user has just asked about."""
+    await lamp(scene)
+    await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    return await shown_card(scene, "It is lit")
+
+
 def words_in(scene: Scene) -> str:
     panel = scene.window.memory_panel
     return "\n".join(one.text() for one in panel.findChildren(QLabel) if one.isVisibleTo(panel))
@@ -111,9 +127,7 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
     await first_night(scene)
     await say(scene, QUESTION)
     panel_open(scene)
-    await until(lambda: card(scene, "kept the light"))
-    fact = card(scene, FACT[:20])
-    assert fact is not None
+    fact = await shown_card(scene, "kept the light")
     assert "You mentioned" in fact.reason_text
     assert "“grandfather”" in fact.reason_text
     assert "Mira knows this" in fact.reason_text
@@ -154,12 +168,7 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
 
 
 async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
-    await lamp(scene)
-    await say(scene, "Is the pharos lit?")
-    panel_open(scene)
-    await until(lambda: card(scene, "It is lit"))
-    found = card(scene, "It is lit")
-    assert found is not None
+    found = await lamp_card(scene)
 
     press(found, "lower")
     await until(lambda: "You marked it as irrelevant." in words_in(scene))
@@ -175,9 +184,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     memory = await lamp(scene)
     await say(scene, "Is the pharos lit?")
     panel_open(scene)
-    await until(lambda: card(scene, "It is lit"))
-    found = card(scene, "It is lit")
-    assert found is not None
+    found = await shown_card(scene, "It is lit")
 
     press(found, "edit")
     field = found.findChildren(TextAreaField)[0]
@@ -185,9 +192,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     field.selectAll()
     QTest.keyClicks(field, "It went out.")
     QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    await until(lambda: card(scene, "It went out"))
-    again = card(scene, "It went out")
-    assert again is not None
+    again = await shown_card(scene, "It went out")
     press(again, "pin")
     await until(lambda: card(scene, "It went out").memory.pinned)
 
@@ -196,12 +201,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
 
 
 async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_elsewhere(scene: Scene):
-    await lamp(scene)
-    await say(scene, "Is the pharos lit?")
-    panel_open(scene)
-    await until(lambda: card(scene, "It is lit"))
-    found = card(scene, "It is lit")
-    assert found is not None
+    found = await lamp_card(scene)
     press(found, "edit")
 
     await scene.services.memory.memorize("mira", MemoryUnit(name="Other", content="Something else."))
@@ -353,9 +353,7 @@ async def test_numbers_lie_one_click_deeper(scene: Scene):
     await first_night(scene)
     await say(scene, QUESTION)
     panel_open(scene)
-    await until(lambda: card(scene, FACT[:20]))
-    found = card(scene, FACT[:20])
-    assert found is not None
+    found = await shown_card(scene, FACT[:20])
     assert "shared words" not in words_in(scene)
 
     QTest.keyClick(found.heading, Qt.Key.Key_Space)
@@ -453,10 +451,7 @@ def test_a_line_is_cited_with_who_said_it():
 
 
 async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
-    await lamp(scene)
-    await say(scene, "Is the pharos lit?")
-    panel_open(scene)
-    await until(lambda: card(scene, "It is lit"))
+    await lamp_card(scene)
     scene.draft.setFocus()
 
     scene.window.window_actions["next_pane"].trigger()
@@ -475,9 +470,7 @@ async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(s
     old = await scene.services.core.session_store.add_session(session)
     await say(scene, "Remember the squall?")
     panel_open(scene)
-    await until(lambda: card(scene, "The mast broke"))
-    found = card(scene, "The mast broke")
-    assert found is not None
+    found = await shown_card(scene, "The mast broke")
 
     press(found, "trash")
     dialog = await scene.dialog()
@@ -492,9 +485,7 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     await lamp(scene)
     row = await say(scene, "Is the pharos lit?")
     panel_open(scene)
-    await until(lambda: card(scene, "It is lit"))
-    found = card(scene, "It is lit")
-    assert found is not None
+    found = await shown_card(scene, "It is lit")
     press(found, "lower")
     await until(lambda: scene.controller.messages.annotations_of(row).recalled.total == 0)
 

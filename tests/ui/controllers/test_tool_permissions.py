@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,17 @@ async def say(scene: Scene, text: str) -> None:
     QTest.keyClick(scene.draft, Qt.Key.Key_Return)
 
 
+@asynccontextmanager
+async def dice_rolled(home: Path, echo_model: Script, answer: str = "A good throw!", **settings: object) -> AsyncIterator[Scene]:
+    """The window after the user has asked for dice, which the persona is about to roll."""
+    script = echo_model(call("dice_roll", dice="2d6"), answer, template=HERMES)
+    async with opened(home / "home", script) as scene:
+        await with_tools(scene, **settings)
+        scene.draft.setFocus()
+        await say(scene, "Roll!")
+        yield scene
+
+
 async def reply(scene: Scene) -> None:
     await until(lambda: not scene.is_replying)
 
@@ -49,10 +61,7 @@ async def card(scene: Scene):
 
 
 async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path, echo_model: Script):
-    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    async with opened(tmp_path / "home", script) as scene:
-        await with_tools(scene)
-        await say(scene, "Roll!")
+    async with dice_rolled(tmp_path, echo_model) as scene:
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
         view, row = scene.controller.view, scene.controller.messages.rowCount() - 1
@@ -72,10 +81,7 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
 
 
 async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: Path, echo_model: Script):
-    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    async with opened(tmp_path / "home", script) as scene:
-        await with_tools(scene)
-        await say(scene, "Roll!")
+    async with dice_rolled(tmp_path, echo_model) as scene:
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
         session = scene.session
@@ -89,11 +95,7 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
 
 
 async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path: Path, echo_model: Script):
-    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    async with opened(tmp_path / "home", script) as scene:
-        await with_tools(scene, tools_always_ask=True)
-        scene.draft.setFocus()
-        await say(scene, "Roll!")
+    async with dice_rolled(tmp_path, echo_model, tools_always_ask=True) as scene:
         question = await card(scene)
         assert "would like to roll dice" in question.title.text()
         assert question.details.text() == "dice: 2d6"
@@ -119,10 +121,7 @@ async def test_what_is_to_be_kept_is_asked_in_words_and_can_be_read_to_its_end(t
 
 
 async def test_the_keyboard_answers_it(tmp_path: Path, echo_model: Script):
-    script = echo_model(call("dice_roll", dice="2d6"), "Then not.", template=HERMES)
-    async with opened(tmp_path / "home", script) as scene:
-        await with_tools(scene, tools_always_ask=True)
-        await say(scene, "Roll!")
+    async with dice_rolled(tmp_path, echo_model, "Then not.", tools_always_ask=True) as scene:
         question = await card(scene)
         for button in (question.allow_button, question.refuse_button, question.always_button):
             assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -148,10 +147,7 @@ async def test_stop_takes_the_question_away(tmp_path: Path, echo_model: Script):
 
 
 async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, echo_model: Script):
-    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    async with opened(tmp_path / "home", script) as scene:
-        await with_tools(scene, tools_always_ask=True)
-        await say(scene, "Roll!")
+    async with dice_rolled(tmp_path, echo_model, tools_always_ask=True) as scene:
         await card(scene)
         session = scene.session
         assert session is not None

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from lethe_app.ui.transcript.dates import format_day, format_time
+from lethe_app.ui.core.labels.dates import format_day, format_time
 from tests.ui.chat_scene import NOON
 
 TODAY = date(2026, 3, 5)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from lethe_app.domain.chat import ChatSession, Role, SessionSummary
 from lethe_app.errors import LetheError
 from lethe_app.services.events import ModelReady
-from lethe_app.ui.chat.memory_labels import shorten_text
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.core.formatting import format_session_title
+from lethe_app.ui.core.formatting import format_session_title, shorten_text
 from lethe_app.ui.core.routes import SettingsRoute
 from lethe_app.ui.transcript.painting.link_line import LinkLine
 

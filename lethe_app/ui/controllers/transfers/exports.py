@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QStandardPaths
-from PySide6.QtWidgets import QFileDialog
-
 from lethe_app.domain.bundle import CARD_SUFFIXES, ENDING, BundleScope
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.avatars import encode_png
@@ -18,6 +15,7 @@ from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.formatting import suggest_file_name, truncate_text
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, format_bytes, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.files import ask_where_to_save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +98,6 @@ class BundleExporter(Controller):
         """Ask for the target file of an export; None if the user cancels. A persona without history may also become a
         character card.
         """
-        file_name = f"{suggest_file_name(name, self.tr('Persona'))}{ENDING}"
         filters = [self.tr("Lethe (*{ending})").format(ending=ENDING)]
         if scope is BundleScope.PERSONA:
             filters += [
@@ -108,14 +105,8 @@ class BundleExporter(Controller):
                 self.tr("Character card, text (*.json)"),
                 self.tr("Character card, archive (*.charx)"),
             ]
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
-        title = self.tr("Export {name}").format(name=name)
-        dialog = QFileDialog(self._window, title, str(Path(folder) / file_name), ";;".join(filters))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(ENDING.removeprefix("."))
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.rpartition("*.")[2].rstrip(")")))
-        dialog.selectFile(file_name)
-        return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
+        file_name = f"{suggest_file_name(name, self.tr('Persona'))}{ENDING}"
+        return await ask_where_to_save(self._window, self.tr("Export {name}").format(name=name), file_name, filters)
 
 
 class SessionExporter(Controller):
@@ -132,16 +123,10 @@ class SessionExporter(Controller):
 
     async def _ask_and_write(self, session_id: UUID, title: str) -> None:
         file_name = f"{suggest_file_name(title, self.tr('Conversation'))}.md"
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
         filters = [self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)")]
-        place, caption = str(Path(folder) / file_name), self.tr("Export conversation")
-        dialog = QFileDialog(self._window, caption, place, ";;".join(filters))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("md")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.rpartition("*.")[2].rstrip(")")))
-        dialog.selectFile(file_name)
-        if await run_dialog(dialog):
-            await self.write_session(session_id, title, Path(dialog.selectedFiles()[0]))
+        target = await ask_where_to_save(self._window, self.tr("Export conversation"), file_name, filters)
+        if target is not None:
+            await self.write_session(session_id, title, target)
 
     async def write_session(self, session_id: UUID, title: str, target: Path) -> None:
         """Write the conversation, and show a notification."""

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.bundle import ENDING
 from lethe_app.errors import FileError
@@ -20,6 +20,7 @@ from lethe_app.ui.core.avatars import render_portrait, shrink_picture
 from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.files import OPENED_FROM, ask_for_files, ask_for_folder, usual_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,12 +90,6 @@ class BundleImporter(Controller):
         self.reverted.emit(received.persona.unique_name)
 
 
-def downloads_folder() -> str:
-    """Return the path of the downloads folder, or of the home folder if there is none."""
-    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
-    return folder if folder and Path(folder).is_dir() else str(Path.home())
-
-
 MAX_RENAMED = 3
 """Maximum number of renamed records that the notification names."""
 DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
@@ -120,15 +115,24 @@ class FileImporter(Controller):
         """Set up the importer. `get_imports` is called when it is needed, because the service takes long to load."""
         super().__init__(window, tasks)
         self._get_imports, self._bundle_importer, self._file_transfers = get_imports, bundle_importer, file_transfers
+        self._actions.connect(
+            import_files=tasks.create_callback(self.choose_files, key="import"),
+            import_folder=tasks.create_callback(self.choose_folder, key="import"),
+        )
         self._import_lock = asyncio.Lock()
 
-    def choose_files(self) -> None:
+    async def choose_files(self) -> None:
         """Let the user choose files to import."""
-        self._tasks.start_task(self._choose_files(), key="import")
+        patterns = " ".join(f"*{suffix}" for suffix in (ENDING, *IMPORTED_SUFFIXES))
+        name_filter = self.tr("Characters, worlds, chats and presets ({patterns})").format(patterns=patterns)
+        filters = [name_filter, self.tr("All files (*)")]
+        self.import_paths(await ask_for_files(self._window, self.tr("Import files"), filters, usual_folder(OPENED_FROM)))
 
-    def choose_folder(self) -> None:
+    async def choose_folder(self) -> None:
         """Let the user choose a folder to import, such as the user folder of SillyTavern."""
-        self._tasks.start_task(self._choose_folder(), key="import")
+        folder = await ask_for_folder(self._window, self.tr("Import a folder"), usual_folder(OPENED_FROM))
+        if folder is not None:
+            self.import_paths([folder])
 
     def import_paths(self, paths: Sequence[Path]) -> None:
         """Start the import of files and folders; the user is asked first."""
@@ -137,22 +141,6 @@ class FileImporter(Controller):
         others = [path for path in paths if path.suffix.lower() != ENDING]
         if others:
             self._tasks.start_task(self._confirm_and_import(others))
-
-    async def _choose_files(self) -> None:
-        patterns = " ".join(f"*{suffix}" for suffix in (ENDING, *IMPORTED_SUFFIXES))
-        name_filter = self.tr("Characters, worlds, chats and presets ({patterns})").format(patterns=patterns)
-        everything = self.tr("All files (*)")
-        dialog = QFileDialog(self._window, self.tr("Import files"), downloads_folder(), f"{name_filter};;{everything}")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        if await run_dialog(dialog):
-            self.import_paths([Path(name) for name in dialog.selectedFiles()])
-
-    async def _choose_folder(self) -> None:
-        dialog = QFileDialog(self._window, self.tr("Import a folder"), downloads_folder())
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        if await run_dialog(dialog):
-            self.import_paths([Path(name) for name in dialog.selectedFiles()])
 
     async def _confirm_and_import(self, paths: Sequence[Path]) -> None:
         from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog  # noqa: PLC0415 - rarely needed

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
-from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, Qt
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, Qt, QTime
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import NEVER
 from lethe_app.ui.core.formatting import format_age
 
 NOTEBOOK_DATE = re.compile(r"\((\d{4}-\d\d-\d\d)\)(?=[ \t]*$)", re.MULTILINE)
+_ENGLISH = QLocale(QLocale.Language.English)
 
 
 def _tr(text: str) -> str:
@@ -42,15 +43,31 @@ def spell_out_dates(text: str) -> str:
 
 
 def _format_iso_date(text: str) -> str:
-    date = QDate.fromString(text, Qt.DateFormat.ISODate)
+    day = QDate.fromString(text, Qt.DateFormat.ISODate)
     # The spaces do not break, so that a date stays on one line.
-    return QLocale().toString(date, "d MMM yyyy").replace(" ", "\N{NO-BREAK SPACE}") if date.isValid() else text
+    return QLocale().toString(day, "d MMM yyyy").replace(" ", "\N{NO-BREAK SPACE}") if day.isValid() else text
 
 
 def format_time(moment: datetime) -> str:
-    """Return the local time of day in the short format of the locale."""
-    local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
-    return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
+    """Return the local time of day in the system's short format; 21:04 if the system has no locale."""
+    local = moment.astimezone()
+    time, system = QTime(local.hour, local.minute), QLocale.system()
+    is_nameless = system.language() == QLocale.Language.C
+    return time.toString("HH:mm") if is_nameless else system.toString(time, QLocale.FormatType.ShortFormat)
+
+
+def local_day(moment: datetime) -> date:
+    """Return the date in the local time zone."""
+    return moment.astimezone().date()
+
+
+def format_day(day: date, today: date) -> str:
+    """Return the label of a day, seen from `today`: Today, Yesterday, Tuesday, 3 November, 3 November 2025."""
+    age = (today - day).days
+    if age in {0, 1}:
+        return QCoreApplication.translate("Day", "Yesterday") if age else QCoreApplication.translate("Day", "Today")
+    pattern = "dddd" if 1 < age < 7 else "d MMMM" if day.year == today.year else "d MMMM yyyy"
+    return _ENGLISH.toString(QDate(day.year, day.month, day.day), pattern)
 
 
 def format_duration(duration: timedelta) -> str:

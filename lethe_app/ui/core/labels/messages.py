@@ -16,6 +16,7 @@ from lethe_app.domain.chat import (
 )
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.labels.fields import language_name
 
 
 def _tr(text: str) -> str:
@@ -29,12 +30,6 @@ def format_missing_summary(*, has_ended: bool, is_made: bool) -> str:
     if is_made:
         return _tr("Nothing to summarise: too little was said that is worth remembering.")
     return _tr("No summary yet. “Edit details” on the page Conversations shows what is missing and can generate it.")
-
-
-def format_language(code: str) -> str:
-    """Return the English name of a language from its ISO 639-1 code, or the code if Qt does not know it."""
-    language = QLocale.codeToLanguage(code)
-    return code if language is QLocale.Language.AnyLanguage else QLocale.languageToString(language)
 
 
 def format_mode(mode: str) -> str:
@@ -95,7 +90,7 @@ def describe_message(message: Message) -> list[tuple[str, str]]:
         (_tr("From"), message.speaker_name),
         (_tr("Time"), format_date_time(message.time)),
         (_tr("Entered"), "" if current.model else format_mode(message.mode)),
-        (_tr("Language"), format_language(current.language) if current.language else _tr("not certain")),
+        (_tr("Language"), language_name(current.language) if current.language else _tr("not certain")),
         (_tr("Model"), current.model),
         (_tr("Latency"), format_latency(current)),
         *((_tr("Left out") if not index else "", sentence) for index, sentence in enumerate(format_degradations(current))),
@@ -106,7 +101,7 @@ def describe_message(message: Message) -> list[tuple[str, str]]:
 
 def format_switch(event: SessionEvent) -> str:
     """Return a switch of mode or language within a session, with its time and cause."""
-    name = format_mode if event.kind is SessionEventKind.MODE_SWITCH else format_language
+    name = format_mode if event.kind is SessionEventKind.MODE_SWITCH else language_name
     cause = {
         SwitchTrigger.USER_REQUEST: _tr("at your request"),
         SwitchTrigger.AUTO_DETECTED: _tr("detected"),

@@ -16,8 +16,8 @@ from lethe_app.services.chat.prompt_inspector import PromptInspection, PromptIns
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.ui.chat.memory_card_parts import CardButton
-from lethe_app.ui.chat.memory_labels import shorten_text
-from lethe_app.ui.core.formatting import format_token_count
+from lethe_app.ui.core.formatting import format_token_count, shorten_text
+from lethe_app.ui.core.labels.dates import format_day, format_time, local_day
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
@@ -27,7 +27,6 @@ from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary, f
 from lethe_app.ui.pages.inspector.text import PromptText
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.transcript.chat_view import ChatView
-from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.table import SearchField

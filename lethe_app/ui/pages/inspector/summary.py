@@ -12,8 +12,8 @@ from lethe_app.domain.prompt import PartTokens, PrefillCost, Receipt
 from lethe_app.services.chat.prompt_inspector import MissingText, PromptInspection
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
-from lethe_app.ui.core.labels.fields import field_title
-from lethe_app.ui.core.labels.messages import format_degradations, format_language, format_latency
+from lethe_app.ui.core.labels.fields import field_title, language_name
+from lethe_app.ui.core.labels.messages import format_degradations, format_latency
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.reason_labels import format_cache_miss, format_cut
 from lethe_app.ui.core.theme import PROSE_SIZE, Theme
@@ -141,7 +141,7 @@ def format_context(receipt: Receipt) -> str:
 
 def format_reply(reply: Alternative) -> list[str]:
     """Return the latency and language of a reply, and what was left out of it or failed, one sentence each."""
-    latency, language = format_latency(reply), format_language(reply.language) if reply.language else ""
+    latency, language = format_latency(reply), language_name(reply.language) if reply.language else ""
     lines = [f"{latency[0].upper()}{latency[1:]}."] if latency else []
     lines += [tr("Language: {language}").format(language=language)] if language else []
     return [*lines, *format_degradations(reply), *([tr("It contains identifying data.")] if reply.is_sensitive else [])]

@@ -17,7 +17,7 @@ from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import ModelsRoute, Route
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.dialogs.files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment

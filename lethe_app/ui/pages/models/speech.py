@@ -8,7 +8,7 @@ from lethe_app.domain.model import RemoteModel
 from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.tasks import Work
-from lethe_app.ui.dialogs.model_files import ask_for_speech_model
+from lethe_app.ui.dialogs.files import ask_for_speech_model
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.widgets.buttons import build_button

@@ -28,7 +28,7 @@ from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.routes import FactsRoute
-from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
+from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.facts.commands import FactEdits

@@ -18,7 +18,7 @@ from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.core.routes import NetworkLogRoute, ResearchRoute, Route
-from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
+from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector

@@ -16,7 +16,7 @@ from lethe_app.ui.core.formatting import format_count, format_message_count, tru
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.routes import SearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
+from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector

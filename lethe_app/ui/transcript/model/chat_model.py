@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
-from lethe_app.ui.transcript.dates import format_time, local_day
+from lethe_app.ui.core.labels.dates import format_time, local_day
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries, MessageAnnotations, ReplyAnnotations
 from lethe_app.ui.transcript.model.growing_reply import GrowingReply
@@ -102,6 +102,11 @@ class ChatModel(QAbstractListModel):
     def row_of(self, message_id: UUID) -> int | None:
         """Return the row of a message; None if it has none."""
         return self._rows.find_row(message_id)
+
+    def find_last(self, role: Role) -> int | None:
+        """Return the row of the newest message of a role; None if there is none."""
+        rows = range(self.rowCount() - 1, -1, -1)
+        return next((row for row in rows if self.outline(row).role is role), None)
 
     def message(self, row: int) -> Message | None:
         """Return the message of a row; None if it is not loaded."""

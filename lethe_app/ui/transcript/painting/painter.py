@@ -19,9 +19,9 @@ from PySide6.QtGui import (
 
 from lethe_app.domain.clock import now
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import format_day, format_time, local_day
 from lethe_app.ui.core.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.transcript.avatars import AvatarCache, AvatarSource
-from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.decorations import draw_decorations, draw_memory_chip
 from lethe_app.ui.transcript.painting.document import MessageDocument
