@@ -39,7 +39,9 @@ async def say(scene: Scene, text: str) -> None:
 
 
 @asynccontextmanager
-async def dice_rolled(home: Path, echo_model: Script, answer: str = "A good throw!", **settings: object) -> AsyncIterator[Scene]:
+async def dice_rolled(
+    home: Path, echo_model: Script, answer: str = "A good throw!", **settings: object
+) -> AsyncIterator[Scene]:
     """The window after the user has asked for dice, which the persona is about to roll."""
     script = echo_model(call("dice_roll", dice="2d6"), answer, template=HERMES)
     async with opened(home / "home", script) as scene:
