@@ -100,7 +100,6 @@ services may have no more fields either.
 LARGE_SERVICE_BAGS = {
     "MindPageServices",
     "ModelPageServices",
-    "PersonaEditorServices",
 }
 """Dataclasses of services with more fields than that; none may be added."""
 MAX_PATTERN_LENGTH = 200

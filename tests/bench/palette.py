@@ -46,9 +46,10 @@ def in_palette(scene: Scene, word: str) -> list[str]:
 def in_settings(page: SettingsPage, word: str) -> list[str]:
     """Return the titles of the first settings and actions that the settings page shows."""
     page.search.setText(word)
-    cards = [page.sheet.column.itemAt(number).widget() for number in range(page.sheet.column.count())]
-    forms = [form for card in cards for form in page.forms if card is not None and card.isAncestorOf(form)]
-    names = [name for form in forms for name in form.field_names if form.field_widget(name).isVisibleTo(page)]
+    form = page.form
+    cards = [form.column.itemAt(number).widget() for number in range(form.column.count())]
+    visible = [(name, form.field_widget(name)) for name in form.field_names if form.field_widget(name).isVisibleTo(page)]
+    names = [name for card in cards for name, field in visible if card is not None and card.isAncestorOf(field)]
     return [title_of(name) for name in [*names[:FIRST], *(button.objectName() for button in page.action_buttons[:FIRST])]]
 
 

@@ -21,10 +21,14 @@ NO_MERGE = -1
 """Qt merges no command with this id."""
 MAX_TYPING_PAUSE = 2.0
 """Seconds between two changes of a text from which they are undone one by one."""
+SENTENCE_ENDS = frozenset(".!?…\n")
+"""Characters after which a new command begins."""
 
 
 class FieldChange(QUndoCommand):
-    """Change of one field of a form. Text typed into the same field without a pause is one command."""
+    """Change of one field of a form. What is typed into a text without a pause is one command, up to the end of a sentence;
+    so is what is deleted from it.
+    """
 
     def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
         """Create the command; `apply_value(name, value)` shows and stores the value. It is called for undo and redo, and when
@@ -33,20 +37,23 @@ class FieldChange(QUndoCommand):
         super().__init__(title)
         self.name, self.new = name, new
         self._old, self._apply_value = old, apply_value
+        self.text_index, self.inserted = find_change(old, new)
         self.changed_at = time.monotonic()
 
     def id(self) -> int:
-        """Return one id for all text changes of the same field, so that Qt merges them."""
+        """Return one id for all changes of the same text, so that Qt merges them."""
         # The id of a QUndoCommand is a C int, and -1 means that it is not merged.
-        return hash(self.name) & 0x7FFFFFFF if isinstance(self.new, str) else NO_MERGE
+        return hash((self.name, self.text_index)) & 0x7FFFFFFF if self.text_index is not None else NO_MERGE
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        """Merge a later change of the same field; a text that is the original one again removes the command."""
-        if not isinstance(other, FieldChange) or other.name != self.name:
+        """Merge a later change of the same text; a text that is the original one again removes the command."""
+        if not isinstance(other, FieldChange) or (other.name, other.text_index) != (self.name, self.text_index):
             return False
-        if other.changed_at - self.changed_at > MAX_TYPING_PAUSE:
+        has_paused = other.changed_at - self.changed_at > MAX_TYPING_PAUSE
+        begins_sentence = self.inserted[-1:] in SENTENCE_ENDS and other.inserted[:1] not in SENTENCE_ENDS
+        if has_paused or begins_sentence or bool(self.inserted) != bool(other.inserted):
             return False
-        self.new, self.changed_at = other.new, other.changed_at
+        self.new, self.inserted, self.changed_at = other.new, other.inserted, other.changed_at
         self.setObsolete(self.new == self._old)
         return True
 
@@ -55,6 +62,31 @@ class FieldChange(QUndoCommand):
 
     def undo(self) -> None:
         self._apply_value(self.name, self._old)
+
+
+def find_change(old: object, new: object) -> tuple[int | None, str]:
+    """Return the index of the text that differs in a list of texts, -1 for a plain text and None for any other change, and
+    what was inserted into the text; empty if something was only deleted.
+    """
+    if isinstance(old, str) and isinstance(new, str):
+        start = common_prefix_length(old, new)
+        rest = common_prefix_length(old[start:][::-1], new[start:][::-1])
+        return -1, new[start : len(new) - rest]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        changed = [index for index, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
+        if len(changed) == 1:
+            index, (is_text, inserted) = changed[0], find_change(old[changed[0]], new[changed[0]])
+            return (index if is_text == -1 else None), inserted
+    return None, ""
+
+
+def common_prefix_length(first: str, second: str) -> int:
+    """Return the length of the common prefix, by bisection: texts may be long, and this runs at every key press."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if first[low:middle] == second[low:middle] else (low, middle - 1)
+    return low
 
 
 class CommandRunner:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -15,18 +14,10 @@ from lethe_app.services.speech.voices import Voice
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.form import Form
 
 TURNS_TO_FIELD = frozenset({QEvent.Type.FocusIn, QEvent.Type.Enter, QEvent.Type.MouseButtonPress})
 """Events by which the user turns to a field. The list is not read before, because that starts a speech service."""
-
-
-class VoiceForm(Protocol):
-    """Form with fields for voices: one of a settings section, or that of the persona editor."""
-
-    def field_widget(self, name: str) -> QWidget: ...
-    def set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None: ...
-    def show_error(self, name: str, message: str) -> None: ...
-    def add_field_button(self, name: str, button: QWidget) -> None: ...
 
 
 class VoiceChoices(QObject):
@@ -35,7 +26,7 @@ class VoiceChoices(QObject):
     def __init__(
         self,
         page: QWidget,
-        form: VoiceForm,
+        form: Form,
         names: Sequence[str],
         value_of: Callable[[str], str],
         context: PageContext,

@@ -172,64 +172,6 @@ def create_field(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]
     return field
 
 
-def _create_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = QLineEdit()
-    if spec.secret:
-        edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
-    edit.setMaxLength(spec.max_length)
-    edit.setPlaceholderText(spec.placeholder)
-    edit.textEdited.connect(on_change)
-
-    def put(value: object) -> None:
-        if edit.text() != value:
-            edit.setText(str(value))
-
-    return Field(edit, edit.text, put)
-
-
-def _create_escaped_text_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = QLineEdit()
-    edit.setMaxLength(spec.max_length)
-    edit.setPlaceholderText(spec.placeholder)
-
-    def get() -> str | None:
-        return unescape_text(edit.text()) or (None if spec.is_optional else "")
-
-    def put(value: str | None) -> None:
-        if get() != value:
-            edit.setText(escape_text(value or ""))
-
-    edit.textEdited.connect(lambda _text: on_change(get()))
-    return Field(edit, get, put)
-
-
-def _create_numbers_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = QLineEdit()
-    edit.setPlaceholderText(spec.placeholder)
-
-    def get() -> dict[str, float] | str:
-        """Return the numbers by name; the text itself if it cannot be parsed, which the model's validation rejects."""
-        pairs = [pair.split(":") for pair in edit.text().split(",") if pair.strip()]
-        try:
-            return {name.strip(): float(number) for name, number in pairs}
-        except ValueError:
-            return edit.text()
-
-    def put(value: dict[str, float]) -> None:
-        if get() != value:
-            edit.setText(", ".join(f"{name}: {number:g}" for name, number in value.items()))
-
-    # Only when complete: half of a pair is an error, which the user would see while typing.
-    edit.editingFinished.connect(lambda: on_change(get()))
-    return Field(edit, get, put)
-
-
-def _create_key_values(_spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = KeyValueField(theme)
-    edit.changed.connect(on_change)
-    return Field(edit, lambda: edit.values, edit.set_values)
-
-
 def escape_text(text: str) -> str:
     """Escape line breaks, tabs and backslashes as in source code."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
@@ -239,6 +181,54 @@ def unescape_text(text: str) -> str:
     """Revert `escape_text`; unknown escape sequences are kept as they are."""
     characters = {"n": "\n", "t": "\t", "\\": "\\"}
     return re.sub(r"\\(.)", lambda match: characters.get(match[1], match[0]), text)
+
+
+def _format_numbers(numbers: Mapping[str, float]) -> str:
+    return ", ".join(f"{name}: {number:g}" for name, number in numbers.items())
+
+
+def _parse_numbers(text: str) -> dict[str, float] | str:
+    """Return the numbers by name; the text itself if it cannot be parsed, which the model's validation rejects."""
+    pairs = [pair.split(":") for pair in text.split(",") if pair.strip()]
+    try:
+        return {name.strip(): float(number) for name, number in pairs}
+    except ValueError:
+        return text
+
+
+LINE_FORMATS: dict[FieldKind, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
+    FieldKind.TEXT: (str, str),
+    FieldKind.ESCAPED_TEXT: (escape_text, unescape_text),
+    FieldKind.NUMBERS_BY_NAME: (_format_numbers, _parse_numbers),
+}
+"""How a value becomes the text of a line edit, and the text a value."""
+
+
+def _create_line_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    format_value, parse = LINE_FORMATS[spec.kind]
+    edit = QLineEdit()
+    if spec.secret:
+        edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
+    edit.setMaxLength(spec.max_length)
+    edit.setPlaceholderText(spec.placeholder)
+
+    def get() -> object:
+        return parse(edit.text()) if edit.text() or not spec.is_optional else None
+
+    def put(value: object) -> None:
+        if get() != value:
+            edit.setText(format_value(value) if value is not None else "")
+
+    # Numbers only when complete: half of a pair is an error, which the user would see while typing.
+    signal = edit.editingFinished if spec.kind is FieldKind.NUMBERS_BY_NAME else edit.textEdited
+    signal.connect(lambda *_text: on_change(get()))
+    return Field(edit, get, put)
+
+
+def _create_key_values(_spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = KeyValueField(theme)
+    edit.changed.connect(on_change)
+    return Field(edit, lambda: edit.values, edit.set_values)
 
 
 def _create_text_area(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
@@ -251,14 +241,10 @@ def _create_text_area(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any],
 def _create_tag_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = TagField(spec.title, [words for _value, words in spec.choices], splits_at_commas=spec.splits_at_commas)
     edit.set_placeholder(spec.placeholder)
-    if not spec.escapes:
-        edit.changed.connect(on_change)
-        return Field(edit, lambda: edit.words, edit.set_words)
-    edit.changed.connect(lambda words: on_change([unescape_text(word) for word in words]))
+    shown, stored = (escape_text, unescape_text) if spec.escapes else (str, str)
+    edit.changed.connect(lambda words: on_change([stored(word) for word in words]))
     return Field(
-        edit,
-        lambda: [unescape_text(word) for word in edit.words],
-        lambda words: edit.set_words([escape_text(word) for word in words]),
+        edit, lambda: [stored(word) for word in edit.words], lambda words: edit.set_words([shown(word) for word in words])
     )
 
 
@@ -279,49 +265,33 @@ def _create_text_list(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], 
     return Field(edit, lambda: edit.texts, edit.set_texts)
 
 
-def _create_integer_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    spin = NoWheelSpinBox()
-    spin.setRange(int(spec.minimum), int(spec.maximum))
-    spin.setSingleStep(int(spec.step))
-    _set_up_spin_box(spin, spec)
-
-    def get() -> float | None:
-        value = spin.value()
-        if spec.is_optional and value == spin.minimum():
-            return None
-        return value / 100 if spec.kind is FieldKind.PERCENT else value
-
-    def put(value: float | None) -> None:
-        with QSignalBlocker(spin):
-            shown = spin.minimum() if value is None else value
-            spin.setValue(round(shown * 100 if spec.kind is FieldKind.PERCENT else shown))
-
-    spin.valueChanged.connect(lambda _value: on_change(get()))
-    return Field(spin, get, put)
-
-
-def _create_float_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    spin = NoWheelDoubleSpinBox()
-    spin.setDecimals(spec.decimals)
-    spin.setRange(spec.minimum, spec.maximum)
-    spin.setSingleStep(spec.step)
-    _set_up_spin_box(spin, spec)
-    spin.valueChanged.connect(on_change)
-
-    def put(value: object) -> None:
-        with QSignalBlocker(spin):
-            spin.setValue(float(str(value)))
-
-    return Field(spin, spin.value, put)
-
-
-def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: FieldSpec) -> None:
+def _create_number_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    is_float, scale = spec.kind is FieldKind.FLOAT, 100 if spec.kind is FieldKind.PERCENT else 1
+    to_shown: Callable[[float], float] = float if is_float else round
+    spin: Any = NoWheelDoubleSpinBox() if is_float else NoWheelSpinBox()
+    if is_float:
+        spin.setDecimals(spec.decimals)
+    spin.setRange(to_shown(spec.minimum), to_shown(spec.maximum))
+    spin.setSingleStep(to_shown(spec.step))
     spin.setSuffix(f" {spec.unit}" if spec.unit else "")
     spin.setSpecialValueText(spec.minimum_label)
     spin.setKeyboardTracking(False)
     spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)  # Qt does not apply the padding of the style sheet
     spin.setMinimumWidth(96)
     spin.setMaximumWidth(420)  # the text for the lowest number may be long
+
+    def get() -> float | None:
+        value: float = spin.value()
+        if spec.is_optional and value == spin.minimum():
+            return None
+        return value / scale if scale > 1 else value
+
+    def put(value: float | None) -> None:
+        with QSignalBlocker(spin):
+            spin.setValue(spin.minimum() if value is None else to_shown(value * scale))
+
+    spin.valueChanged.connect(lambda _value: on_change(get()))
+    return Field(spin, get, put)
 
 
 def _create_checkbox(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
@@ -431,17 +401,17 @@ class OptionalChoiceBox(NoWheelComboBox):
 
 
 _BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {
-    FieldKind.TEXT: _create_text_field,
-    FieldKind.ESCAPED_TEXT: _create_escaped_text_field,
-    FieldKind.NUMBERS_BY_NAME: _create_numbers_field,
+    FieldKind.TEXT: _create_line_field,
+    FieldKind.ESCAPED_TEXT: _create_line_field,
+    FieldKind.NUMBERS_BY_NAME: _create_line_field,
     FieldKind.KEY_VALUES: _create_key_values,
     FieldKind.TEXT_AREA: _create_text_area,
     FieldKind.TAGS: _create_tag_field,
     FieldKind.CHECKBOXES: _create_checkboxes,
     FieldKind.TEXT_LIST: _create_text_list,
-    FieldKind.INTEGER: _create_integer_field,
-    FieldKind.FLOAT: _create_float_field,
-    FieldKind.PERCENT: _create_integer_field,
+    FieldKind.INTEGER: _create_number_field,
+    FieldKind.FLOAT: _create_number_field,
+    FieldKind.PERCENT: _create_number_field,
     FieldKind.CHECKBOX: _create_checkbox,
     FieldKind.COMBO_BOX: _create_combo_box,
     FieldKind.OPTIONAL_CHOICE: _create_optional_choice,

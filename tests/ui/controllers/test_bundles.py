@@ -184,8 +184,8 @@ async def test_the_menu_of_the_editor_exports_the_persona_and_says_what_is_insid
         scene.controller.pages.navigator.open(PersonaRoute("mira"))
         page = scene.page
         await until(lambda: page.is_loaded)
-        page.persona_actions.fill_menu()
-        next(action for action in page.persona_actions.menu.actions() if action.text() == entry).trigger()
+        page.fill_menu()
+        next(action for action in page.menu.actions() if action.text() == entry).trigger()
         dialog = await shown(scene, BundleExportDialog)
         assert dialog.scope is scope
         assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleDescription()

@@ -274,7 +274,7 @@ async def test_the_voices_are_chosen_in_the_settings(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("One."), speech_engine=FakeEngine()) as scene:
         scene.window.chat.header.speech.settings_action.trigger()
         await until(lambda: scene.page is not None and hasattr(scene.page, "voices"))
-        field = scene.page._form_by_setting["speech_voice"].field_widget("speech_voice")
+        field = scene.page.form.field_widget("speech_voice")
         await until(lambda: field.count() == 3)
 
         field.setCurrentIndex(1)

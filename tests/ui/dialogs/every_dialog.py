@@ -46,7 +46,7 @@ from lethe_app.ui.pages.irrelevant_memories.rows import FeedbackRow, ReasonDialo
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
-from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
+from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog
 from lethe_app.ui.shell.notifications import NotificationsDialog

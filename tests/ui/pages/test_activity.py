@@ -265,7 +265,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
         await until(lambda: page.is_loaded)
 
         page.sheet.field("agent_tasks").box_for("thoughts").click()
-        await page.persona_actions.save_persona()
+        await page.save_persona()
 
         assert (await scene.services.library.persona("mira")).agent_tasks == ["gardening", "thoughts"]
 

@@ -20,13 +20,14 @@ from lethe_app.services.speech.voices import Voice
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.dialogs.image_crop import SAVED_SIDE, CropDialog, CropFrame
-from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
-from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
+from lethe_app.ui.pages.personas.draft import Draft
+from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
 from lethe_app.ui.pages.personas.fields import VOICE
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import read_picture
 from lethe_app.ui.pages.settings.page import SettingsPage
+from lethe_app.ui.pages.undo_commands import FieldChange
 from tests.speech.fake_engine import ADA, FakeEngine
 from tests.ui.form_fields import error_below, field_of, note_beside
 from tests.ui.test_accessibility import nameless
@@ -169,15 +170,16 @@ async def test_undo_brings_the_field_into_sight(tmp_path: Path):
 
 
 def test_typing_is_undone_by_the_sentence_and_deleting_apart_from_it(theme):
-    def stroke(old: str, new: str) -> TypingCommand:
-        return TypingCommand("bio", "bio", old, new, lambda _name, _value: None)
+    def stroke(old: object, new: object) -> FieldChange:
+        return FieldChange("bio", "bio", old, new, lambda _name, _value: None)
 
     assert stroke("", "A").mergeWith(stroke("A", "Ab"))
     assert stroke("A. Old.", "AB. Old.").mergeWith(stroke("AB. Old.", "ABC. Old."))
     assert stroke("A", "A.").mergeWith(stroke("A.", "A.."))
     assert not stroke("A", "A.").mergeWith(stroke("A.", "A. "))
     assert not stroke("A", "Ab").mergeWith(stroke("Ab", "A"))
-    assert not stroke("A", "Ab").mergeWith(stroke("Ab", "Ab pasted"))
+    assert stroke(["A", "B"], ["A", "Bc"]).mergeWith(stroke(["A", "Bc"], ["A", "Bcd"]))
+    assert not stroke(["A", "B"], ["A", "Bc"]).mergeWith(stroke(["A", "Bc"], ["Ad", "Bc"]))
 
 
 # what is told while one writes
@@ -316,8 +318,8 @@ async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(
         await until(lambda: page.saved is not None and page.saved.name == "Mira!")
         assert scene.services.library.is_own("mira")
 
-        page.persona_actions.fill_menu()
-        actions = {action.text(): action for action in page.persona_actions.menu.actions()}
+        page.fill_menu()
+        actions = {action.text(): action for action in page.menu.actions()}
         actions["Delete…"].trigger()
         await until(lambda: any("comes with Lethe and cannot be deleted" in toast.text for toast in scene.toasts))
         actions["Reset to default"].trigger()
@@ -336,7 +338,7 @@ async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_pa
         bio_of(page).setFocus()
         write("More. ")
 
-        page.persona_actions.revert_to_saved()
+        page.revert_to_saved()
         assert not page.is_dirty
         press(scene, Qt.Key.Key_Z, CTRL)
 
@@ -460,7 +462,8 @@ async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_
             return str(file.value("persona_drafts", ""))
 
         await until(lambda: "Mira!" in kept())
-        page.persona_actions.duplicate_persona()
+        page.fill_menu()
+        next(action for action in page.menu.actions() if action.text() == "Duplicate").trigger()
         await until(lambda: page_of(scene) is not page and page_of(scene).is_loaded)
         write("Anna")
     async with opened(tmp_path) as scene:
@@ -702,8 +705,7 @@ async def test_what_is_in_view_stays_there_when_advanced_fields_come_and_go(tmp_
         last = max(row for row in range(len(titles)) if not form.sections.isRowHidden(row))
         await until(lambda: bar.maximum() > 0)
         form.sections.setCurrentRow(last)
-        names = [name for name in form._section_names[last] if form.field(name).isVisible()]
-        field = form.field(names[0])
+        field = next(one for spec in form._cards[last][1].specs if (one := form.field(spec.name)).isVisible())
 
         def place() -> int:
             return field.mapTo(form.sheet.viewport(), QPoint()).y()
@@ -730,8 +732,8 @@ async def test_undo_shows_the_advanced_field_it_changes(tmp_path: Path):
 async def test_what_cannot_be_done_with_a_persona_says_why(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
-        page.persona_actions.menu.aboutToShow.emit()
-        actions = {action.text(): action for action in page.persona_actions.menu.actions() if action.text()}
+        page.menu.aboutToShow.emit()
+        actions = {action.text(): action for action in page.menu.actions() if action.text()}
 
         assert actions["Delete…"].isEnabled()
         assert {title: action.toolTip() for title, action in actions.items() if not action.isEnabled()} == {
@@ -747,7 +749,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
         await scene.controller.sessions.go_to_session(session.guid)
         page = await editor(scene, ada.unique_name)
 
-        page.persona_actions.delete_persona()
+        page.context.tasks.start_task(page.delete_persona())
         question = await scene.dialog()
         assert isinstance(question, ConfirmDialog)
         assert question.primary.text() == "Delete “Ada” (1 conversation)"

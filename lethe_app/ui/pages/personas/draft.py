@@ -1,25 +1,20 @@
-"""Draft of a persona in the editor: its field values, undo steps for typing, and storage of unsaved drafts."""
+"""Draft of a persona in the editor: its field values, and storage of unsaved drafts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import QSettings
-from PySide6.QtGui import QUndoCommand
 
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.ui.pages.personas.pictures import PENDING_PREFIX
-from lethe_app.ui.pages.undo_commands import NO_MERGE, FieldChange
 
 DAY_PREFIX = "schedule."
 """Prefix of the names of the seven schedule fields."""
-SENTENCE_ENDS = frozenset(".!?…\n")
-"""Characters after which a new undo step begins."""
 
 
 class Draft:
@@ -59,69 +54,6 @@ class Draft:
         """Return whether saving would change nothing; None stands for a new, empty persona."""
         other_values = field_values(persona) if persona is not None else Draft().values
         return all(_normalised(self.values[name]) == _normalised(value) for name, value in other_values.items())
-
-
-@dataclass(frozen=True)
-class Keystroke:
-    """Effect of a single key press on a text, which decides whether two changes are one undo step."""
-
-    text_index: int
-    """Index of the text in a list of texts; -1 for a plain text."""
-    character: str
-    """The character typed; empty if one was deleted."""
-
-
-class TypingCommand(FieldChange):
-    """Undo command for typing in a field: one step per sentence, with separate steps for typing and deleting."""
-
-    def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
-        super().__init__(title, name, old, new, apply_value)
-        self.letter = letter_between(old, new)
-
-    def id(self) -> int:
-        # The id of a QUndoCommand is a C int; -1 means that it never merges.
-        return hash(self.name) & 0x7FFFFFFF if self.letter is not None else NO_MERGE
-
-    def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, TypingCommand) or not is_same_step(self.letter, other.letter) or not super().mergeWith(other):
-            return False
-        self.letter = other.letter
-        return True
-
-
-def letter_between(old: object, new: object) -> Keystroke | None:
-    """Return the single character typed or deleted in a text, or in one text of a list; None for any other change."""
-    if isinstance(old, str) and isinstance(new, str):
-        if abs(len(new) - len(old)) != 1:
-            return None
-        if len(new) < len(old):
-            return Keystroke(-1, "")
-        return Keystroke(-1, new[min(_common_prefix_length(old, new), len(new) - 1)])
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        changed_indices = [
-            index for index, (old_text, new_text) in enumerate(zip(old, new, strict=True)) if old_text != new_text
-        ]
-        inner = letter_between(old[changed_indices[0]], new[changed_indices[0]]) if len(changed_indices) == 1 else None
-        return Keystroke(changed_indices[0], inner.character) if inner is not None else None
-    return None
-
-
-def _common_prefix_length(first: str, second: str) -> int:
-    """Return the length of the common prefix, by bisection: texts may be long, and this runs at every key press."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if first[low:middle] == second[low:middle] else (low, middle - 1)
-    return low
-
-
-def is_same_step(letter: Keystroke | None, following: Keystroke | None) -> bool:
-    """Return whether the next key press belongs to the same undo step."""
-    if letter is None or following is None or letter.text_index != following.text_index:
-        return False
-    if bool(letter.character) != bool(following.character):
-        return False
-    return letter.character not in SENTENCE_ENDS or following.character in SENTENCE_ENDS
 
 
 def field_values(persona: Persona) -> dict[str, Any]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QSpinBox, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QSpinBox, QWidget
 
-from lethe_app.ui.core.palette import SPACE_4, SPACE_6
+from lethe_app.ui.core.palette import SPACE_6
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.personas.fields import AVATAR, EditorSection
 from lethe_app.ui.widgets.avatar_field import AvatarField
-from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.layouts import build_row
+from lethe_app.ui.widgets.section_list import SectionList
 from lethe_app.ui.widgets.tag_field import TagField
 
-MIN_SECTIONS_WIDTH = 180
-"""Minimum width of the list of sections in pixels."""
 LAYOUT_DELAYS_MS = (0, 60)
 """Milliseconds after which the cards are laid out: first with all fields, then with the height of their wrapped texts."""
 
@@ -31,56 +31,30 @@ class PersonaForm(QWidget):
 
     def __init__(self, sections: Sequence[EditorSection], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._forms: dict[str, Form] = {}
-        self._cards: list[QFrame] = []
-        self._section_names: list[list[str]] = []
-        self.advanced_names: list[str] = []
-        """Names of the fields that are shown on request only."""
-        self._has_avatar: list[bool] = []
+        self._cards: list[tuple[QFrame, EditorSection]] = []
         self._revealed_names: set[str] = set()
         self._shows_advanced = False
         self._is_jumping = self.is_unfinished = False
         self.avatar = AvatarField(theme)
-        self.sections = QListWidget()
-        self.sections.setObjectName("sections")
-        self.sections.setAccessibleName(self.tr("Sections"))
-        self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.form = Form([], theme)
+        self.form.changed.connect(self.changed)
+        for section in sections:
+            above = [self.avatar] if section.has_avatar else []
+            self._cards.append((self.form.add_card(section.title, section.specs, section.description, *above), section))
+        for name in self.form.field_names:
+            self._watch_unfinished(self.field(name))
+        self.advanced_names = [spec.name for section in sections for spec in section.specs if spec.is_advanced]
+        """Names of the fields that are shown on request only."""
+        self.sections = SectionList(theme)
+        self.sections.add_sections([section.title for section in sections])
         self.sections.currentRowChanged.connect(self._scroll_to_section)
         self.sheet = CardColumn()
+        self.sheet.add_widget(self.form)
         self.sheet.verticalScrollBar().valueChanged.connect(self._select_section)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.sections)
-        row.addWidget(self.sheet, 1)
-        for section in sections:
-            self._add_section(section)
-        cards = self.sheet.column.parentWidget()
-        assert cards is not None
-        cards.installEventFilter(self)
-        self.fit_sections()
+        build_row(self.sections, (self.sheet, 1), parent=self)
+        self.form.installEventFilter(self)
         self._update_rows()
-        with QSignalBlocker(self.sections):
-            self.sections.setCurrentRow(0)
-
-    # building
-
-    def _add_section(self, section: EditorSection) -> None:
-        card, column = create_card(section.title, section.description)
-        if section.has_avatar:
-            column.addWidget(self.avatar)
-        form = Form(section.specs, self._theme)
-        form.changed.connect(self.changed)
-        self._forms |= dict.fromkeys(form.field_names, form)
-        form.for_each_field(lambda _name, field: self._watch_unfinished(field))
-        column.addWidget(form)
-        self._cards.append(card)
-        self._section_names.append(form.field_names)
-        self._has_avatar.append(section.has_avatar)
-        self.advanced_names += [spec.name for spec in section.specs if spec.is_advanced]
-        self.sheet.add_widget(card)
-        self.sections.addItem(section.title)
+        self._mark_section(0)
 
     def _watch_unfinished(self, field: QWidget) -> None:
         line = field.lineEdit() if isinstance(field, QSpinBox) else field.focusProxy()
@@ -118,10 +92,6 @@ class PersonaForm(QWidget):
         needed_width = self.sections.maximumWidth() + self.sheet.column.minimumSize().width()
         self.sections.setVisible(self.width() >= needed_width)
 
-    def fit_sections(self) -> None:
-        """Set the width of the list of sections to its longest title."""
-        self.sections.setFixedWidth(max(MIN_SECTIONS_WIDTH, self.sections.sizeHintForColumn(0) + 2 * SPACE_4))
-
     # advanced fields
 
     def show_advanced(self, is_on: bool) -> None:
@@ -139,32 +109,30 @@ class PersonaForm(QWidget):
         """Return the first field in view that remains, preferably of the selected section, and the index of its section."""
         top = self.sheet.verticalScrollBar().value()
         bottom, current = top + self.sheet.viewport().height(), self.sections.currentRow()
-        sections = sorted(range(len(self._cards)), key=lambda index: index != current)
-        for index in sections:
-            for name in self._section_names[index]:
-                field = self.field(name)
-                is_kept = field.isVisible() and not (hides_advanced and name in self.advanced_names)
+        for index in sorted(range(len(self._cards)), key=lambda index: index != current):
+            for spec in self._cards[index][1].specs:
+                field = self.field(spec.name)
+                is_kept = field.isVisible() and not (hides_advanced and spec.is_advanced)
                 if is_kept and top <= self._position_of(field) < bottom:
                     return index, field
         return current, None
 
-    def _position_of(self, field: QWidget) -> int:
-        """Return the distance of a field from the top of the first card, in pixels."""
+    def _position_of(self, widget: QWidget) -> int:
+        """Return the distance of a field or card from the top of what is scrolled, in pixels."""
         column = self.sheet.widget()
         assert column is not None
-        return field.mapTo(column, QPoint()).y()
+        return widget.mapTo(column, QPoint()).y()
 
     def _keep_in_view(self, section: int, field: QWidget, offset: int) -> None:
         self.sheet.verticalScrollBar().setValue(self._position_of(field) - offset)
-        with QSignalBlocker(self.sections):
-            self.sections.setCurrentRow(section)
+        self._mark_section(section)
 
     def _update_rows(self) -> None:
         hidden = set() if self._shows_advanced else {*self.advanced_names} - self._revealed_names
-        for row, (card, names) in enumerate(zip(self._cards, self._section_names, strict=True)):
-            for name in names:
-                self._forms[name].set_row_visible(name, name not in hidden)
-            is_shown = self._has_avatar[row] or not hidden.issuperset(names)
+        for name in self.form.field_names:
+            self.form.set_row_visible(name, name not in hidden)
+        for row, (card, section) in enumerate(self._cards):
+            is_shown = section.has_avatar or any(spec.name not in hidden for spec in section.specs)
             card.setVisible(is_shown)
             self.sections.setRowHidden(row, not is_shown)
 
@@ -172,21 +140,11 @@ class PersonaForm(QWidget):
 
     def set_field(self, name: str, value: object) -> None:
         """Show the value of a field without emitting `changed`; one without a field is ignored."""
-        if name in self._forms:
-            self._forms[name].set_field(name, value)
-
-    def set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
-        """Set the choices of a field as pairs of value and label; those of an unknown field are ignored."""
-        if name in self._forms:
-            self._forms[name].set_choices(name, choices)
-
-    def show_values(self, values: Mapping[str, object]) -> None:
-        for name, value in values.items():
-            self.set_field(name, value)
+        self.form.show_values({name: value})
 
     def field(self, name: str) -> QWidget:
         """Return the widget of a field."""
-        return self.avatar if name == AVATAR else self._forms[name].field_widget(name)
+        return self.avatar if name == AVATAR else self.form.field_widget(name)
 
     def reveal_field(self, name: str) -> None:
         """Scroll to a field and focus it; an advanced one is shown."""
@@ -194,28 +152,9 @@ class PersonaForm(QWidget):
             self._revealed_names.add(name)
             self._update_rows()
             QTimer.singleShot(0, self, lambda: self.sheet.scroll_to_widget(self.field(name)))  # when it has its place
-        if name == AVATAR or name in self._forms:
+        if name == AVATAR or name in self.form.field_names:
             self.sheet.scroll_to_widget(self.field(name))
             self.field(name).setFocus()
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the fields but the avatar."""
-        return list(self._forms)
-
-    def field_widget(self, name: str) -> QWidget:
-        """Return the widget of a field, as a form does."""
-        return self.field(name)
-
-    def add_field_button(self, name: str, button: QWidget) -> None:
-        """Add a small button at the right end of a field's title line."""
-        self._forms[name].add_field_button(name, button)
-
-    def show_note(self, name: str, text: str) -> None:
-        self._forms[name].show_note(name, text)
-
-    def show_error(self, name: str, text: str) -> None:
-        self._forms[name].show_error(name, text)
 
     # sections
 
@@ -224,7 +163,7 @@ class PersonaForm(QWidget):
         if 0 <= index < len(self._cards):
             # A short last section cannot be scrolled to the top, so `_select_section` would select another one.
             self._is_jumping = True
-            self.sheet.verticalScrollBar().setValue(self._cards[index].y() - SPACE_6)
+            self.sheet.verticalScrollBar().setValue(self._position_of(self._cards[index][0]) - SPACE_6)
             self._is_jumping = False
 
     def _select_section(self, scrolled: int) -> None:
@@ -233,8 +172,12 @@ class PersonaForm(QWidget):
             return
         # The last section may be too short to be scrolled to the top.
         at_the_end = scrolled >= self.sheet.verticalScrollBar().maximum()
-        shown = [index for index, card in enumerate(self._cards) if not card.isHidden()]
-        above = [index for index in shown if self._cards[index].y() - 2 * SPACE_6 <= scrolled]
+        shown = [index for index, (card, _section) in enumerate(self._cards) if not card.isHidden()]
+        above = [index for index in shown if self._position_of(self._cards[index][0]) - 2 * SPACE_6 <= scrolled]
         current = shown[-1] if at_the_end and scrolled else (above[-1] if above else 0)
+        self._mark_section(current)
+
+    def _mark_section(self, index: int) -> None:
+        """Select a section in the list without scrolling to it."""
         with QSignalBlocker(self.sections):
-            self.sections.setCurrentRow(current)
+            self.sections.setCurrentRow(index)

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from operator import attrgetter
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QToolButton
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
 
+from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.services.speech.output import SpeechOutput
-from lethe_app.ui.core.icons import load_button_icon
+from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
+from lethe_app.ui.core.icons import load_button_icon, load_icon
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
+from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.personas.actions import PersonaActions, PersonaExport, UnsavedChangesDialog, UserDecision
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
-from lethe_app.ui.pages.personas.editor import PersonaEditor
-from lethe_app.ui.pages.personas.external_changes import ExternalChanges
+from lethe_app.ui.pages.personas.editor import PersonaEditor, PersonaEditorServices
 from lethe_app.ui.pages.personas.fields import AVATAR, VOICE, field_title
-from lethe_app.ui.pages.personas.loader import PersonaLoader
-from lethe_app.ui.pages.personas.preview_updater import PersonaPreviewUpdater
-from lethe_app.ui.pages.personas.services import PersonaEditorServices
+from lethe_app.ui.pages.personas.pictures import read_picture
+from lethe_app.ui.pages.personas.preview import PersonaPreview
 from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.layouts import build_row
 
 PREVIEW_MIN_LINES, BOTH_MIN_LINES, LONG_LABEL_MIN_LINES, SECTIONS_MIN_LINES = 74, 60, 52, 40
 """Page widths as multiples of the line height.
@@ -39,10 +42,12 @@ label, below TINY the list of sections is hidden.
 CHAT_SHORTCUT = QKeySequence("Ctrl+Return")
 
 
+PersonaExport = Callable[[str, BundleScope], Awaitable[None]]
+"""Coroutine function that asks for the scope and the target file, and exports the persona of an id."""
+
+
 class PersonaPage(PersonaEditor):
-    """Editor page. Changes remain a draft until saved: leaving asks, and closing the window stores the draft for the next
-    start.
-    """
+    """Editor page: fields with token counts, prompt preview, and what can be done with the persona."""
 
     def __init__(
         self,
@@ -57,31 +62,35 @@ class PersonaPage(PersonaEditor):
         is_user: bool = False,
     ) -> None:
         """Create the page; without an id for a new persona, with the id of a test copy for the draft it was made from."""
-        super().__init__(context, draft_file, is_user=is_user)
-        self._library, self._preferences = services.library, services.preferences
-        self.external_changes = ExternalChanges(self, services.library)
-        self.persona_actions = PersonaActions(self, services, deletion, export_persona, self.external_changes)
-        self.preview_updater = PersonaPreviewUpdater(self, services.prompt_inspector, services.models, services.preferences)
+        super().__init__(context, services, draft_file, is_user=is_user)
+        self._deletion, self._export = deletion, export_persona
+        readers = (services.prompt_inspector, services.models, services.preferences)
+        self.preview = PersonaPreview(context, *readers, self.sheet.form, self._previewed_draft, is_user=is_user)
+        self.preview.update_timer.timeout.connect(self.store_draft)
+        self.menu = QMenu(self)
+        self.menu.setToolTipsVisible(True)  # which say why an action is not available
+        self.menu.aboutToShow.connect(self.fill_menu)
         self._build()
         if not is_user:
-            self.voices = VoiceChoices(self, self.sheet, (VOICE,), lambda name: str(self.draft.values[name]), context, speech)
+            self.voices = VoiceChoices(
+                self, self.sheet.form, (VOICE,), lambda name: str(self.draft.values[name]), context, speech
+            )
             self.loaded.connect(self.voices.show_stored_values)
         self.guard_undo(self)
-        self._unsubscribers: list[Callable[[], None]] = [
-            services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),
-            services.preferences.changed.add(lambda _settings: self.preview_updater.schedule_update()),
-        ]
-        self.sheet.avatar.pick_requested.connect(self.persona_actions.pick_picture)
+        self.sheet.avatar.pick_requested.connect(context.tasks.create_callback(self._pick_and_crop, key="picture"))
         self.draft_changed.connect(self.show_draft_state)
-        self.loaded.connect(self.preview_updater.update_now)
+        self.loaded.connect(self.preview.update_now)
         self.saving.connect(self._move_focus)
         self.show_draft_state()
-        context.tasks.start_task(PersonaLoader(self, services, self.persona_actions).load_page(persona_id))
+        context.tasks.start_task(self.load_persona(persona_id))
+
+    def _previewed_draft(self) -> Persona | None:
+        return self.draft.build_persona(self.tr("Unnamed")) if self.is_loaded else None
 
     # building
 
     def _build(self) -> None:
-        self.advanced_chip = build_advanced_chip("persona", self._preferences, self.context.tasks)
+        self.advanced_chip = build_advanced_chip("persona", self.services.preferences, self.context.tasks)
         self.advanced_chip.toggled.connect(self.sheet.show_advanced)
         self.sheet.show_advanced(self.advanced_chip.isChecked())
         self._buttons.addWidget(self.advanced_chip)
@@ -90,13 +99,13 @@ class PersonaPage(PersonaEditor):
         self._preview_button.setCheckable(True)
         self._preview_button.clicked.connect(self._update_layout)
         self._is_arranged = False
-        self._chat_button = self.add_button("", self.persona_actions.start_chat, "send")
+        self._chat_button = self.add_button("", self.context.tasks.create_callback(self.start_chat), "send")
         self._chat_button.setVisible(not self.is_user)
         self._save_button = self.add_button(self.tr("Save"), self._start_saving, "save", primary=True)
         self._save_button.setToolTip(self.tr("Save  Ctrl+S"))
         more = self._add_tool_button("dots", self.tr("More"))
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        more.setMenu(self.persona_actions.menu)
+        more.setMenu(self.menu)
         for keys, slot in (
             (QKeySequence(QKeySequence.StandardKey.Save), self._start_saving),
             (CHAT_SHORTCUT, self._chat_button.click),
@@ -104,12 +113,8 @@ class PersonaPage(PersonaEditor):
             shortcut = QShortcut(keys, self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        row.addWidget(self.sheet, 3)
-        row.addWidget(self.preview, 2)
         self.body.addWidget(self.banner)
-        self.body.addLayout(row, 1)
+        self.body.addLayout(build_row((self.sheet, 3), (self.preview, 2)), 1)
 
     def _add_tool_button(self, icon_name: str, text: str) -> QToolButton:
         button = IconButton(self.theme, icon_name, text, colour=attrgetter("text"))
@@ -133,10 +138,10 @@ class PersonaPage(PersonaEditor):
         self._update_save_icon()
         self._update_chat_button()
         if name:
-            self.sheet.show_error("name", "")
+            self.sheet.form.show_error("name", "")
         self._update_advanced_chip()
         self.show_picture()
-        self.preview_updater.schedule_update()
+        self.preview.update_timer.start()
 
     def _update_chat_button(self) -> None:
         is_draft = self.is_dirty or self.saved is None
@@ -161,7 +166,7 @@ class PersonaPage(PersonaEditor):
     def show_picture(self) -> None:
         """Show the draft's avatar."""
         persona_id, avatar_name = self.saved.unique_name if self.saved else self.persona_name, str(self.draft.values[AVATAR])
-        path = self._library.avatar(Persona(name="?", avatar=avatar_name)) if avatar_name else None
+        path = self.services.library.avatar(Persona(name="?", avatar=avatar_name)) if avatar_name else None
         pixmap = self.pictures.render_avatar(
             avatar_name, path, (persona_id, self.persona_name), self.theme.palette, self.devicePixelRatioF()
         )
@@ -176,41 +181,113 @@ class PersonaPage(PersonaEditor):
             self.context.tasks.start_task(self._save_ignoring_result())
 
     async def _save_ignoring_result(self) -> None:
-        await self.persona_actions.save_persona()
+        await self.save_persona()
 
     def _move_focus(self) -> None:
         """Move the focus off the save button, which is about to be disabled."""
         if self._save_button.hasFocus():
             self._chat_button.setFocus()
 
-    async def confirm_leave(self) -> bool:
-        self.sheet.apply_unfinished()
-        if self._is_discarded or not self.is_loaded or not self.is_dirty:
-            return True
-        dialog = UnsavedChangesDialog(self.context.dialog_parent, self.title.accessibleName())
-        await run_dialog(dialog)
-        if dialog.choice is UserDecision.SAVE:
-            return await self.persona_actions.save_persona()
-        if dialog.choice is UserDecision.DISCARD:
-            self.discard_unsaved()
-        return dialog.choice is UserDecision.DISCARD
-
     def close_page(self) -> None:
-        self.sheet.apply_unfinished()
-        self.is_closed = True
-        self.external_changes.close()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-        self.preview_updater.close()
-        self.persona_actions.close()
+        """Open another conversation if that of a deleted test copy would become visible."""
+        self.preview.close_preview()
         super().close_page()
-        self.store_draft()
+        session, copy_id = self.context.current_session(), self.deleted_copy_id
+        if copy_id and session is not None and session.persona_id == copy_id:
+            preferred_id = self.saved.unique_name if self.saved is not None else ""
+            self.context.tasks.start_task(self._deletion.open_other_session(copy_id, preferred_id))
+
+    # the picture
+
+    async def _pick_and_crop(self) -> None:
+        name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in IMAGE_EXTENSIONS)})"
+        dialog = QFileDialog(self.context.dialog_parent, self.tr("Choose image"), str(Path.home()), name_filter)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        if await run_dialog(dialog):
+            await self.crop_picture(Path(dialog.selectedFiles()[0]))
+        self.sheet.avatar.setFocus()
+
+    async def crop_picture(self, path: Path) -> None:
+        """Let the user crop the image in `path` and use it as avatar; raise FileError if it cannot be read."""
+        image = await asyncio.to_thread(read_picture, path)
+        dialog = CropDialog(self.context.dialog_parent, image, self.theme)
+        if await run_dialog(dialog):
+            self.change_field(AVATAR, self.pictures.add_picture(dialog.content))
+
+    # menu
+
+    def fill_menu(self) -> None:
+        """Fill the menu anew, so that only actions that apply are enabled."""
+        self.sheet.apply_unfinished()
+        self.menu.clear()
+        callback, is_saved = self.context.tasks.create_callback, self.saved is not None
+        unsaved = self.tr("The persona has not been saved yet")
+        nameless, unchanged = self.tr("A persona needs a name first"), self.tr("There are no unsaved changes")
+        self._add_action("copy", self.tr("Duplicate"), callback(self._save_and_open_copy), bool(self.persona_name), nameless)
+        self._add_action("undo", self.tr("Revert to saved"), self.revert_to_saved, is_saved and self.is_dirty, unchanged)
+        if self.shipped is not None:
+            is_changed = not self.draft.is_equivalent_to(self.shipped)
+            default = self.tr("The built-in persona has not been changed")
+            self._add_action("refresh", self.tr("Reset to default"), self.reset_to_default, is_changed, default)
+        if self.is_user:
+            self._add_action("user", self.tr("Use this persona"), callback(self._save_and_use))
+        else:
+            self.menu.addSeparator()
+            for icon, title, scope in (
+                ("export", self.tr("Export…"), BundleScope.PERSONA),
+                ("folder", self.tr("Export with history…"), BundleScope.EVERYTHING),
+            ):
+                self._add_action(icon, title, callback(self._save_and_export, scope, key="export"), is_saved, unsaved)
+        self.menu.addSeparator()
+        self._add_action("trash", self.tr("Delete…"), callback(self.delete_persona, key="delete"), is_saved, unsaved)
+
+    def _add_action(
+        self, icon_name: str, title: str, slot: Callable[[], object], is_available: bool = True, reason: str = ""
+    ) -> None:
+        """Add an action to the menu; if it is not available, with the reason as tooltip."""
+        action = self.menu.addAction(load_icon(icon_name, self.theme.palette.muted), title, slot)
+        action.setEnabled(is_available)
+        action.setToolTip("" if is_available else reason)
+
+    async def _save_and_open_copy(self) -> None:
+        """Save a copy of the draft, including unsaved changes, and open it."""
+        draft = await self.finish_draft()
+        name = self.tr("{name} (copy)").format(name=draft.name)
+        copy = await self.services.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
+        self.context.navigator.open(PersonaRoute(copy.unique_name, copy.is_user))
+
+    def revert_to_saved(self) -> None:
+        if self.saved is not None:
+            self.replace_fields(self.saved, self.tr("reverting to saved"))
+
+    def reset_to_default(self) -> None:
+        if self.shipped is not None:
+            self.replace_fields(self.shipped, self.tr("resetting to default"))
+
+    async def _save_changes(self) -> Persona | None:
+        """Save the draft if it has unsaved changes, and return the saved persona; None if that is not possible."""
+        return self.saved if not self.is_dirty or await self.save_persona() else None
+
+    async def _save_and_use(self) -> None:
+        if (saved := await self._save_changes()) is not None:
+            await self.services.preferences.set(user_persona=saved.unique_name)
+
+    async def _save_and_export(self, scope: BundleScope) -> None:
+        """Export the persona as a bundle, after saving the draft."""
+        if (saved := await self._save_changes()) is not None:
+            await self._export(saved.unique_name, scope)
+
+    async def delete_persona(self) -> None:
+        """Delete the persona after confirmation, and leave the page."""
+        if self.saved is not None and await self._deletion.confirm_deletion(self.saved):
+            self.discard_unsaved()
+            await self._deletion.delete_persona(self.saved)
+            self.back_requested.emit()
 
     # Qt events.
 
     def apply_theme(self) -> None:
         super().apply_theme()
-        self.sheet.fit_sections()
         self.sheet.avatar.apply_theme()
         self._update_save_icon()
         self.show_picture()
@@ -251,8 +328,7 @@ def create_page(environment: PageEnvironment, route: PersonaRoute) -> PersonaPag
         services.draft_chat,
         services.prompt_inspector,
         services.models,
-        services.tool_registry,
-        services.background_runner,
+        ChoiceLists(services.library, services.background_runner, services.tool_registry),
     )
     return PersonaPage(
         environment.context,

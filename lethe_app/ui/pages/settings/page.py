@@ -8,28 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QToolButton, QWidget
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
-from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.voices import PIPER_PREFIX
-from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, action_shortcut, action_title
 from lethe_app.ui.core.formatting import format_count, format_size
 from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.labels.memories import format_kind
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
+from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.word_search import SearchText, is_description_match, rank_items
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
+from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
@@ -50,11 +49,12 @@ from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
+from lethe_app.ui.widgets.fields import FieldSpec
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.layouts import build_row
+from lethe_app.ui.widgets.section_list import SectionList
 from lethe_app.ui.widgets.table import SearchField
 
-MIN_SECTIONS_WIDTH = 180
-"""Minimum width of the list of sections in pixels."""
 PAGE_BUTTONS = {
     "user_persona": ("edit", "user_personas"),
     "model_path": ("download", "model_manager"),
@@ -74,8 +74,7 @@ class SettingsPage(Page):
         context: PageContext,
         preferences: Preferences,
         library: Library,
-        background_runner: BackgroundRunner,
-        tool_registry: ToolRegistry,
+        choice_lists: ChoiceLists,
         models: ModelService,
         speech: SpeechOutput,
     ) -> None:
@@ -83,22 +82,19 @@ class SettingsPage(Page):
         self._context, self._speech, self._setting_to_show = context, speech, ""
         self._revealed_setting, self._active_personas = "", 0
         self._preferences, self._library, self._models = preferences, library, models
-        self._background_runner, self._tool_registry = background_runner, tool_registry
-        self._cards: dict[SettingSection, QFrame] = {}
-        self._forms: dict[SettingSection, Form] = {}
+        self._choice_lists = choice_lists
+        self._cards: list[tuple[QFrame, list[str]]] = []
+        """Card of each section, with the names of its settings."""
         self._resets: dict[str, QToolButton] = {}
-        self._form_by_setting: dict[str, Form] = {}
         self._search_texts: list[tuple[str, SearchText]] = []
         self.search = SearchField(self.theme, self.tr("Search settings"))
         self.search.textChanged.connect(self._search)
         self.advanced_chip = build_advanced_chip("settings", preferences, context.tasks)
         self.advanced_chip.toggled.connect(lambda _on: self._filter_settings(self.search.text()))
-        self.sections = QListWidget()
-        self.sections.setObjectName("sections")
-        self.sections.setAccessibleName(self.tr("Sections"))
-        self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.sections = SectionList(self.theme)
         self.sections.currentRowChanged.connect(self._show_section)
-        self.sheet = CardColumn()
+        self.sheet, self.form = CardColumn(), Form([], self.theme)
+        self.form.changed.connect(self._change_setting)
         self._no_matches = create_placeholder(
             self.tr("No matches. Try another word, or press Ctrl+F to search everything you wrote.")
         )
@@ -108,11 +104,9 @@ class SettingsPage(Page):
         self.action_buttons: list[QPushButton] = []
         self.more_button = build_button(slot=lambda: self._filter_settings(self.search.text(), with_descriptions=True))
         self.more_button.hide()
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        row.addWidget(self.sections)
-        row.addWidget(self.sheet, 1)
-        self.body.addLayout(row, 1)
+        for widget in (self.form, self._no_matches, self._action_card, self.more_button):
+            self.sheet.add_widget(widget)
+        self.body.addLayout(build_row(self.sections, (self.sheet, 1)), 1)
         self._buttons.addWidget(self.advanced_chip)
         self._buttons.addWidget(self.search)
         self.guard_undo(self.sheet)
@@ -130,25 +124,14 @@ class SettingsPage(Page):
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
-    @property
-    def forms(self) -> list[Form]:
-        """Return the forms of all sections."""
-        return list(self._forms.values())
-
     # building
 
     async def _build(self) -> None:
-        choices = await load_choices(self._library, self._background_runner, self._tool_registry)
-        self.sections.addItem(self.tr("Most used"))
+        choices = await load_choices(self._library, self._choice_lists)
         for section in SettingSection:
-            names = visible_settings(section)
-            if names:
-                self._add_section(section, names, choices)
-        for widget in (self._no_matches, self._action_card, self.more_button):
-            self.sheet.add_widget(widget)
-        self._fit_sections()
-        form = self._forms[SettingSection.SPEECH]
-        self.voices = VoiceChoices(self, form, VOICE_SETTINGS, self._stored_voice, self._context, self._speech)
+            self._add_section(section, [build_spec(name, choices) for name in visible_settings(section)])
+        self.sections.add_sections([self.tr("Most used"), *(translate_text(section.value) for section in SettingSection)])
+        self.voices = VoiceChoices(self, self.form, VOICE_SETTINGS, self._stored_voice, self._context, self._speech)
         self.voices.show_stored_values()
         self._show_stored_model()
         self._show_settings(self._preferences.stored)
@@ -166,7 +149,7 @@ class SettingsPage(Page):
     def _show_stored_model(self) -> None:
         """Show the chosen model by its file name, as long as the models on this computer are not known."""
         path = self._preferences.stored.model_path
-        self._form_by_setting["model_path"].set_choices("model_path", [(path, Path(path).stem)] if path else [])
+        self.form.set_choices("model_path", [(path, Path(path).stem)] if path else [])
 
     async def _load_models(self) -> None:
         models = await self._models.list_chat_models()
@@ -174,25 +157,18 @@ class SettingsPage(Page):
         path = self._preferences.stored.model_path
         if path and path not in dict(choices):
             choices.append((path, self.tr("{name} (missing)").format(name=Path(path).stem)))
-        self._form_by_setting["model_path"].set_choices("model_path", choices)
+        self.form.set_choices("model_path", choices)
 
-    def _add_section(self, section: SettingSection, names: list[str], choices: Choices) -> None:
-        specs = [build_spec(name, choices) for name in names]
-        form = Form(specs, self.theme)
-        form.changed.connect(self._change_setting)
-        card, column = create_card(translate_text(section.value))
-        column.addWidget(form)
-        self.sheet.add_widget(card)
-        self.sections.addItem(translate_text(section.value))
-        self._cards[section], self._forms[section] = card, form
+    def _add_section(self, section: SettingSection, specs: list[FieldSpec]) -> None:
+        card = self.form.add_card(translate_text(section.value), specs)
+        self._cards.append((card, [spec.name for spec in specs]))
         for spec in specs:
-            self._form_by_setting[spec.name] = form
             self._search_texts.append((spec.name, setting_search_text(spec.name)))
             if spec.name in PATH_KINDS:
-                form.add_field_button(spec.name, self._build_path_button(spec.name, spec.title))
+                self.form.add_field_button(spec.name, self._build_path_button(spec.name, spec.title))
             if spec.name in PAGE_BUTTONS:
-                form.add_field_button(spec.name, self._build_page_button(*PAGE_BUTTONS[spec.name]))
-            form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
+                self.form.add_field_button(spec.name, self._build_page_button(*PAGE_BUTTONS[spec.name]))
+            self.form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
 
     def _build_page_button(self, icon_name: str, action: str) -> IconButton:
         """Create the button of a field that opens the page on which its values are made."""
@@ -221,14 +197,6 @@ class SettingsPage(Page):
         self._resets[name] = button
         return button
 
-    def apply_theme(self) -> None:
-        super().apply_theme()
-        self._fit_sections()
-
-    def _fit_sections(self) -> None:
-        """Set the width of the list of sections to its longest title."""
-        self.sections.setFixedWidth(max(MIN_SECTIONS_WIDTH, self.sections.sizeHintForColumn(0) + 2 * SPACE_4))
-
     # changing and showing
 
     def _change_setting(self, name: str, value: object) -> None:
@@ -238,18 +206,17 @@ class SettingsPage(Page):
             self.undo_stack.push(FieldChange(title, name, current, value, self._apply_setting))
 
     def _apply_setting(self, name: str, value: object) -> None:
-        self._form_by_setting[name].set_field(name, value)
+        self.form.set_field(name, value)
         self._context.tasks.start_task(self._save_setting(name, value))
 
     async def _save_setting(self, name: str, value: object) -> None:
         """Save a value. An invalid one is marked below its field but stays there, because it may be incomplete input."""
-        form = self._form_by_setting[name]
         try:
             await self._preferences.set(**{name: value})
         except LetheError as error:
-            form.show_error(name, error.message)
+            self.form.show_error(name, error.message)
         else:
-            form.show_error(name, "")
+            self.form.show_error(name, "")
             if name in PATH_KINDS:
                 await self._report_missing_path(name, value)
             if name == "model_path":
@@ -261,7 +228,7 @@ class SettingsPage(Page):
         """Say below a field that its path does not exist. It is kept all the same: its disk may not be connected."""
         missing = await asyncio.to_thread(find_missing_path, value)
         if missing and getattr(self._preferences.stored, name) == value:
-            self._form_by_setting[name].show_error(name, self.tr("“{path}” does not exist.").format(path=missing))
+            self.form.show_error(name, self.tr("“{path}” does not exist.").format(path=missing))
 
     def _stored_voice(self, name: str) -> str:
         return str(getattr(self._preferences.stored, name))
@@ -272,19 +239,19 @@ class SettingsPage(Page):
         if self._preferences.stored.piper_folder:
             problem = (await self._speech.list_problems()).get(PIPER_PREFIX)
             if problem is not None:
-                self._form_by_setting[name].show_error(name, str(problem))
+                self.form.show_error(name, str(problem))
 
     def _show_settings(self, settings: Settings) -> None:
         """Show the current settings, whatever changed them."""
         changed_count = 0
-        for name, form in self._form_by_setting.items():
-            if not is_being_edited(form.field_widget(name)):
-                form.set_field(name, getattr(settings, name))
+        for name in self.form.field_names:
+            if not is_being_edited(self.form.field_widget(name)):
+                self.form.set_field(name, getattr(settings, name))
             is_modified = is_changed(settings, name)
             changed_count += is_modified
             self._resets[name].setVisible(is_modified)
-            form.show_note(name, self.tr("changed") if is_modified else self._note(name))
-        if self._forms and not self.search.text():
+            self.form.show_note(name, self.tr("changed") if is_modified else self._note(name))
+        if self._cards and not self.search.text():
             self._filter_settings("")  # a changed setting is listed, and one that another now needs
         text = format_count(changed_count, self.tr("{n} changed"), self.tr("{n} changed"))
         self.subtitle.set_full_text(text if changed_count else self.tr("all defaults"))
@@ -311,11 +278,11 @@ class SettingsPage(Page):
         found = rank_items(self._search_texts, text) if is_search else []
         weak = [name for name in found if is_description_match(dict(self._search_texts)[name], text)]
         hits = found if with_descriptions or len(weak) == len(found) else [name for name in found if name not in weak]
-        for section, form in self._forms.items():
-            shown = [name for name in form.field_names if name in (hits if is_search else listed)]
-            for name in form.field_names:
-                form.set_row_visible(name, name in shown)
-            self._cards[section].setVisible(bool(shown))
+        shown = set(hits) if is_search else listed
+        for card, names in self._cards:
+            card.setHidden(shown.isdisjoint(names))
+        for name in self.form.field_names:
+            self.form.set_row_visible(name, name in shown)
         self._sort_cards(hits if is_search or self.sections.currentRow() > 0 else list(MOST_USED))
         self._show_actions(text if is_search else "")
         self.sections.setEnabled(not is_search)
@@ -326,14 +293,10 @@ class SettingsPage(Page):
 
     def _sort_cards(self, hits: list[str]) -> None:
         """Move the cards with the best hits to the top; without hits they are in the order of their sections."""
-        best = {
-            section: min((hits.index(name) for name in form.field_names if name in hits), default=len(hits))
-            for section, form in self._forms.items()
-        }
-        cards = [self._cards[section] for section in sorted(self._forms, key=lambda section: best[section])]
-        for widget in (*cards, self._no_matches, self._action_card, self.more_button):
-            self.sheet.column.removeWidget(widget)
-            self.sheet.add_widget(widget)
+        ranks = {name: rank for rank, name in enumerate(hits)}
+        best_first = sorted(self._cards, key=lambda card: min(ranks.get(name, len(hits)) for name in card[1]))
+        for place, (card, _names) in enumerate(best_first):
+            self.form.column.insertWidget(place, card)
 
     def _show_actions(self, text: str) -> None:
         """Show buttons for the actions that match the text, for what is not a setting."""
@@ -358,7 +321,7 @@ class SettingsPage(Page):
         that was asked for.
         """
         row = self.sections.currentRow()  # the first one shows the most used settings
-        names = MOST_USED if row <= 0 else list(self._forms.values())[row - 1].field_names
+        names = MOST_USED if row <= 0 else self._cards[row - 1][1]
         with_advanced, settings = self.advanced_chip.isChecked(), self._preferences.stored
         return {name for name in names if with_advanced or name == self._revealed_setting or not is_advanced(name, settings)}
 
@@ -375,17 +338,17 @@ class SettingsPage(Page):
     def show_route(self, route: Route) -> None:
         if isinstance(route, SettingsRoute) and route.name:
             self._setting_to_show = route.name
-            if self._forms:  # otherwise as soon as they are built
+            if self._cards:  # otherwise as soon as they are built
                 self.show_setting(route.name)
 
     def show_setting(self, name: str) -> None:
         """Scroll to a setting and focus it. An advanced one is shown until another section or a search is chosen."""
-        row = next(row for row, form in enumerate(self._forms.values(), 1) if name in form.field_names)
+        row = next(row for row, (_card, names) in enumerate(self._cards, 1) if name in names)
         self.search.clear()
         self.sections.setCurrentRow(row)
         self._revealed_setting = name
         self._filter_settings("")
-        field = self._form_by_setting[name].field_widget(name)
+        field = self.form.field_widget(name)
         field.setFocus()
         QTimer.singleShot(0, self, lambda: self.sheet.scroll_to_widget(field))  # when the rows have their places
 
@@ -400,25 +363,26 @@ def default_value(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
     return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
-async def load_choices(library: Library, background_runner: BackgroundRunner, tool_registry: ToolRegistry) -> Choices:
+async def load_choices(library: Library, lists: ChoiceLists) -> Choices:
     """Return the values that depend on the user's data, with their labels."""
-    automatic_label = QCoreApplication.translate("SettingsPage", "Automatic (suits the model)")
-    own_template_label = QCoreApplication.translate("SettingsPage", "Model's own template")
-    samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
-    user_personas = await library.user_personas()
-    worlds = await library.worlds()
+    tr = QCoreApplication.translate
+    automatic_label = tr("SettingsPage", "Automatic (suits the model)")
+    systems, formats = await library.system_presets(), await library.instruct_presets()
     kinds = [(kind.value, format_kind(kind)) for kind in MemoryType]
     return {
-        "sampler": [("", automatic_label), *((key, preset.name) for key, preset in samplers.items())],
+        "sampler": [("", automatic_label), *await lists.samplers()],
         "system_preset": [("", automatic_label), *((key, preset.name) for key, preset in systems.items())],
-        "instruct": [("", own_template_label), *((preset.name, preset.name) for preset in formats.values())],
-        "user_persona": [
-            ("", QCoreApplication.translate("SettingsPage", "None")),
-            *((one.unique_name, one.name) for one in user_personas),
+        "instruct": [
+            ("", tr("SettingsPage", "Model's own template")),
+            *((preset.name, preset.name) for preset in formats.values()),
         ],
-        "global_worlds": [(key, world.name) for key, world in worlds.items()],
-        "tasks_off": [(entry.name, entry.task.title) for entry in background_runner.registry.list_tasks()],
-        "default_tools": [(one.name, one.title) for one in tool_registry.sets],
+        "user_persona": [
+            ("", tr("SettingsPage", "None")),
+            *((one.unique_name, one.name) for one in await library.user_personas()),
+        ],
+        "global_worlds": await lists.worlds(),
+        "tasks_off": lists.tasks(),
+        "default_tools": lists.tools(),
         "decaying_types": kinds,
         "silent_types": kinds,
     }
@@ -431,8 +395,7 @@ def create_page(environment: PageEnvironment, _route: object) -> SettingsPage:
         environment.context,
         services.preferences,
         services.library,
-        services.background_runner,
-        services.tool_registry,
+        ChoiceLists(services.library, services.background_runner, services.tool_registry),
         services.models,
         environment.speech_output,
     )
