@@ -97,11 +97,6 @@ MAX_CONSTRUCTOR_PARAMETERS = 8
 """Parameters of `__init__`, `self` not counted; a class that needs more does the work of two. A dataclass that only carries
 services may have no more fields either.
 """
-LARGE_SERVICE_BAGS = {
-    "MindPageServices",
-    "ModelPageServices",
-}
-"""Dataclasses of services with more fields than that; none may be added."""
 MAX_PATTERN_LENGTH = 200
 """Characters of a string literal that is a regular expression; longer knowledge is a table in `resources/`."""
 MAX_WORD_LIST = 8
@@ -484,8 +479,7 @@ def test_no_dataclass_carries_too_many_services():
             types = [set(re.findall(r"\w+", ast.unparse(field.annotation))) for field in fields]
             if len(types) > MAX_CONSTRUCTOR_PARAMETERS and sum(bool(names & services) for names in types) * 2 >= len(types):
                 bags.add(node.name)
-    assert bags <= LARGE_SERVICE_BAGS
-    assert bags >= LARGE_SERVICE_BAGS, "some became small: take them off the list"
+    assert bags == set()
 
 
 def test_every_module_says_what_it_holds():

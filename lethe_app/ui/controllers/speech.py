@@ -14,7 +14,7 @@ from lethe_app.services.events import ReplyFinished, ReplyStarted, ReplyText, Tu
 from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.session_speech import SpeechMode
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.speech.engines import create_engines
+from lethe_app.ui.speech.sound_process import create_engines
 
 if TYPE_CHECKING:
     from uuid import UUID

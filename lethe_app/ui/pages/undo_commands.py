@@ -50,10 +50,12 @@ class FieldChange(QUndoCommand):
         if not isinstance(other, FieldChange) or (other.name, other.text_index) != (self.name, self.text_index):
             return False
         has_paused = other.changed_at - self.changed_at > MAX_TYPING_PAUSE
-        begins_sentence = self.inserted[-1:] in SENTENCE_ENDS and other.inserted[:1] not in SENTENCE_ENDS
+        first = other.inserted.strip()[:1]
+        begins_sentence = self.inserted[-1:] in SENTENCE_ENDS and bool(first) and first not in SENTENCE_ENDS
         if has_paused or begins_sentence or bool(self.inserted) != bool(other.inserted):
             return False
-        self.new, self.inserted, self.changed_at = other.new, other.inserted, other.changed_at
+        self.new, self.changed_at = other.new, other.changed_at
+        self.inserted = other.inserted.rstrip(" ") or self.inserted  # the space after a sentence belongs to it
         self.setObsolete(self.new == self._old)
         return True
 

@@ -1,4 +1,4 @@
-"""Client of the sound process: starts it when it is first needed, sends requests, and notices its end."""
+"""Client of the sound process, which starts it when it is first needed and notices its end, and the speech engines over it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from contextlib import suppress
 
 from lethe_app.errors import SpeechUnavailable
 from lethe_app.process_client import ProcessClient
-from lethe_app.services.speech.voices import SYSTEM_PREFIX, PreparedSentence, SpokenSentence, Voice
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.speech.piper_engine import PiperEngine
+from lethe_app.services.speech.voices import SYSTEM_PREFIX, PreparedSentence, SpeechEngine, SpokenSentence, Voice
 from lethe_app.ui.speech import worker
 from lethe_app.ui.speech.protocol import (
     ListVoices,
@@ -150,3 +152,9 @@ class SystemVoices:
 
     async def close(self) -> None:
         await self._sound.close()
+
+
+def create_engines(preferences: Preferences) -> list[SpeechEngine]:
+    """Return all engines; none starts a process before it is used."""
+    sound = SoundProcess()
+    return [SystemVoices(sound), PiperEngine(preferences, sound)]

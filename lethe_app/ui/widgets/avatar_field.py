@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 AVATAR_SIZE = 96
 """Diameter of the avatar in pixels."""
@@ -31,23 +32,12 @@ class AvatarField(QWidget):
         self.remove_button = QPushButton(self.tr("Remove image"))
         self.remove_button.clicked.connect(self.remove_requested)
         self.setFocusProxy(self.choose_button)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
         for button in (self.choose_button, self.remove_button):
             button.setProperty("filled", True)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        column = QVBoxLayout()
-        column.setSpacing(SPACE_1)
-        column.addStretch(1)
-        column.addLayout(buttons)
-        column.addWidget(build_small_label(self.tr("PNG, JPEG or WebP from this computer; you can crop it afterwards.")))
-        column.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(SPACE_4)
-        row.addWidget(self._avatar_label, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addLayout(column, 1)
+        hint = build_small_label(self.tr("PNG, JPEG or WebP from this computer; you can crop it afterwards."))
+        buttons = build_row(self.choose_button, self.remove_button, 1, spacing=SPACE_2)
+        column = build_column(1, buttons, hint, 1, spacing=SPACE_1)
+        build_row((self._avatar_label, 0, Qt.AlignmentFlag.AlignVCenter), (column, 1), spacing=SPACE_4, parent=self)
         self.apply_theme()
 
     def show_avatar(self, pixmap: QPixmap, accessible_name: str, *, is_custom: bool) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.palette import SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 COLUMN_WIDTH = 760
 """Maximum width of a column of cards, in pixels."""
@@ -28,15 +29,20 @@ class CardColumn(QScrollArea):
         content = QWidget()
         content.setObjectName("sheet")
         content.setMaximumWidth(width + 2 * SPACE_6)
-        self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_6)
-        self.column.setSpacing(SPACE_4)
-        self.column.addStretch(1)
+        self.column = build_column(1, spacing=SPACE_4, margins=SPACE_6, parent=content)
         self.setWidget(content)
 
     def add_widget(self, widget: QWidget) -> None:
         """Add `widget` at the bottom."""
         self.column.insertWidget(self.column.count() - 1, widget)
+
+    def clear_cards(self) -> None:
+        """Delete all cards."""
+        while self.column.count() > 1:  # the last item is the stretch
+            item = self.column.takeAt(0)
+            if item is not None and (card := item.widget()) is not None:
+                card.hide()
+                card.deleteLater()
 
     def add_card(self, title: str = "", help_text: str = "") -> QVBoxLayout:
         """Add a card with a title and an explanation, and return the layout for its content."""
@@ -58,10 +64,8 @@ def create_side_sheet() -> CardColumn:
 
 def create_placeholder(text: str) -> QLabel:
     """Create the placeholder that is shown beside a list while nothing is selected."""
-    label = QLabel(text)
-    label.setProperty("quiet", True)
+    label = create_text_label(text, "quiet")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    label.setWordWrap(True)
     label.setMargin(SPACE_6)
     return label
 
@@ -69,19 +73,9 @@ def create_placeholder(text: str) -> QLabel:
 def create_empty_view(label: QLabel, *buttons: QPushButton) -> QWidget:
     """Create what is shown in place of an empty list: why it is empty, and below it buttons for what the user can do."""
     label.setMaximumWidth(MAX_EMPTY_TEXT_WIDTH)
-    text_row, button_row = QHBoxLayout(), QHBoxLayout()
-    text_row.addWidget(label, 1, Qt.AlignmentFlag.AlignBottom)
-    button_row.setSpacing(SPACE_3)
-    button_row.addStretch(1)
-    for button in buttons:
-        button_row.addWidget(button)
-    button_row.addStretch(1)
+    text_row = build_row((label, 1, Qt.AlignmentFlag.AlignBottom))
     view = QWidget()
-    column = QVBoxLayout(view)
-    column.addStretch(1)
-    column.addLayout(text_row)
-    column.addLayout(button_row)
-    column.addStretch(2)
+    build_column(1, text_row, build_row(1, *buttons, 1, spacing=SPACE_3), 2, spacing=SPACE_2, margins=SPACE_2, parent=view)
     return view
 
 
@@ -90,9 +84,7 @@ def create_card(title: str = "", help_text: str = "") -> tuple[QFrame, QVBoxLayo
     card = QFrame()
     card.setProperty("panel", True)
     card.setAccessibleName(title)
-    column = QVBoxLayout(card)
-    column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
-    column.setSpacing(SPACE_3)
+    column = build_column(spacing=SPACE_3, margins=SPACE_4, parent=card)
     if title:
         column.addWidget(build_heading(title))
     if help_text:

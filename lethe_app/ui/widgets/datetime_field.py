@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from PySide6.QtCore import QDateTime, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDateTimeEdit, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDateTimeEdit, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.widgets.fields import IgnoresWheel
+from lethe_app.ui.widgets.layouts import build_row
 
 
 class DateTimeField(QWidget):
@@ -31,12 +32,7 @@ class DateTimeField(QWidget):
         self.edit.dateTimeChanged.connect(lambda _moment: self._emit_changed())
         self._is_optional = bool(checkbox_label)
         self._exact_value: datetime | None = None
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(SPACE_3)
-        row.addWidget(self.box)
-        row.addWidget(self.edit)
-        row.addStretch(1)
+        build_row(self.box, self.edit, 1, spacing=SPACE_3, parent=self)
         self.box.setVisible(bool(checkbox_label))  # not before it has a parent, or it would be shown as a window
         self.setFocusProxy(self.box if checkbox_label else self.edit)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_NAME_LENGTH, MAX_VALUE_LENGTH = 80, 1000
 
@@ -26,17 +27,11 @@ class KeyValueField(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._rows: list[tuple[QLineEdit, QLineEdit]] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE_2)
         self.add_button = QPushButton(self.tr("Add"))
         self.add_button.setProperty("row", True)
         self.add_button.setIconSize(BUTTON_ICON_SIZE)
         self.add_button.clicked.connect(self._add_by_user)
-        line = QHBoxLayout()
-        line.addWidget(self.add_button)
-        line.addStretch(1)
-        self._column.addLayout(line)
+        self._column = build_column(build_row(self.add_button, 1), spacing=SPACE_2, parent=self)
         self.setFocusProxy(self.add_button)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
@@ -77,12 +72,7 @@ class KeyValueField(QWidget):
         fields = (name_field, value_field)
         remove_button = IconButton(self._theme, "close", self.tr("Remove"), size=ICON - SPACE_1)
         remove_button.clicked.connect(lambda: self._remove_by_user(fields))
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(SPACE_1)
-        line.addWidget(name_field, 1)
-        line.addWidget(value_field, 1)
-        line.addWidget(remove_button)
+        build_row((name_field, 1), (value_field, 1), remove_button, spacing=SPACE_1, parent=row)
         for field in fields:
             field.textEdited.connect(lambda _text: self.changed.emit(self.values))
         self._rows.append(fields)

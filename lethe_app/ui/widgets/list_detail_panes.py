@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSplitter, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QStackedWidget, QToolButton, QWidget
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme, interface_font_size
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
     from lethe_app.ui.widgets.table import Table
@@ -45,15 +46,8 @@ class ListDetailPanes(QSplitter):
         self.back_button.clicked.connect(lambda _checked=False: self.show_list())
         self._bar, self._side = QFrame(), QWidget()
         self._bar.hide()
-        bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, 0)
-        bar.addWidget(self.back_button)
-        bar.addStretch(1)
-        column = QVBoxLayout(self._side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._bar)
-        column.addWidget(detail, 1)
+        build_row(self.back_button, 1, margins=(SPACE_2, SPACE_1, SPACE_2, 0), parent=self._bar)
+        build_column(self._bar, (detail, 1), parent=self._side)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(1)
         self.addWidget(lists)

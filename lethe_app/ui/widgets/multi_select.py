@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column
 
 
 class MultiSelect(QWidget):
@@ -27,10 +28,7 @@ class MultiSelect(QWidget):
         self._checked_values: list[str] = []
         self._boxes: dict[str, QCheckBox] = {}
         self._empty_label = build_small_label(empty_text)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE_1)
-        self._column.addWidget(self._empty_label)
+        self._column = build_column(self._empty_label, spacing=SPACE_1, parent=self)
 
     def set_choices(self, choices: Sequence[tuple[str, str]]) -> None:
         """Set the choices as pairs of value and label."""

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 
@@ -25,14 +26,9 @@ class TextListField(QWidget):
         super().__init__(parent)
         self._theme, self._name, self._min_lines = theme, name, min_lines
         self._fields: list[TextAreaField] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE_2)
         self._add_buttons: list[QPushButton] = []
-        self._button_row = QHBoxLayout()
-        self._button_row.setSpacing(SPACE_2)
-        self._button_row.addStretch(1)
-        self._column.addLayout(self._button_row)
+        self._button_row = build_row(1, spacing=SPACE_2)
+        self._column = build_column(self._button_row, spacing=SPACE_2, parent=self)
         self.add_template(add_label, "")
         theme.changed.connect(self._apply_theme)
 
@@ -76,14 +72,10 @@ class TextListField(QWidget):
             self.tr("{name} {number}").format(name=self._name, number=len(self._fields) + 1), self._min_lines, 10
         )
         field.edited.connect(lambda _text: self._emit_changed())
-        row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(SPACE_1)
-        line.addWidget(field, 1)
-        top = Qt.AlignmentFlag.AlignTop
-        line.addWidget(self._create_tool_button("chevron-up", self.tr("Move up"), lambda: self._move_field(field, -1)), 0, top)
-        line.addWidget(self._create_tool_button("close", self.tr("Remove"), lambda: self._remove_by_user(field)), 0, top)
+        row, top = QWidget(), Qt.AlignmentFlag.AlignTop
+        up_button = self._create_tool_button("chevron-up", self.tr("Move up"), lambda: self._move_field(field, -1))
+        remove_button = self._create_tool_button("close", self.tr("Remove"), lambda: self._remove_by_user(field))
+        build_row((field, 1), (up_button, 0, top), (remove_button, 0, top), spacing=SPACE_1, parent=row)
         self._fields.append(field)
         self._column.insertWidget(self._column.count() - 1, row)
         return field

@@ -22,12 +22,11 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import DiskFull
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.ui.pages import undo_commands
+from lethe_app.ui.pages import field_saver, undo_commands
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.record_page import saver
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
 from tests.ui.window_scene import Scene, opened, settled, until
@@ -58,7 +57,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
 @pytest.fixture
 def no_autosave(monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes wait until the page is left or `save` is called."""
-    monkeypatch.setattr(saver, "SAVE_DELAY_S", 10**6)
+    monkeypatch.setattr(field_saver, "SAVE_DELAY_S", 10**6)
 
 
 @pytest.fixture

@@ -177,23 +177,32 @@ async def test_steady_is_a_setting_that_can_be_taken_back(tmp_path: Path):
         await until(lambda: not page.mood_card.fixed_check.isChecked())
 
 
-async def test_a_day_of_the_week_is_planned_and_taken_back(tmp_path: Path):
+async def test_every_text_is_kept_and_can_be_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        QTest.keyClicks(page.week_fields.fields[Weekday.MONDAY], "Tides.")
-        await until(lambda: not page.edits.is_unsaved("mira plan monday"))
-        await page.edits.save()
-        assert await scene.services.mind.week.load_plan("mira", Weekday.MONDAY) == "Tides."
-        assert page.week_fields.fields[today()].placeholderText() == "Nothing planned today"
+        services, names = scene.services, (Weekday.MONDAY, "thoughts", "request", "notice")
+        before = {name: page.fields[name].text for name in names}
 
-        page.undo_stack.undo()
-        await page.edits.save()
-        assert await scene.services.mind.week.load_plan("mira", Weekday.MONDAY) == ""
-        assert page.week_fields.fields[Weekday.MONDAY].text == ""
+        async def kept() -> dict[str, str]:
+            request, plan = await services.goals.load_request("mira"), await services.week.load_plan("mira", Weekday.MONDAY)
+            texts = (plan, await services.inner_life.load_thoughts("mira"), request.request, request.notice)
+            return {name: text.strip() for name, text in zip(names, texts, strict=True)}
+
+        assert page.fields[today()].placeholderText() == "Nothing planned today"
+        for name in names:
+            QTest.keyClicks(page.fields[name], f"For {name}. ")
+        await page.saver.save()
+        assert await kept() == {name: f"For {name}. {before[name]}".strip() for name in names}
+
+        for _name in names:
+            page.undo_stack.undo()
+        await page.saver.save()
+        assert await kept() == before
+        assert {name: page.fields[name].text for name in names} == before
 
 
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        QTest.keyClicks(page.thoughts_field, "Still. ")
+        QTest.keyClicks(page.fields["thoughts"], "Still. ")
         await scene.controller.pages.navigator.leave_page(page)
 
         assert (await scene.services.library.persona("mira")).self_edit_field == "Still. I wait."
@@ -260,10 +269,10 @@ async def test_an_entry_is_changed_and_taken_back_and_a_goal_goes_to_the_trash(t
     async with minded(tmp_path) as (scene, page):
         row = page.journal_list.rows[0]
         QTest.keyClicks(row.field, "Thick. ")
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.memory_lists.load_memory(row.writing.memory.guid)).content == "Thick. Fog 0."
         page.undo_stack.undo()
-        await page.edits.save()
+        await page.saver.save()
         assert (await scene.services.memory_lists.load_memory(row.writing.memory.guid)).content == "Fog 0."
         assert row.field.text == "Fog 0."
 
@@ -281,7 +290,7 @@ async def test_another_persona_has_a_mind_of_its_own(tmp_path: Path):
         page.persona_selector.setCurrentIndex(place)
 
         await until(lambda: not page.journal_list.rows and "Edmund" in page.journal_list.empty_label.text())
-        assert page.thoughts_field.text != "I wait."
+        assert page.fields["thoughts"].text != "I wait."
 
 
 async def test_day_and_night_and_large_text_draw_without_a_word_of_complaint(tmp_path: Path):
@@ -309,20 +318,6 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
 
         await until(lambda: scene.toasts)
         assert "Take the cake out." in [label.text() for label in scene.toasts[0].findChildren(QLabel)]
-
-
-async def test_changes_of_goals_are_kept_and_can_be_undone(tmp_path: Path):
-    async with minded(tmp_path) as (scene, page):
-        page.goal_fields.request_field.setFocus()
-        QTest.keyClicks(page.goal_fields.request_field, "Find books for me")
-        await page.edits.save()
-        assert (await scene.services.mind.goals.load_request("mira")).request == "Find books for me"
-
-        page.undo_stack.undo()
-        await page.edits.save()
-
-        assert (await scene.services.mind.goals.load_request("mira")).request == ""
-        assert page.goal_fields.request_field.text == ""
 
 
 async def test_an_entry_is_written_by_hand_and_belongs_to_the_user(tmp_path: Path):
@@ -374,26 +369,13 @@ async def test_what_is_typed_before_another_mind_is_loaded_belongs_to_the_one_on
         monkeypatch.setattr(scene.services.mind.moods, "load_history", load_slowly)
         before = await scene.services.mind.inner_life.load_thoughts("edmund")
         page.persona_selector.choose_persona("edmund")
-        QTest.keyClicks(page.thoughts_field, "Still. ")
-        await page.edits.save()
+        QTest.keyClicks(page.fields["thoughts"], "Still. ")
+        await page.saver.save()
         is_released.set()
 
-        await until(lambda: page.thoughts_field.text == before)
+        await until(lambda: page.fields["thoughts"].text == before)
         assert await scene.services.mind.inner_life.load_thoughts("mira") == "Still. I wait."
         assert await scene.services.mind.inner_life.load_thoughts("edmund") == before
-
-
-async def test_a_text_that_cannot_be_stored_takes_no_other_along(tmp_path: Path):
-    async with minded(tmp_path) as (scene, page):
-        row = page.goal_list.rows[0]
-        QTest.keyClicks(row.field, "Twenty. ")
-        QTest.keyClicks(page.thoughts_field, "Still. ")
-        await scene.services.memory.forget_memory(row.writing.memory.guid)
-
-        await page.edits.save()
-
-        assert await scene.services.mind.inner_life.load_thoughts("mira") == "Still. I wait."
-        await until(lambda: any("no longer exists" in toast.text for toast in scene.toasts))
 
 
 async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -407,15 +389,15 @@ async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_p
             return await save(persona_id, text)
 
         monkeypatch.setattr(scene.services.mind.inner_life, "save_thoughts", save_slowly)
-        QTest.keyClicks(page.thoughts_field, "Still. ")
+        QTest.keyClicks(page.fields["thoughts"], "Still. ")
         await until(lambda: saved)
         await scene.services.mind.moods.set_mood("mira", "cheer", 0.3)
         await until(lambda: page.mood_card.rows["cheer"].slider.value() == 30)
-        QTest.keyClicks(page.thoughts_field, "Ever. ")
+        QTest.keyClicks(page.fields["thoughts"], "Ever. ")
         is_released.set()
 
         await comes(lambda: thoughts_are(scene, "Still. Ever. I wait."))
-        assert page.thoughts_field.text == "Still. Ever. I wait."
+        assert page.fields["thoughts"].text == "Still. Ever. I wait."
 
 
 async def thoughts_are(scene: Scene, text: str) -> bool:

@@ -18,12 +18,12 @@ from lethe_app.services.events import Listeners
 from lethe_app.ui.core.tasks import TaskRunner
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages import field_saver
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.record_page import saver
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter, MenuFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.saver import FieldSaver
 from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.shell.notifier import Notifier
 from lethe_app.ui.shell.toast import Toast
@@ -252,12 +252,12 @@ async def show(context: tuple[PageContext, QWidget, list[BaseException]], garden
 
 @pytest.fixture
 def fast_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saver, "RETRY_DELAY_S", 0.05)
+    monkeypatch.setattr(field_saver, "RETRY_DELAY_S", 0.05)
 
 
 @pytest.fixture
 def no_autosave(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saver, "SAVE_DELAY_S", 10**6)
+    monkeypatch.setattr(field_saver, "SAVE_DELAY_S", 10**6)
 
 
 # The list
@@ -531,7 +531,7 @@ async def test_what_is_typed_while_an_older_value_is_stored_stays(tasks: TaskRun
 
 
 async def test_a_value_whose_storing_was_cancelled_is_stored_later(tasks: TaskRunner, stack: QUndoStack, monkeypatch):
-    monkeypatch.setattr(saver, "SAVE_DELAY_S", 0.02)
+    monkeypatch.setattr(field_saver, "SAVE_DELAY_S", 0.02)
     stored: list[object] = []
 
     async def store(_record: Hashable, values: Mapping[str, object]) -> None:

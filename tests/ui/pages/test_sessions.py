@@ -19,8 +19,8 @@ from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.errors import DiskFull
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages import field_saver
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.pages.record_page import saver
 from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.sessions import replay
 from lethe_app.ui.pages.sessions.columns import SessionMark
@@ -422,7 +422,7 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
 async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(saver, "SAVE_DELAY_S", NEVER_S)
+    monkeypatch.setattr(field_saver, "SAVE_DELAY_S", NEVER_S)
     async with opened(tmp_path) as scene:
         one, other = (
             await add_conversation(scene, "The storm", *LINES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtGui import QColor
 
 from lethe_app.domain.prompt import PartTokens, PromptPart
@@ -29,6 +29,23 @@ MEMORY_SHADES = {
     PromptPart.EARLIER: 0.55,
 }
 """Share of the background in the amber of a section that comes from memory."""
+TITLES = {
+    PromptPart.SYSTEM: str(QT_TRANSLATE_NOOP("Part", "System prompt")),
+    PromptPart.PERSONA: str(QT_TRANSLATE_NOOP("Part", "Persona")),
+    PromptPart.USER: str(QT_TRANSLATE_NOOP("Part", "User persona")),
+    PromptPart.SCENARIO: str(QT_TRANSLATE_NOOP("Part", "Scenario")),
+    PromptPart.STYLE: str(QT_TRANSLATE_NOOP("Part", "Style and examples")),
+    PromptPart.THOUGHTS: str(QT_TRANSLATE_NOOP("Part", "Personal thoughts")),
+    PromptPart.WORLD: str(QT_TRANSLATE_NOOP("Part", "World entries")),
+    PromptPart.SUMMARIES: str(QT_TRANSLATE_NOOP("Part", "Conversation summaries")),
+    PromptPart.FACTS: str(QT_TRANSLATE_NOOP("Part", "Facts")),
+    PromptPart.EARLIER: str(QT_TRANSLATE_NOOP("Part", "Earlier conversation")),
+    PromptPart.HISTORY: str(QT_TRANSLATE_NOOP("Part", "Chat history")),
+    PromptPart.MEMORIES: str(QT_TRANSLATE_NOOP("Part", "Recalled memories")),
+    PromptPart.SPEAKER: str(QT_TRANSLATE_NOOP("Part", "Next speaker")),
+    PromptPart.MESSAGE: str(QT_TRANSLATE_NOOP("Part", "Your message")),
+    PromptPart.TEMPLATE: str(QT_TRANSLATE_NOOP("Part", "Template tokens")),
+}
 TINT_STRENGTH = 0.13
 
 
@@ -56,24 +73,7 @@ def _shift_hue(colour: str, degrees: int) -> str:
 
 def section_title(part: PromptPart) -> str:
     """Return the display name of a section."""
-    titles = {
-        PromptPart.SYSTEM: QCoreApplication.translate("Part", "System prompt"),
-        PromptPart.PERSONA: QCoreApplication.translate("Part", "Persona"),
-        PromptPart.USER: QCoreApplication.translate("Part", "User persona"),
-        PromptPart.SCENARIO: QCoreApplication.translate("Part", "Scenario"),
-        PromptPart.STYLE: QCoreApplication.translate("Part", "Style and examples"),
-        PromptPart.THOUGHTS: QCoreApplication.translate("Part", "Personal thoughts"),
-        PromptPart.WORLD: QCoreApplication.translate("Part", "World entries"),
-        PromptPart.SUMMARIES: QCoreApplication.translate("Part", "Conversation summaries"),
-        PromptPart.FACTS: QCoreApplication.translate("Part", "Facts"),
-        PromptPart.EARLIER: QCoreApplication.translate("Part", "Earlier conversation"),
-        PromptPart.HISTORY: QCoreApplication.translate("Part", "Chat history"),
-        PromptPart.MEMORIES: QCoreApplication.translate("Part", "Recalled memories"),
-        PromptPart.SPEAKER: QCoreApplication.translate("Part", "Next speaker"),
-        PromptPart.MESSAGE: QCoreApplication.translate("Part", "Your message"),
-        PromptPart.TEMPLATE: QCoreApplication.translate("Part", "Template tokens"),
-    }
-    return titles.get(part, part.value)
+    return QCoreApplication.translate("Part", TITLES[part])
 
 
 def share_title(share: PartTokens, session_titles: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QWidget
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.prompt import PartTokens, join_spans
@@ -29,6 +29,7 @@ from lethe_app.ui.pages.page import Page
 from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import SearchField
 
 MIN_SEARCH_WIDTH = 96
@@ -84,12 +85,8 @@ class InspectorPage(Page):
         self._stack.addWidget(self.prompt_text)
         self._stack.addWidget(self._empty_state)
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self._build_bar())
-        column.addWidget(self.first_difference_label)
-        column.addWidget(self._stack, 1)
+        bar = self._build_bar()
+        build_column(bar, self.first_difference_label, (self._stack, 1), parent=right)
         split = create_splitter(self.summary, right, stretch_index=1)
         split.setSizes([self.summary.scale_width(DEFAULT_WIDTH), 920])
         self.body.addWidget(split, 1)
@@ -116,14 +113,9 @@ class InspectorPage(Page):
         )
         self.first_difference_label = build_small_label("")
         self.first_difference_label.setContentsMargins(SPACE_4, 0, SPACE_4, SPACE_2)
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE_2, SPACE_2, SPACE_3, SPACE_2)
-        row.setSpacing(SPACE_2)
-        row.addWidget(self.tabs)
-        row.addStretch(1)
-        for widget in (self.search, self.match_count_label, self.previous_match_button, self.next_match_button):
-            row.addWidget(widget)
-        return row
+        buttons = (self.previous_match_button, self.next_match_button)
+        margins = (SPACE_2, SPACE_2, SPACE_3, SPACE_2)
+        return build_row(self.tabs, 1, self.search, self.match_count_label, *buttons, spacing=SPACE_2, margins=margins)
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._show_view)
@@ -309,14 +301,10 @@ class _EmptyState(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._title, self._text_label = build_heading(""), build_small_label("")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_8, SPACE_8, SPACE_8, SPACE_8)
-        column.setSpacing(SPACE_2)
-        column.addStretch(1)
-        for label in (self._title, self._text_label):
+        labels = (self._title, self._text_label)
+        for label in labels:
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            column.addWidget(label)
-        column.addStretch(2)
+        build_column(1, *labels, 2, spacing=SPACE_2, margins=SPACE_8, parent=self)
 
     def show_text(self, title: str, text: str) -> None:
         self._title.setText(title)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.config.settings import Settings
@@ -20,6 +22,7 @@ from lethe_app.ui.core.theme import PROSE_SIZE, Theme
 from lethe_app.ui.pages.inspector.colours import section_title, share_title
 from lethe_app.ui.pages.inspector.token_shares import ShareBar, ShareRow, build_share_rows, build_share_table
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.layouts import build_column
 
 MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 280, 360, 460
 
@@ -45,16 +48,11 @@ class PromptSummary(QScrollArea):
         self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.current_changed.connect(lambda row: self.chosen.emit(row.share if row is not None else None))
         self.table.opened.connect(lambda row: self.opened.emit(row.share))
-        content = QWidget()
+        content, self._notes = QWidget(), QWidget()
         content.setObjectName("sheet")
-        self._column = QVBoxLayout(content)
-        self._column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
-        self._column.setSpacing(SPACE_2)
-        for widget in (self.length_label, self.bar, self.context_label, self.table):
-            self._column.addWidget(widget)
-        self._notes = QWidget()
-        self._column.addWidget(self._notes)
-        self._column.addStretch(1)
+        self._shown_with_prompt = (self.length_label, self.bar, self.context_label, self.table)
+        items = (*self._shown_with_prompt, self._notes, 1)
+        self._column = build_column(*items, spacing=SPACE_2, margins=SPACE_4, parent=content)
         self.setWidget(content)
         theme.changed.connect(self._fit_sizes)
         self._fit_sizes()
@@ -65,7 +63,7 @@ class PromptSummary(QScrollArea):
 
     def show_inspection(self, inspection: PromptInspection | None) -> None:
         """Show the summary of a prompt, or nothing if it is None."""
-        for widget in (self.length_label, self.bar, self.context_label, self.table):
+        for widget in self._shown_with_prompt:
             widget.setVisible(inspection is not None)
         self._notes.hide()
         self._notes.deleteLater()
@@ -97,35 +95,19 @@ class PromptSummary(QScrollArea):
         self.table.setFixedHeight(height + self.table.horizontalHeader().sizeHint().height() + SPACE_1)
 
     def _fill_notes(self, receipt: Receipt, cost: PrefillCost | None, reply: Alternative) -> None:
-        column = QVBoxLayout(self._notes)
-        column.setContentsMargins(0, SPACE_3, 0, 0)
-        column.setSpacing(SPACE_2)
-        if reply_lines := format_reply(reply):
-            column.addWidget(build_heading(self.tr("Reply")))
-            for line in reply_lines:
-                column.addWidget(create_selectable_label(line))
-            column.addSpacing(SPACE_2)
-        column.addWidget(build_heading(self.tr("Prompt processing")))
-        for words in format_cost(cost):
-            column.addWidget(create_selectable_label(words))
-        column.addWidget(build_small_label(format_layout(receipt.layout)))
-        cut = [share for share in receipt.shares if share.cut_tokens or share.cuts]
-        column.addSpacing(SPACE_2)
-        column.addWidget(build_heading(self.tr("Cut to fit")))
-        for share in cut:
-            column.addWidget(self._build_cut_label(share))
-        if not cut:
-            column.addWidget(create_selectable_label(self.tr("Nothing was cut."), "quiet"))
-        column.addSpacing(SPACE_2)
-        column.addWidget(build_heading(self.tr("Format")))
-        column.addWidget(create_selectable_label(self.tr("Template: {source}").format(source=receipt.template_source), "quiet"))
-
-    def _build_cut_label(self, share: PartTokens) -> QLabel:
-        title = section_title(share.part)
-        if share.cut_tokens:
-            title = self.tr("{part}, {tokens}").format(part=title, tokens=format_token_count(share.cut_tokens))
-        reasons = "; ".join(map(format_cut, share.cuts))
-        return create_selectable_label(f"{title}: {reasons}" if reasons else title)
+        """Show the sections of the summary that have lines: the reply, the cost of the prompt, what was cut, and the format."""
+        cut = [format_cut_share(share) for share in receipt.shares if share.cut_tokens or share.cuts]
+        nothing_cut = create_selectable_label(self.tr("Nothing was cut."), "quiet")
+        layout = build_small_label(format_layout(receipt.layout))
+        template = self.tr("Template: {source}").format(source=receipt.template_source)
+        sections: tuple[tuple[str, Sequence[QLabel]], ...] = (
+            (self.tr("Reply"), [create_selectable_label(line) for line in format_reply(reply)]),
+            (self.tr("Prompt processing"), [*map(create_selectable_label, format_cost(cost)), layout]),
+            (self.tr("Cut to fit"), [create_selectable_label(line) for line in cut] or [nothing_cut]),
+            (self.tr("Format"), [create_selectable_label(template, "quiet")]),
+        )
+        blocks = [build_column(build_heading(title), *labels, spacing=SPACE_2) for title, labels in sections if labels]
+        build_column(*blocks, spacing=SPACE_4, margins=(0, SPACE_3, 0, 0), parent=self._notes)
 
 
 def tr(text: str) -> str:
@@ -168,6 +150,15 @@ def format_cost(cost: PrefillCost | None) -> list[str]:
     if cost.drift:
         lines.append(tr("Context shifts since the last full processing: {count}").format(count=cost.drift))
     return lines
+
+
+def format_cut_share(share: PartTokens) -> str:
+    """Return what was cut of a section, and why."""
+    title = section_title(share.part)
+    if share.cut_tokens:
+        title = tr("{part}, {tokens}").format(part=title, tokens=format_token_count(share.cut_tokens))
+    reasons = "; ".join(map(format_cut, share.cuts))
+    return f"{title}: {reasons}" if reasons else title
 
 
 def format_layout(layout: PromptLayout) -> str:

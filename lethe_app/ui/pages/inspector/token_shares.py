@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QIcon, QPainter, QPainterPath, QPaintEvent, QPixmap
@@ -113,25 +114,13 @@ class ShareRow:
 
 def build_share_rows(theme: Theme) -> FilteredTableModel[ShareRow]:
     """Return the table model of the sections."""
-    locale = QLocale()
-    columns = [
-        Column[ShareRow](tr("Section"), lambda row: row.title, width=0, icon=lambda row: build_swatch(theme, row.share.part)),
-        Column[ShareRow](
-            tr("Tokens"),
-            lambda row: locale.toString(row.share.tokens),
-            lambda row: row.share.tokens,
-            width=76,
-            is_right_aligned=True,
-        ),
-        Column[ShareRow](
-            tr("Share"),
-            lambda row: format_percent(row.share.tokens, row.whole),
-            lambda row: row.share.tokens,
-            width=64,
-            is_right_aligned=True,
-        ),
+    tokens, locale = attrgetter("share.tokens"), QLocale()
+    columns: list[Column[ShareRow]] = [
+        Column(tr("Section"), attrgetter("title"), width=0, icon=lambda row: build_swatch(theme, row.share.part)),
+        Column(tr("Tokens"), lambda row: locale.toString(tokens(row)), tokens, width=76, is_right_aligned=True),
+        Column(tr("Share"), lambda row: format_percent(tokens(row), row.whole), tokens, width=64, is_right_aligned=True),
     ]
-    return FilteredTableModel(columns, key=lambda row: row.key, search_text=lambda row: row.title)
+    return FilteredTableModel(columns, key=attrgetter("key"), search_text=attrgetter("title"))
 
 
 def build_share_table(theme: Theme, rows: FilteredTableModel[ShareRow]) -> Table[ShareRow]:

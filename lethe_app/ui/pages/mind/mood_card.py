@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QWidget
 
 from lethe_app.domain.mood import MoodSample
 from lethe_app.services.mood import MoodDimension
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.mind.labels import describe_mood, format_adjective, format_cause, mood_colours
-from lethe_app.ui.pages.mind.mood_plot import MoodPlot, PlottedDimension
+from lethe_app.ui.pages.mind.mood_plot import MoodPlot
 from lethe_app.ui.pages.mind.mood_slider import MoodSlider
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 
 class MoodRow(QWidget):
@@ -34,17 +35,8 @@ class MoodRow(QWidget):
         self.slider.setAccessibleName(dimension.title)
         self.title_label.setBuddy(self.slider)
         self.slider.value_chosen.connect(lambda value: self.value_chosen.emit(self.dimension.id, value))
-        head = QHBoxLayout()
-        head.setSpacing(SPACE_3)
-        head.addWidget(self.title_label)
-        head.addStretch(1)
-        head.addWidget(self.adjective_label)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_1)
-        column.addLayout(head)
-        column.addWidget(self.slider)
-        column.addWidget(self.cause_label)
+        head = build_row(self.title_label, 1, self.adjective_label, spacing=SPACE_3)
+        build_column(head, self.slider, self.cause_label, spacing=SPACE_1, parent=self)
         self.show_dimension(dimension)
 
     def show_dimension(self, dimension: MoodDimension) -> None:
@@ -82,10 +74,7 @@ class MoodCard(QFrame):
         self.rows: dict[str, MoodRow] = {}
         self.setProperty("panel", True)
         self.setAccessibleName(self.tr("Mood"))
-        self.sentence_label = QLabel()
-        self.sentence_label.setProperty("hero", True)
-        self.sentence_label.setWordWrap(True)
-        self.sentence_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence_label = create_text_label("", "hero")
         self.hint = build_small_label("")
         self.enable_for_all_button = build_button(self.tr("Turn on for all personas"))
         self.enable_for_all_button.clicked.connect(self.enable_for_all_requested)
@@ -97,25 +86,12 @@ class MoodCard(QFrame):
         self.fixed_check.setToolTip(self.tr("Keep the moods of all personas as they are, unless you change them yourself"))
         self.fixed_check.clicked.connect(self.fixed_toggled)
         self.plot = MoodPlot(theme)
-        self._build()
-
-    def _build(self) -> None:
         self._content = QWidget()
-        self._rows_column = QVBoxLayout()
-        self._rows_column.setSpacing(SPACE_4)
-        content_column = QVBoxLayout(self._content)
-        content_column.setContentsMargins(0, SPACE_3, 0, 0)
-        content_column.setSpacing(SPACE_4)
-        content_column.addLayout(self._rows_column)
-        content_column.addWidget(self.plot)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_4 + SPACE_3, SPACE_4 + SPACE_1, SPACE_4 + SPACE_3, SPACE_4)
-        column.setSpacing(SPACE_3)
-        column.addWidget(self.sentence_label)
-        column.addWidget(self.hint)
-        for button in (self.enable_for_all_button, self.turn_on_button):
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._content)
+        self._rows_column = build_column(spacing=SPACE_4)
+        build_column(self._rows_column, self.plot, spacing=SPACE_4, margins=(0, SPACE_3, 0, 0), parent=self._content)
+        buttons = [(button, 0, Qt.AlignmentFlag.AlignLeft) for button in (self.enable_for_all_button, self.turn_on_button)]
+        margins = (SPACE_4 + SPACE_3, SPACE_4 + SPACE_1, SPACE_4 + SPACE_3, SPACE_4)
+        build_column(self.sentence_label, self.hint, *buttons, self._content, spacing=SPACE_3, margins=margins, parent=self)
 
     def show_switches(self, name: str, *, is_enabled: bool, is_fixed: bool, enabled_for_all: bool) -> None:
         """Show the state of the switches; `enabled_for_all` is the setting that enables moods for all personas."""
@@ -150,7 +126,7 @@ class MoodCard(QFrame):
         for dimension in dimensions:
             self.rows[dimension.id].show_dimension(dimension)
         self.sentence_label.setText(describe_mood(name, list(dimensions)))
-        self.plot.show_history([PlottedDimension(dimension.id, dimension.title) for dimension in dimensions], samples)
+        self.plot.show_history(dimensions, samples)
 
     def _build_rows(self, dimensions: Sequence[MoodDimension]) -> None:
         for row in self.rows.values():

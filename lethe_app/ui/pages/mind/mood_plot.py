@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPainterP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from lethe_app.domain.mood import MoodSample
+from lethe_app.services.mood import MoodDimension
 from lethe_app.ui.core.formatting import format_age
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme, mix_colours
@@ -24,14 +24,6 @@ MAX_PERIOD = timedelta(days=60)
 MIN_PERIOD = timedelta(hours=6)
 
 
-@dataclass(frozen=True)
-class PlottedDimension:
-    """Mood dimension as drawn in the chart."""
-
-    id: str
-    title: str
-
-
 class MoodPlot(QWidget):
     """Chart with time to the right and value upwards. A tooltip has the values of a day; screen readers get the overall
     change.
@@ -40,13 +32,13 @@ class MoodPlot(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._dimensions: list[PlottedDimension] = []
+        self._dimensions: list[MoodDimension] = []
         self.samples: list[MoodSample] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Mood over time"))
 
-    def show_history(self, dimensions: Sequence[PlottedDimension], samples: Sequence[MoodSample]) -> None:
+    def show_history(self, dimensions: Sequence[MoodDimension], samples: Sequence[MoodSample]) -> None:
         """Show samples, which must be in chronological order."""
         self._dimensions = list(dimensions)
         first = samples[-1].at - MAX_PERIOD if samples else None
@@ -120,8 +112,8 @@ class MoodPlot(QWidget):
         if first != (last := self.tr("today")):
             painter.drawText(date_area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), last)
 
-    def _draw_lines(self, painter: QPainter) -> list[tuple[PlottedDimension, QColor, QPointF]]:
-        ends: list[tuple[PlottedDimension, QColor, QPointF]] = []
+    def _draw_lines(self, painter: QPainter) -> list[tuple[MoodDimension, QColor, QPointF]]:
+        ends: list[tuple[MoodDimension, QColor, QPointF]] = []
         palette = self._theme.palette
         for index, dimension in enumerate(self._dimensions):
             points = [
@@ -142,7 +134,7 @@ class MoodPlot(QWidget):
             ends.append((dimension, colour, points[-1]))
         return ends
 
-    def _draw_labels(self, painter: QPainter, ends: list[tuple[PlottedDimension, QColor, QPointF]]) -> None:
+    def _draw_labels(self, painter: QPainter, ends: list[tuple[MoodDimension, QColor, QPointF]]) -> None:
         """Draw each label beside the end of its line, moved down where labels would overlap."""
         height, top, area = QFontMetricsF(self.font()).height(), -1e9, self._plot_area
         by_height = sorted(ends, key=lambda end: end[2].y())

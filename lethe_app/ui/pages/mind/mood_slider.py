@@ -21,8 +21,6 @@ class MoodSlider(QSlider):
     """
 
     value_chosen = Signal(float)
-    moved_to = Signal(float)
-    """Value from 0 to 1 while the slider is being moved."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -66,10 +64,9 @@ class MoodSlider(QSlider):
     def minimumSizeHint(self) -> QSize:
         return QSize(96, KNOB_SIZE + SPACE_2)
 
-    def _on_value_changed(self, value: int) -> None:
+    def _on_value_changed(self, _value: int) -> None:
         self.update()
         if not self._is_silent:
-            self.moved_to.emit(value / STEPS)
             self._emit_timer.start()
 
     def _emit_value(self) -> None:

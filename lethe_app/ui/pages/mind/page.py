@@ -2,49 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
+from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.mood import Feeling
 from lethe_app.domain.persona import Weekday
-from lethe_app.errors import LetheError
-from lethe_app.services.personas.inner_life import ActiveGoal
+from lethe_app.services.library import Library
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.mood import MoodService
+from lethe_app.services.personas.inner_life import (
+    MAX_PLAN_CHARACTERS,
+    ActiveGoal,
+    InnerLife,
+    build_journal_entry,
+    today,
+)
+from lethe_app.services.personas.reminders import Reminders, build_reminder
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_age
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.theme import set_style_properties
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.mind.commands import MindEdits, key_of_day, key_of_goal_request, key_of_thoughts
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.mind.labels import format_expiry
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
-from lethe_app.ui.pages.mind.services import MindPageServices
-from lethe_app.ui.pages.mind.week import WeekFields
-from lethe_app.ui.pages.mind.writings import EntryDialog, GoalFields, MindNote, WritingList
+from lethe_app.ui.pages.mind.texts import CONTENT, NOTICE, REQUEST, THOUGHTS, MindTexts
+from lethe_app.ui.pages.mind.writings import EntryDialog, MindNote, WritingList
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.form import build_field_label
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 RELOAD_DELAY_MS = 300
 MAX_TITLE_LENGTH = 40
 
 
-class MindPage(Page):
-    """Page of cards; every edit on them can be undone."""
+@dataclass(frozen=True)
+class MindPageServices:
+    """Services that the mind page calls."""
 
-    def __init__(self, context: PageContext, persona_selector: PersonaSelector, services: MindPageServices) -> None:
+    moods: MoodService
+    inner_life: InnerLife
+    reminders: Reminders
+    memory_service: MemoryService
+    memory_lists: MemoryLists
+    library: Library
+    sessions: SessionService
+    preferences: Preferences
+
+
+class MindPage(Page):
+    """Page of cards; every edit on them can be undone, and typed text is stored after a pause."""
+
+    def __init__(
+        self, context: PageContext, persona_selector: PersonaSelector, services: MindPageServices, texts: MindTexts
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("MindPage", "Mind"))
-        self._context, self._services, self.persona_selector = context, services, persona_selector
-        self._texts: dict[str, str] = {}
-        """Text of each field by its key: the stored text, or the typed text that is about to be stored."""
+        self._context, self._services, self._mind_texts = context, services, texts
+        self.persona_selector = persona_selector
+        self.fields: dict[str, TextAreaField] = {}
+        """Field of each text of the persona."""
+        self._undo_titles: dict[str, str] = {}
+        self._day_labels: dict[str, QLabel] = {}
+        self._texts: dict[tuple[Hashable, str], str] = {}
+        """Text of a persona or memory by the name of its field: the stored one, or a typed one that is about to be stored."""
         self._shown_persona_id = ""
         """Persona whose mind is on display, to whom every edit belongs; another one may be chosen, but not loaded yet."""
-        self.edits = MindEdits(self, context, services, self._show_text, self._schedule_reload)
+        self.undo = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
+        report_error = context.notifier.report_error
+        self.saver = FieldSaver(self.undo_stack, context.tasks, report_error, texts.store_texts, self._show_text)
         self._build()
         self._connect()
         self.persona_selector.emit_chosen()
@@ -52,20 +95,16 @@ class MindPage(Page):
     def persona_choice(self) -> PersonaSelector:
         return self.persona_selector
 
+    # building
+
     def _build(self) -> None:
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
-        line = QHBoxLayout()
-        line.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        line.setSpacing(SPACE_4)
-        self.mood_card = MoodCard(self.theme)
-        line.addWidget(self.persona_selector)
-        line.addStretch(1)
-        line.addWidget(self.mood_card.moods_check)
-        line.addWidget(self.mood_card.fixed_check)
-        above = QWidget()
-        above.setLayout(line)
-        self.sheet = CardColumn()
+        self.mood_card, self.sheet = MoodCard(self.theme), CardColumn()
+        checks = (self.mood_card.moods_check, self.mood_card.fixed_check)
+        head_margins = (SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        self.body.addLayout(build_row(self.persona_selector, 1, *checks, spacing=SPACE_4, margins=head_margins))
+        self.body.addWidget(self.sheet, 1)
         self.sheet.add_widget(self.mood_card)
         self.reminder_form = ReminderForm(self.theme, self._parse_date)
         text = self.tr(
@@ -73,30 +112,64 @@ class MindPage(Page):
             "two weeks”, “24 December”."
         )
         self.sheet.add_card(self.tr("Reminders"), text).addWidget(self.reminder_form)
-        self.week_fields = WeekFields()
         text = self.tr("The plan of the day is mentioned when you come back after a while.")
-        self.sheet.add_card(self.tr("Weekly schedule"), text).addWidget(self.week_fields)
-        self.thoughts_field = TextAreaField(self.tr("Personal thoughts"), 3, 16)
+        self.sheet.add_card(self.tr("Weekly schedule"), text).addLayout(self._build_week())
+        title = self.tr("Personal thoughts")
         text = self.tr("What the persona thinks of itself and of you, always included in the prompt.")
-        self.sheet.add_card(self.tr("Personal thoughts"), text).addWidget(self.thoughts_field)
+        thoughts_field = self._build_field(THOUGHTS, title, (3, 16), self.tr("editing personal thoughts"))
+        self.sheet.add_card(title, text).addWidget(thoughts_field)
         self.goal_list = WritingList(self.theme, self.tr("{n} more"))
-        self.goal_fields = GoalFields()
         card = self.sheet.add_card(self.tr("Goals"))
         card.addWidget(self.goal_list)
-        card.addWidget(self.goal_fields)
+        card.addLayout(self._build_goal_fields())
         self.journal_list = WritingList(self.theme, self.tr("{n} older entries"))
         self.new_entry_button = QPushButton(self.tr("Add entry…"))
         self.new_entry_button.setProperty("link", True)
         card = self.sheet.add_card(self.tr("Journal"))
         card.addWidget(self.journal_list)
         card.addWidget(self.new_entry_button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(above)
-        self.body.addWidget(self.sheet, 1)
+
+    def _build_field(self, name: str, title: str, lines: tuple[int, int], undo_title: str, hint: str = "") -> TextAreaField:
+        """Create the field of a text, from the first to the second number of lines high."""
+        field = TextAreaField(title, *lines)
+        field.setPlaceholderText(hint)
+        field.edited.connect(partial(self._change_text, name))
+        self.fields[name], self._undo_titles[name] = field, undo_title
+        return field
+
+    def _build_week(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(SPACE_4)
+        grid.setVerticalSpacing(SPACE_2)
+        grid.setColumnStretch(1, 1)
+        for row, day in enumerate(Weekday):
+            title = QLocale().standaloneDayName(row + 1)
+            label, field = QLabel(title), self._build_field(day, title, (1, 4), title)
+            label.setBuddy(field)
+            label.setContentsMargins(0, SPACE_2, 0, 0)
+            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(field, row, 1)
+            self._day_labels[day] = label
+        return grid
+
+    def _build_goal_fields(self) -> QVBoxLayout:
+        request, notice = self.tr("Goals to pursue"), self.tr("Guidelines for goals")
+        undo_title = self.tr("editing goal requests")
+        hint = self.tr("For example: find out which books I would love")
+        request_field = self._build_field(REQUEST, request, (1, 8), undo_title, hint)
+        hint = self.tr("For example: nothing about work at the weekend")
+        notice_field = self._build_field(NOTICE, notice, (1, 8), undo_title, hint)
+        text = self.tr("One goal a day is created from this while you are away, if background activity is on.")
+        column = build_column(build_field_label(request, request_field), request_field, spacing=SPACE_1)
+        column.addSpacing(SPACE_3)
+        for widget in (build_field_label(notice, notice_field), notice_field, build_small_label(text)):
+            column.addWidget(widget)
+        return column
 
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        services = self._services
+        services, tasks = self._services, self._context.tasks
         self._unsubscribers: list[Callable[[], None]] = [
             services.moods.changed.add(self._on_mind_changed),
             services.inner_life.changed.add(self._on_mind_changed),
@@ -107,46 +180,37 @@ class MindPage(Page):
         self.theme.changed.connect(self.mood_card.apply_theme)
         self.persona_selector.chosen.connect(self._show_persona)
         self.mood_card.mood_chosen.connect(self._set_mood)
-        self.mood_card.moods_toggled.connect(lambda on: self.edits.set_moods_enabled(self._shown_persona_id, enabled=on))
+        self.mood_card.moods_toggled.connect(self._set_moods_enabled)
         self.mood_card.fixed_toggled.connect(
-            lambda on: self.edits.set_preference(self.tr("changing fixed mood"), "static_mood", value=on)
+            lambda on: self._set_preference(self.tr("changing fixed mood"), "static_mood", value=on)
         )
         self.mood_card.enable_for_all_requested.connect(
-            lambda: self.edits.set_preference(self.tr("enabling moods"), "mood_handling", value=True)
+            lambda: self._set_preference(self.tr("enabling moods"), "mood_handling", value=True)
         )
-        self.week_fields.plan_edited.connect(self._set_plan)
-        self.reminder_form.reminder_entered.connect(self._add_reminder)
+        self.reminder_form.reminder_entered.connect(lambda text, when: tasks.start_task(self._add_reminder(text, when)))
         self.reminder_form.edit_requested.connect(
-            lambda memory: self._context.tasks.start_task(self._edit_reminder(memory), key="mind dialog")
+            lambda memory: tasks.start_task(self._edit_reminder(memory), key="mind dialog")
         )
-        self.reminder_form.forget_requested.connect(
-            lambda one: self.edits.forget_memory(self._shown_persona_id, one, truncate_text(one.name))
-        )
-        self.thoughts_field.edited.connect(self._set_thoughts)
-        self.goal_fields.request_edited.connect(self._set_goal_request)
-        self.new_entry_button.clicked.connect(
-            lambda _checked=False: self._context.tasks.start_task(self._ask_journal_entry(), key="mind dialog")
-        )
+        self.reminder_form.forget_requested.connect(lambda memory: self._forget_memory(memory, memory.name))
+        self.new_entry_button.clicked.connect(tasks.create_callback(self._ask_journal_entry, key="mind dialog"))
         for writing_list in (self.goal_list, self.journal_list):
-            writing_list.text_edited.connect(self._edit_writing)
-            writing_list.forget_requested.connect(
-                lambda one: self.edits.forget_memory(self._shown_persona_id, one.memory, truncate_text(one.title))
-            )
-
-        self.guard_undo(self.week_fields, self.thoughts_field, self.goal_list, self.goal_fields, self.journal_list)
+            writing_list.text_edited.connect(self._change_writing)
+            writing_list.forget_requested.connect(lambda writing: self._forget_memory(writing.memory, writing.title))
+        self.guard_undo(*self.fields.values(), self.goal_list, self.journal_list)
 
     def first_focus_widget(self) -> QWidget:
         return self.persona_selector
 
     async def confirm_leave(self) -> bool:
         self.mood_card.emit_pending()
-        await self.edits.save()
+        await self.saver.save()
         return True
 
     def close_page(self) -> None:
         super().close_page()
         self.persona_selector.close_field()
-        self.edits.is_open = False
+        self.saver.close()
+        self.undo.is_open = False
         self._reload_timer.stop()
         for unsubscribe in self._unsubscribers:
             unsubscribe()
@@ -172,9 +236,7 @@ class MindPage(Page):
         services = self._services
         persona = await services.library.persona(persona_id)
         dimensions, samples = await services.moods.list_dimensions(persona_id), await services.moods.load_history(persona_id)
-        plans, thoughts = await services.week.load_plans(persona_id), await services.inner_life.load_thoughts(persona_id)
-        reminders = await services.reminders.reminders_of(persona_id)
-        request = await services.goal_requests.load_request(persona_id)
+        texts, reminders = await self._mind_texts.load_texts(persona_id), await services.reminders.reminders_of(persona_id)
         goals, journal = await services.inner_life.list_goals(persona_id), await services.inner_life.list_journal(persona_id)
 
         if persona_id != self._shown_persona_id:
@@ -185,87 +247,98 @@ class MindPage(Page):
             name, is_enabled=persona.mood, is_fixed=settings.static_mood, enabled_for_all=settings.mood_handling
         )
         self.mood_card.show_mood(name, dimensions, samples)
-        for day, text in plans.items():
-            self._show_stored_text(key_of_day(persona_id, day), text)
-        self._show_stored_text(key_of_thoughts(persona_id), thoughts)
-        self.week_fields.mark_today()
+        for field_name, text in {**texts, **self.saver.unsaved_values(persona_id)}.items():
+            self._show_text(persona_id, field_name, text)
+        self._mark_today()
         self.reminder_form.show_reminders(name, reminders)
-        self._show_stored_text(key_of_goal_request(persona_id, "request"), request.request)
-        self._show_stored_text(key_of_goal_request(persona_id, "notice"), request.notice)
         self._show_writings(name, goals, journal)
+
+    def _mark_today(self) -> None:
+        """Highlight the name of the current weekday."""
+        for day, label in self._day_labels.items():
+            is_today = day == today()
+            set_style_properties(label, field=is_today, quiet=not is_today)
+            self.fields[day].setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
+            self.fields[day].setAccessibleDescription(self.tr("Today") if is_today else "")
 
     def _show_writings(self, name: str, goal_memories: Sequence[ActiveGoal], journal_entries: Sequence[MemoryUnit]) -> None:
         goals = [
-            MindNote(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left)) for one in goal_memories
+            self._note_of(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left))
+            for one in goal_memories
         ]
-        journal = [MindNote(one, one.name or self.tr("Entry"), format_age(one.added, now())) for one in journal_entries]
-        for writing in (*goals, *journal):
-            if not self.edits.is_unsaved(key := str(writing.memory.guid)):
-                self._texts[key] = writing.memory.content
+        journal = [self._note_of(one, one.name or self.tr("Entry"), format_age(one.added, now())) for one in journal_entries]
         empty_text = self.tr("No goals yet. The goals of {name} are listed here, with the time until they expire.")
-        self.goal_list.show_writings(goals, empty_text.format(name=name), self.edits.is_unsaved)
+        self.goal_list.show_writings(goals, empty_text.format(name=name))
         empty_text = self.tr("No entries yet. {name} writes them while you are away, if background activity is on.")
-        self.journal_list.show_writings(journal, empty_text.format(name=name), self.edits.is_unsaved)
+        self.journal_list.show_writings(journal, empty_text.format(name=name))
 
-    def _show_stored_text(self, key: str, text: str) -> None:
-        """Show a stored text in its field, unless the field has text that is not stored yet."""
-        if not self.edits.is_unsaved(key):
-            self._show_text(key, text)
+    def _note_of(self, memory: MemoryUnit, title: str, note: str) -> MindNote:
+        text = str(self.saver.unsaved_values(memory.guid).get(CONTENT, memory.content))
+        self._texts[memory.guid, CONTENT] = text
+        return MindNote(memory, title, note, text)
 
-    def _show_text(self, key: str, text: str) -> None:
-        """Show a text in the field with the given key, if that field is on display."""
-        self._texts[key] = text
-        persona = self._shown_persona_id
-        if key == key_of_thoughts(persona):
-            self.thoughts_field.set_text(text)
-        for part, field in (("request", self.goal_fields.request_field), ("notice", self.goal_fields.notice_field)):
-            if key == key_of_goal_request(persona, part):
-                field.set_text(text)
-        for day in Weekday:
-            if key == key_of_day(persona, day):
-                self.week_fields.set_plan(day, text)
-        self.goal_list.set_text(key, text)
-        self.journal_list.set_text(key, text)
+    def _show_text(self, record: Hashable, name: str, text: object) -> None:
+        """Show a text of a persona or memory in its field, if that is on display."""
+        self._texts[record, name] = str(text)
+        if record == self._shown_persona_id:
+            self.fields[name].set_text(str(text))
+        elif isinstance(record, UUID):
+            self.goal_list.set_text(record, str(text))
+            self.journal_list.set_text(record, str(text))
 
     # changing
 
-    def _set_mood(self, dimension_id: str, value: float) -> None:
-        title = self.mood_card.rows[dimension_id].dimension.title
-        self.edits.set_mood(self._shown_persona_id, dimension_id, title, value)
-
-    def _set_plan(self, day: str, text: str) -> None:
-        persona, weekday = self._shown_persona_id, Weekday(day)
-        title = QLocale().standaloneDayName(list(Weekday).index(weekday) + 1)
-        self.edits.set_plan(persona, weekday, title, self._texts.get(key_of_day(persona, weekday), ""), text)
-
-    def _set_goal_request(self, request: str, notice: str) -> None:
-        persona = self._shown_persona_id
-        for part, text in (("request", request), ("notice", notice)):
-            self.edits.set_goal_request(persona, part, self._texts.get(key_of_goal_request(persona, part), ""), text)
-
-    async def _ask_journal_entry(self) -> None:
+    def _change_text(self, name: str, text: str) -> None:
+        if name in self._day_labels:
+            text = text.replace("\n", " ")[:MAX_PLAN_CHARACTERS]  # one line, which wraps, and not longer than is stored
+            self.fields[name].set_text(text)
         persona_id = self._shown_persona_id
-        dialog = EntryDialog(self._context.dialog_parent, self.persona_selector.persona_name)
-        if await run_dialog(dialog):
-            self.edits.add_journal_entry(persona_id, dialog.title_field.text(), dialog.text_field.text)
+        self.saver.change_field(self._undo_titles[name], persona_id, name, self._texts.get((persona_id, name), ""), text)
 
-    def _set_thoughts(self, text: str) -> None:
-        persona = self._shown_persona_id
-        self.edits.set_thoughts(persona, self._texts.get(key_of_thoughts(persona), ""), text)
+    def _change_writing(self, writing: MindNote, text: str) -> None:
+        guid = writing.memory.guid
+        self.saver.change_field(truncate_text(writing.title), guid, CONTENT, self._texts[guid, CONTENT], text)
 
-    def _edit_writing(self, writing: MindNote, text: str) -> None:
-        old = self._texts.get(str(writing.memory.guid), writing.memory.content)
-        self.edits.edit_memory_text(writing.memory, truncate_text(writing.title), old, text)
+    def _set_mood(self, dimension_id: str, value: float) -> None:
+        moods, persona_id, previous = self._services.moods, self._shown_persona_id, list[Feeling]()
+
+        async def redo_step() -> None:
+            previous[:] = [await moods.set_mood(persona_id, dimension_id, value)]
+
+        title = self.tr("setting {dimension}").format(dimension=self.mood_card.rows[dimension_id].dimension.title)
+        self.undo.run_command(title, redo_step, lambda: moods.restore_feeling(persona_id, dimension_id, previous[0]))
+
+    def _set_moods_enabled(self, enabled: bool) -> None:
+        inner_life, persona_id = self._services.inner_life, self._shown_persona_id
+        self.undo.run_command(
+            self.tr("enabling moods") if enabled else self.tr("disabling moods"),
+            lambda: inner_life.set_moods_enabled(persona_id, enabled=enabled),
+            lambda: inner_life.set_moods_enabled(persona_id, enabled=not enabled),
+        )
+
+    def _set_preference(self, title: str, name: str, *, value: bool) -> None:
+        """Set a setting that applies to all personas."""
+        preferences = self._services.preferences
+        self.undo.run_command(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
 
     def _parse_date(self, text: str) -> datetime | date | None:
         parsed = self._services.reminders.parse_date(text)
         return parsed.to_datetime() if parsed is not None else None
 
-    def _add_reminder(self, text: str, when: datetime | date) -> None:
-        try:
-            self.edits.add_reminder(self._shown_persona_id, text, when)
-        except LetheError as error:
-            self._context.notifier.report_error(error)
+    def _add_memory(self, title: str, memory: MemoryUnit) -> None:
+        service, persona_id = self._services.memory_service, self._shown_persona_id
+        self.undo.run_command(
+            title, lambda: service.memorize(persona_id, memory, check=False), lambda: service.forget_memory(memory.guid)
+        )
+
+    async def _add_reminder(self, text: str, when: datetime | date) -> None:
+        self._add_memory(self.tr("adding a reminder"), build_reminder(text, when))
+
+    async def _ask_journal_entry(self) -> None:
+        dialog = EntryDialog(self._context.dialog_parent, self.persona_selector.persona_name)
+        if await run_dialog(dialog):
+            entry = build_journal_entry(dialog.title_field.text(), dialog.text_field.text)
+            self._add_memory(self.tr("adding a journal entry"), entry)
 
     async def _edit_reminder(self, memory: MemoryUnit) -> None:
         dialog = ReminderDialog(self._context.dialog_parent, memory)
@@ -274,7 +347,25 @@ class MindPage(Page):
             shift = moment - memory.added
             end_time = memory.end_time + shift if memory.end_time is not None else None
             changes = {"content": text, "name": truncate_text(text), "added": moment, "end_time": end_time}
-            self.edits.edit_reminder(memory, memory.model_copy(update=changes))
+            edit, after = self._services.memory_service.edit, memory.model_copy(update=changes)
+            self.undo.run_command(self.tr("editing a reminder"), lambda: edit(after), lambda: edit(memory))
+
+    def _forget_memory(self, memory: MemoryUnit, title: str) -> None:
+        """Move a memory to the trash and show a notification with an undo button, which works after the page was closed,
+        too.
+        """
+        lists, persona_id, name = self._services.memory_lists, self._shown_persona_id, truncate_text(title)
+
+        async def redo_step() -> None:
+            await self.saver.save()
+            await lists.forget_memories(persona_id, [memory.guid])
+
+        async def undo_step() -> None:
+            await lists.restore_memories(persona_id, [memory.guid])
+
+        self.undo.run_command(self.tr("deleting “{name}”").format(name=name), redo_step, undo_step)
+        notice = self.tr("“{name}” was moved to the Trash.").format(name=name)
+        self.undo.notify_undoable(self._context.notifier, notice, undo_step)
 
 
 def truncate_text(name: str) -> str:
@@ -289,13 +380,12 @@ def create_page(environment: PageEnvironment, _route: object) -> MindPage:
     group = MindPageServices(
         services.moods,
         services.inner_life,
-        services.goals,
         services.reminders,
-        services.week,
         services.memory,
         services.memory_lists,
         services.library,
         services.sessions,
         services.preferences,
     )
-    return MindPage(environment.context, environment.create_persona_selector(), group)
+    texts = MindTexts(services.inner_life, services.week, services.goals, services.memory, services.memory_lists)
+    return MindPage(environment.context, environment.create_persona_selector(), group, texts)

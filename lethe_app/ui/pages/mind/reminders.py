@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -16,7 +16,9 @@ from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import format_due_date, format_time_of_day, format_weekday
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.datetime_field import DateTimeField
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.form import build_field_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 ParseDate = Callable[[str], datetime | date | None]
@@ -31,30 +33,20 @@ class ReminderRow(QWidget):
     def __init__(self, theme: Theme, memory: MemoryUnit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.memory = memory
-        text_label = QLabel(memory.content)
-        text_label.setWordWrap(True)
-        text_label.setTextFormat(Qt.TextFormat.PlainText)
         date_label = QLabel(format_due_date(memory.added))
         date_label.setProperty("small", True)
-        text_column = QVBoxLayout()
-        text_column.setSpacing(0)
-        text_column.addWidget(text_label)
-        text_column.addWidget(date_label)
+        text_column = build_column(create_text_label(memory.content), date_label)
         name = memory.name
         self.edit_button = IconButton(theme, "edit", self.tr("Edit “{name}”").format(name=name))
         self.edit_button.clicked.connect(lambda: self.edit_requested.emit(self.memory))
         self.delete_button = IconButton(theme, "trash", self.tr("Delete “{name}”").format(name=name))
         self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.memory))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(SPACE_1)
-        row.addLayout(text_column, 1)
-        row.addWidget(self.edit_button, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.delete_button, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = [(button, 0, Qt.AlignmentFlag.AlignTop) for button in (self.edit_button, self.delete_button)]
+        build_row((text_column, 1), *buttons, spacing=SPACE_1, parent=self)
 
 
 class ReminderForm(QWidget):
-    """List of reminders and fields for a new one; `added` carries its text and its date or time."""
+    """List of reminders and fields for a new one; `reminder_entered` carries its text and its date or time."""
 
     reminder_entered = Signal(str, object)
     edit_requested = Signal(object)
@@ -65,8 +57,7 @@ class ReminderForm(QWidget):
         super().__init__(parent)
         self._theme, self._parse_date = theme, parse_date
         self.rows: list[ReminderRow] = []
-        self._row_column = QVBoxLayout()
-        self._row_column.setSpacing(SPACE_3)
+        self._row_column = build_column(spacing=SPACE_3)
         self.empty_label = build_small_label("")
         self.text_field = _Line(self.tr("Reminder"), self.tr("Ask how the exam went"))
         self.date_field = _Line(self.tr("When"), self.tr("Friday 18:00"))
@@ -77,22 +68,10 @@ class ReminderForm(QWidget):
         self.date_field.entered.connect(self.submit_reminder)
         for field in (self.text_field, self.date_field):
             field.textChanged.connect(lambda _text: self._update_parsed_date())
-        self._build()
+        fields = build_row((self.text_field, 3), (self.date_field, 2), self.add_button, spacing=SPACE_2)
+        items = (self.empty_label, self._row_column, fields, self.parsed_date_label)
+        build_column(*items, spacing=SPACE_3, parent=self)
         self._update_parsed_date()
-
-    def _build(self) -> None:
-        fields = QHBoxLayout()
-        fields.setSpacing(SPACE_2)
-        fields.addWidget(self.text_field, 3)
-        fields.addWidget(self.date_field, 2)
-        fields.addWidget(self.add_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_3)
-        column.addWidget(self.empty_label)
-        column.addLayout(self._row_column)
-        column.addLayout(fields)
-        column.addWidget(self.parsed_date_label)
 
     def show_reminders(self, name: str, reminders: Sequence[MemoryUnit]) -> None:
         """Show the reminders, in the order given: the next one first."""
@@ -117,7 +96,7 @@ class ReminderForm(QWidget):
             QWidget.setTabOrder(previous, self.text_field)
 
     def submit_reminder(self) -> None:
-        """Emit `added` if there is a text and the date was recognised, else focus the field that is missing."""
+        """Emit `reminder_entered` if there is a text and the date was recognised, else focus the field that is missing."""
         parsed = self._parse_date(self.date_field.text())
         if not self.text_field.text().strip():
             self.text_field.setFocus()
@@ -156,10 +135,7 @@ class ReminderDialog(QuestionDialog):
         self.date_field.set_value(memory.added)
         self.text_field.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
         for title, field in ((self.tr("Reminder"), self.text_field), (self.tr("When"), self.date_field)):
-            label = QLabel(title)
-            label.setProperty("field", True)
-            label.setBuddy(field)
-            self.column.addWidget(label)
+            self.column.addWidget(build_field_label(title, field))
             self.column.addWidget(field)
         self.text_field.setMinimumWidth(372)
         self.text_field.setFocus()

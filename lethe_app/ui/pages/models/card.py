@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar, QWidget
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.library import Library
+from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.recommendation import MemoryEstimate
+from lethe_app.services.models.service import ModelService
+from lethe_app.services.models.trial import ModelTrial
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.speech.dictation import Dictation
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.models.labels import format_fit, format_prompt_format, model_metadata, technical_metadata
-from lethe_app.ui.pages.models.memory_labels import describe_embedder_use, format_qualification, is_in_use
-from lethe_app.ui.pages.models.overrides import override_specs
-from lethe_app.ui.pages.models.services import ModelPageServices
+from lethe_app.ui.pages.models.embedder_use import EmbedderUse
+from lethe_app.ui.pages.models.labels import (
+    format_fit,
+    format_prompt_format,
+    format_qualification,
+    model_metadata,
+    technical_metadata,
+)
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
@@ -43,47 +56,57 @@ class ModelEntry:
     """Estimated tokens per second; 0 if it is not known."""
 
 
+@dataclass(frozen=True)
+class ModelPageServices:
+    """Services that the models page calls."""
+
+    models: ModelService
+    downloads: Downloads
+    qualification: Qualification
+    model_trial: ModelTrial
+    archive_queue: ArchiveQueue
+    library: Library
+    preferences: Preferences
+    dictation: Dictation
+
+
 class ModelCard(CardColumn):
     """Card of the model selected in the table; it follows the state of the loaded model."""
 
-    def __init__(self, context: PageContext, services: ModelPageServices, undo_stack: QUndoStack) -> None:
+    def __init__(
+        self, context: PageContext, services: ModelPageServices, embedder_use: EmbedderUse, undo_stack: QUndoStack
+    ) -> None:
         super().__init__()
         self._context, self._services, self._undo_stack = context, services, undo_stack
+        self._embedder_use = embedder_use
         self._form: Form | None = None
-        self._shown_path: Path | None = None
-        self._model: ModelFile | None = None
         self._entry: ModelEntry | None = None
         self._is_advanced = False
         self._overrides = ModelChoices()
         """Settings of the model on display as in the form; they may not be stored yet."""
-        services = self._services
         self._unsubscribers = [
             services.models.changed.add(self._show_state),
             services.qualification.changed.add(lambda _verdict: self._update_memory_label()),
-            services.embedding.changed.add(lambda _embedder: self._update_memory_label()),
-            services.calibration.changed.add(lambda _limits: self._update_memory_label()),
+            *embedder_use.follow(self._update_memory_label),
         ]
 
     def close_card(self) -> None:
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
+    def _is_shown(self, model: ModelFile) -> bool:
+        return self._entry is not None and self._entry.model.path == model.path
+
     def show_model(self, entry: ModelEntry) -> None:
         """Show a model; if it is on display already, only its memory estimate is updated."""
-        if entry.model.path == self._shown_path:
+        if self._is_shown(entry.model):
             self._show_fit(entry)
             return
-        self._shown_path, self._model = entry.model.path, entry.model
         self._overrides = self._services.preferences.current.model_choices.get(entry.model.path.name, ModelChoices())
         self._form = None
         # The commands refer to the form of the model shown before.
         self._undo_stack.clear()
-        # The last item of a sheet's layout is its stretch.
-        while self.column.count() > 1:
-            item = self.column.takeAt(0)
-            if item is not None and (old_widget := item.widget()) is not None:
-                old_widget.hide()
-                old_widget.deleteLater()
+        self.clear_cards()
         self._build_card(entry)
         self._spawn(self._build_overrides_form(entry.model), "model choices")
 
@@ -122,16 +145,17 @@ class ModelCard(CardColumn):
         if model.is_embedding:
             return
         formats = [preset.name for preset in (await self._services.library.instruct_presets()).values()]
-        if model.path != self._shown_path:
+        if not self._is_shown(model):
             return
-        card, column = create_card(
-            self.tr("Settings for this model"), self.tr("Changes take effect the next time the model is loaded.")
+        self._form = Form([], self._context.theme)
+        self._form.add_card(
+            self.tr("Settings for this model"),
+            override_specs(formats),
+            self.tr("Changes take effect the next time the model is loaded."),
         )
-        self._form = Form(override_specs(formats), self._context.theme)
         self._form.show_values(dict(self._overrides))
         self._form.changed.connect(lambda name, value: self._change_setting(model, name, value))
-        column.addWidget(self._form)
-        self.add_widget(card)
+        self.add_widget(self._form)
         self._update_advanced()
 
     def show_advanced(self, *, is_on: bool) -> None:
@@ -157,8 +181,6 @@ class ModelCard(CardColumn):
         self.test_button.setVisible(is_shown)
 
     def _show_fit(self, entry: ModelEntry) -> None:
-        if self._shown_path != entry.model.path:
-            return
         self._entry = entry
         if not entry.model.is_embedding:
             self.fit_label.setText(format_fit(entry.fit, entry.speed, is_detailed=self._is_advanced))
@@ -172,7 +194,7 @@ class ModelCard(CardColumn):
             self._undo_stack.push(FieldChange(field_title(ModelChoices, name), name, before, value, apply_setting))
 
     def _apply_setting(self, model: ModelFile, name: str, value: object) -> None:
-        if self._form is None or self._shown_path != model.path:
+        if self._form is None or not self._is_shown(model):
             return  # the way back is cleared when another one is shown
         self._form.set_field(name, value)
         self._overrides = ModelChoices.model_validate({**dict(self._overrides), name: value})
@@ -190,8 +212,8 @@ class ModelCard(CardColumn):
         """Load a chat model, or use an embedding model for memory search, which can be undone."""
         if not model.is_embedding:
             self._spawn(self._services.models.load(model.path), "load")
-        elif not is_in_use(self._services, model):
-            before = self._services.preferences.current.embedder_path
+        elif not self._embedder_use.is_used(model):
+            before = self._embedder_use.chosen_path
             title = self.tr("using {name} for memory search").format(name=model.name)
             self._undo_stack.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._apply_embedder))
 
@@ -199,19 +221,17 @@ class ModelCard(CardColumn):
         self._spawn(self._use_embedder(str(path)), "embedder")
 
     async def _use_embedder(self, path: str) -> None:
-        await self._services.preferences.set(embedder_path=path)
+        await self._embedder_use.use_model(path)
         self._update_memory_label()
-        await self._services.embedding.ensure_loaded()
-        self._services.indexing.background.wake()
 
     def _show_state(self, state: ModelState) -> None:
         """Show the loading progress, and the actions for the loaded model."""
-        if self._shown_path is None:
+        if self._entry is None:
             return
-        is_loaded = isinstance(state, ModelReady) and state.model.file.path == self._shown_path
-        if self._model is not None and self._model.is_embedding:
+        if self._entry.model.is_embedding:
             self._show_embedder_state()
             return
+        is_loaded = isinstance(state, ModelReady) and self._is_shown(state.model.file)
         self.progress_bar.setVisible(isinstance(state, ModelLoading))
         if isinstance(state, ModelLoading):
             self.progress_bar.setRange(0, 1000)
@@ -242,11 +262,11 @@ class ModelCard(CardColumn):
 
     def _update_memory_label(self) -> None:
         """Show the qualification of a chat model, or how an embedding model is used for memory search."""
-        model = self._model
+        model = self._entry.model if self._entry is not None else None
         if model is None:
             return
         if model.is_embedding:
-            self.load_button.setEnabled(not is_in_use(self._services, model))
+            self.load_button.setEnabled(not self._embedder_use.is_used(model))
             self._spawn(self._show_embedder_use(model), "meaning")
         else:
             verdict = self._services.qualification.verdict
@@ -267,8 +287,8 @@ class ModelCard(CardColumn):
             self._services.archive_queue.background.wake()
 
     async def _show_embedder_use(self, model: ModelFile) -> None:
-        text = await describe_embedder_use(self._services, model)
-        if self._model is model:
+        text = await self._embedder_use.describe_use(model)
+        if self._is_shown(model):
             self.memory_label.setText(text)
 
     async def _show_format(self) -> None:
@@ -287,6 +307,25 @@ class ModelCard(CardColumn):
 
     def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._context.tasks.start_task(work, key=key)
+
+
+def override_specs(formats: Sequence[str]) -> list[FieldSpec]:
+    """Return the fields of the settings of a model; those that are unset follow the general settings. `formats` are the names
+    of the instruct formats.
+    """
+    tr = partial(QCoreApplication.translate, "Model")
+    choices: dict[str, list[tuple[Any, str]]] = {
+        "kv_type": [("f16", "f16"), ("q8_0", "q8_0"), ("q4_0", "q4_0")],
+        "flash_attention": [(True, tr("on")), (False, tr("off"))],
+        "instruct": [("", tr("the model's own")), *((name, name) for name in formats)],
+    }
+    unset_choice = (None, tr("from settings"))
+    specs = [
+        build_field_spec(ModelChoices, name, [unset_choice, *choices[name]] if name in choices else ())
+        for name in ModelChoices.model_fields
+    ]
+    specs = [replace(spec, kind=FieldKind.ESCAPED_TEXT) if spec.kind is FieldKind.TEXT else spec for spec in specs]
+    return [replace(spec, step=1024) if spec.name == "context" else spec for spec in specs]
 
 
 def _create_metadata_table(rows: Sequence[tuple[str, str]]) -> QWidget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal, SignalInstance
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, FitLevel, words_per_second
@@ -13,7 +13,8 @@ from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.labels.models import format_download, format_offer_facts, format_offer_fit
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.labels import build_badge, build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_badge, build_heading, build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 FIT_BADGES = {FitLevel.FITS: "good", FitLevel.TIGHT: "", FitLevel.TOO_LARGE: "danger"}
 """Style of the badge by fit."""
@@ -58,25 +59,11 @@ class DownloadOffer(QFrame):
         self.discard_button.setAccessibleName(self.tr("Discard the partial download of {name}").format(name=model.name))
         self.discard_button.setProperty("filled", True)
         self.discard_button.clicked.connect(lambda: self.discard_requested.emit(model))
-        text_column = QVBoxLayout()
-        text_column.setSpacing(SPACE_2)
-        text_column.addLayout(title_row)
-        purpose_label = QLabel(model.why)
-        purpose_label.setWordWrap(True)
-        text_column.addWidget(purpose_label)
-        text_column.addWidget(build_small_label(f"{format_offer_facts(assessment)} · {memory_text}"))
-        text_column.addWidget(self.state_label)
-        text_column.addWidget(self.progress_bar)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
-        row.setSpacing(SPACE_4)
-        row.addLayout(text_column, 1)
-        buttons = QVBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self.action_button)
-        buttons.addWidget(self.discard_button)
-        buttons.addStretch(1)
-        row.addLayout(buttons)
+        facts = build_small_label(f"{format_offer_facts(assessment)} · {memory_text}")
+        labels = (create_text_label(model.why), facts, self.state_label)
+        text_column = build_column(title_row, *labels, self.progress_bar, spacing=SPACE_2)
+        buttons = build_column(self.action_button, self.discard_button, 1, spacing=SPACE_2)
+        build_row((text_column, 1), buttons, spacing=SPACE_4, margins=SPACE_4, parent=self)
 
     def show_progress(self, progress: DownloadProgress | None, *, is_downloaded: bool, partial_size: int) -> None:
         """Show the progress; `is_downloaded` is true if the file is complete, `kept` is the size of a partial download in

@@ -1,19 +1,29 @@
-"""Display texts about models: metadata, memory estimate and download progress."""
+"""Display texts about models: qualification, metadata and memory estimate."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.model import ModelFile
+from lethe_app.services.extraction.qualification import QualificationResult
 from lethe_app.services.models.recommendation import FitLevel, MemoryEstimate
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
-from lethe_app.ui.core.labels.models import format_speed
+from lethe_app.ui.core.labels.models import format_speed, format_trust
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
+
+
+def format_qualification(verdict: QualificationResult | None) -> str:
+    """Return what a chat model may write into memory, with its score in the quality test; None means not tested yet."""
+    if verdict is None:
+        return _tr("Not tested yet. When Lethe is idle, a quality test decides whether the model may write memories.")
+    percent = QLocale().toString(round(verdict.facts * 100))
+    score_text = _tr("In the quality test, {percent} % of its facts were correct.").format(percent=percent)
+    return f"{format_trust(verdict)} {score_text}"
 
 
 def format_fit(fit: MemoryEstimate, speed: float = 0.0, *, is_detailed: bool = False) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
@@ -22,21 +23,16 @@ from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.list_page import ListPage
-from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
+from lethe_app.ui.pages.models.card import ModelCard, ModelEntry, ModelPageServices
 from lethe_app.ui.pages.models.downloads import DownloadOffer
-from lethe_app.ui.pages.models.memory_labels import is_in_use
-from lethe_app.ui.pages.models.services import ModelPageServices
+from lethe_app.ui.pages.models.embedder_use import EmbedderUse
 from lethe_app.ui.pages.models.speech import SpeechModelSheet
-from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.card_column import CardColumn, create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
+from lethe_app.ui.widgets.layouts import build_row
+from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-NAME, SIZE, SPEED, QUANT, CONTEXT, MEMORY, SOURCE = range(7)
-WIDTHS = {SIZE: 76, SPEED: 118, QUANT: 104, CONTEXT: 80, MEMORY: 104, SOURCE: 116}
-HIDEABLE_COLUMNS = (MEMORY, SPEED, SIZE, SOURCE, QUANT, CONTEXT)
-"""Columns that a narrow table hides, the last one first."""
-MIN_NAME_WIDTH = 200
 DOWNLOAD_TAB, SPEECH_TAB = 1, 2
 MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
@@ -47,9 +43,9 @@ class ModelPage(ListPage):
     starts a download.
     """
 
-    def __init__(self, context: PageContext, services: ModelPageServices) -> None:
+    def __init__(self, context: PageContext, services: ModelPageServices, embedder_use: EmbedderUse) -> None:
         super().__init__(context, self.tr("Models"))
-        self._services = services
+        self._services, self._embedder_use = services, embedder_use
         self._models: list[ModelFile] = []
         self._hardware: Hardware | None = None
         self._offer_cards: dict[str, DownloadOffer] = {}
@@ -63,29 +59,18 @@ class ModelPage(ListPage):
         self.search = SearchField(self.theme, self.tr("Search models"))
         self._build_table()
         self.search.textChanged.connect(self.rows.set_filter)
-        self.card = ModelCard(context, services, self.undo_stack)
+        self.card = ModelCard(context, services, embedder_use, self.undo_stack)
         self.advanced_chip = build_advanced_chip("models", services.preferences, context.tasks)
         self.advanced_chip.toggled.connect(lambda is_on: self.card.show_advanced(is_on=is_on))
         self.card.show_advanced(is_on=self.advanced_chip.isChecked())
         self.download_sheet = CardColumn()
-        self.speech_sheet = SpeechModelSheet(context, services)
-        self.splitter = QSplitter()
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(self.table)
-        self.splitter.addWidget(self.card)
+        self.speech_sheet = SpeechModelSheet(context, services.downloads, services.preferences, services.dictation)
+        self.splitter = create_splitter(self.table, self.card)
         self.splitter.setSizes([640, 560])
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, 0)
-        row.setSpacing(SPACE_2)
-        row.addWidget(self.tabs)
-        row.addStretch(1)
-        row.addWidget(self.advanced_chip)
-        row.addWidget(self.search)
-        self.body.addLayout(row)
-        self.body.addWidget(self.splitter, 1)
-        self.body.addWidget(self.download_sheet, 1)
-        self.body.addWidget(self.speech_sheet, 1)
+        margins = (SPACE_4, SPACE_1, SPACE_4, 0)
+        self.body.addLayout(build_row(self.tabs, 1, self.advanced_chip, self.search, spacing=SPACE_2, margins=margins))
+        for part in (self.splitter, self.download_sheet, self.speech_sheet):
+            self.body.addWidget(part, 1)
         self.add_button(self.tr("Open file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
         self.add_button(self.tr("Add folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
         self._unsubscribers = [
@@ -103,30 +88,15 @@ class ModelPage(ListPage):
         context.tasks.start_task(self._load_hardware())
 
     def _build_table(self) -> None:
-        columns = [
-            Column[ModelEntry](self.tr("Model"), self._name_text, lambda one: one.model.name.casefold(), width=0),
-            Column[ModelEntry](
-                self.tr("Size"), lambda one: format_size(one.model.size), _file_size, WIDTHS[SIZE], is_right_aligned=True
-            ),
-            Column[ModelEntry](
-                self.tr("Speed"), lambda one: format_short_speed(one.speed), lambda one: one.speed, WIDTHS[SPEED]
-            ),
-            Column[ModelEntry](self.tr("Quantisation"), lambda one: one.model.quantization, width=WIDTHS[QUANT]),
-            Column[ModelEntry](
-                self.tr("Context"),
-                lambda one: abbreviate_tokens(_context_length(one)),
-                _context_length,
-                WIDTHS[CONTEXT],
-                is_right_aligned=True,
-            ),
-            Column[ModelEntry](
-                self.tr("Memory"),
-                self._fit_level_text,
-                lambda one: one.fit.needed,
-                WIDTHS[MEMORY],
-                colour=self._fit_level_colour,
-            ),
-            Column[ModelEntry](self.tr("Source"), lambda one: one.model.source, width=WIDTHS[SOURCE]),
+        tr, size, length, colour = self.tr, attrgetter("model.size"), attrgetter("model.context_length"), self._fit_level_colour
+        columns: list[Column[ModelEntry]] = [
+            Column(tr("Model"), self._name_text, lambda one: one.model.name.casefold(), width=0, min_width=200),
+            Column(tr("Size"), lambda one: format_size(size(one)), size, 76, hides_at=4, is_right_aligned=True),
+            Column(tr("Speed"), lambda one: format_short_speed(one.speed), attrgetter("speed"), 118, hides_at=5),
+            Column(tr("Quantisation"), attrgetter("model.quantization"), width=104, hides_at=2),
+            Column(tr("Context"), lambda one: abbreviate_tokens(length(one)), length, 80, hides_at=1, is_right_aligned=True),
+            Column(tr("Memory"), self._fit_level_text, attrgetter("fit.needed"), 104, hides_at=6, colour=colour),
+            Column(tr("Source"), attrgetter("model.source"), width=116, hides_at=3),
         ]
         self.rows: FilteredTableModel[ModelEntry] = FilteredTableModel(
             columns,
@@ -134,8 +104,7 @@ class ModelPage(ListPage):
             search_text=lambda one: f"{one.model.name} {one.model.source} {one.model.quantization} {one.model.architecture}",
         )
         empty = self.tr("No models found. Open a file, add a folder or download one.")
-        fit = ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
-        self.table: Table[ModelEntry] = Table(self.rows, self.theme, self.tr("Models"), empty, fit)
+        self.table: Table[ModelEntry] = Table(self.rows, self.theme, self.tr("Models"), empty)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._show_model)
         self.table.opened.connect(lambda one: self.card.load_model(one.model))
@@ -204,7 +173,7 @@ class ModelPage(ListPage):
     def _name_text(self, entry: ModelEntry) -> str:
         state = self._services.models.state
         is_loaded = isinstance(state, ModelReady) and state.model.file.path == entry.model.path
-        if is_loaded or (entry.model.is_embedding and is_in_use(self._services, entry.model)):
+        if is_loaded or (entry.model.is_embedding and self._embedder_use.is_used(entry.model)):
             return f"✓ {entry.model.name}"  # as in the menu of models
         return entry.model.name
 
@@ -306,14 +275,6 @@ class ModelPage(ListPage):
         self._context.tasks.start_task(work, key=key)
 
 
-def _file_size(entry: ModelEntry) -> int:
-    return entry.model.size
-
-
-def _context_length(entry: ModelEntry) -> int:
-    return entry.model.context_length
-
-
 def create_page(environment: PageEnvironment, _route: object) -> ModelPage:
     """Create the page with the services that it calls."""
     services = environment.services
@@ -321,13 +282,11 @@ def create_page(environment: PageEnvironment, _route: object) -> ModelPage:
         services.models,
         services.downloads,
         services.qualification,
-        services.embedding,
-        services.calibration,
-        services.indexing,
         services.model_trial,
         services.archive_queue,
         services.library,
         services.preferences,
         services.dictation,
     )
-    return ModelPage(environment.context, group)
+    embedder_use = EmbedderUse(services.preferences, services.embedding, services.calibration, services.indexing)
+    return ModelPage(environment.context, group, embedder_use)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_row
 
 
 class MessageBanner(QFrame):
@@ -17,18 +18,10 @@ class MessageBanner(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        self._label = QLabel()
-        self._label.setWordWrap(True)
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
-        self._buttons = QWidget()
-        self._row = QHBoxLayout(self._buttons)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(SPACE_2)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
-        line.setSpacing(SPACE_3)
-        line.addWidget(self._label, 1)
-        line.addWidget(self._buttons)
+        self._label, self._buttons = create_text_label(""), QWidget()
+        self._row = build_row(spacing=SPACE_2, parent=self._buttons)
+        margins = (SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        build_row((self._label, 1), self._buttons, spacing=SPACE_3, margins=margins, parent=self)
         self.hide()
 
     def show_message(self, text: str, *buttons: tuple[str, Callable[[], object]]) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from functools import partial
-from typing import Any
 from uuid import UUID
 
 from PySide6.QtCore import QObject
@@ -63,12 +60,8 @@ class PersonaDeletion(QObject):
             if is_open and session is not None:
                 self._context.open_session(session.guid, None)
 
-        self._context.notifier.notify_undoable(
-            self.tr("{name} was deleted.").format(name=persona.name), partial(self._spawn, undo_deletion)
-        )
-
-    def _spawn(self, coroutine_function: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._context.tasks.start_task(coroutine_function())
+        text = self.tr("{name} was deleted.").format(name=persona.name)
+        self._context.notifier.notify_undoable(text, self._context.tasks.create_callback(undo_deletion))
 
     async def open_other_session(self, deleted_id: str, preferred_id: str = "") -> None:
         """Open the conversation of `preferred_id`, else the newest one of any persona but `deleted_id`."""

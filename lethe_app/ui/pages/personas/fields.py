@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
@@ -14,21 +15,21 @@ from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
 TASKS, TOOLS, VOICE = "agent_tasks", "tools", "tts_voice"
-TEXT_AREAS = {
-    "bio": (8, 32),
-    "personality": (2, 14),
-    "mini_bio": (3, 14),
-    "post_history_instructions": (2, 14),
-    "depth_prompt": (2, 14),
-    "creator_notes": (2, 24),
-    "scenario": (4, 24),
-    "system_prompt": (3, 24),
-    "self_edit_field": (3, 14),
-    "first_messages": (4, 14),
-    "group_greetings": (4, 14),
-    "example_dialogs": (1, 14),
+TEXTS: dict[str, dict[str, Any]] = {
+    "bio": {"lines": 8, "max_lines": 32},
+    "personality": {"lines": 2},
+    "mini_bio": {"lines": 3},
+    "post_history_instructions": {"lines": 2},
+    "depth_prompt": {"lines": 2},
+    "creator_notes": {"lines": 2, "max_lines": 24},
+    "scenario": {"lines": 4, "max_lines": 24},
+    "system_prompt": {"lines": 3, "max_lines": 24},
+    "self_edit_field": {"lines": 3},
+    "first_messages": {"lines": 4},
+    "group_greetings": {"lines": 4},
+    "example_dialogs": {"lines": 1},
 }
-"""Initial and maximum number of lines of the texts that are longer than a line."""
+"""Height of the texts that are longer than a line."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,20 @@ def persona_sections() -> list[EditorSection]:
 def user_persona_sections() -> list[EditorSection]:
     """Return the sections of a user persona, whose fields have another meaning."""
     name, tagline, bio, no_hidden_notes = _specs("name", "tagline", "bio", "disable_bot_guidance")
+    about = replace(
+        bio,
+        title=_tr("Description"),
+        help=_tr("Facts that characters know about you from the start, written in the third person."),
+        placeholder=_tr("{{user}} is a retired ferry captain who …"),
+        lines=6,
+        max_lines=24,
+    )
     name = replace(name, help=_tr("Name by which personas call you; {{user}} stands for it in any text."))
     tagline = replace(tagline, help=_tr("Note to tell your personas apart; never sent to the model."))
-    help_text = _tr("Facts that characters know about you from the start, written in the third person.")
-    placeholder = _tr("{{user}} is a retired ferry captain who …")
-    bio = replace(bio, title=_tr("Description"), help=help_text, placeholder=placeholder, lines=6, max_lines=24)
     help_text = _tr("Disable notes about time, moods and proactive memories while you use this persona.")
     return [
         EditorSection(_tr("Description"), [name, tagline], has_avatar=True),
-        EditorSection(_tr("About you"), [bio]),
+        EditorSection(_tr("About you"), [about]),
         EditorSection(_tr("Chat"), [replace(no_hidden_notes, help=help_text, is_advanced=False)]),
     ]
 
@@ -102,30 +108,31 @@ def _specs(*names: str) -> list[FieldSpec]:
 
 
 def _build_spec(name: str) -> FieldSpec:
-    if name == "depth_prompt_role":
-        roles = [(Role.SYSTEM, _tr("System")), (Role.USER, _tr("User")), (Role.ASSISTANT, _tr("Assistant"))]
-        return build_field_spec(Persona, name, roles)
-    spec = build_field_spec(Persona, name)
-    lists = {
-        WORLDS: _tr("No worlds yet."),
-        SAMPLERS: _tr("No sampler presets."),
-        TASKS: _tr("No background tasks available."),
-        TOOLS: _tr("No tools available."),
-    }
-    if name in lists:
-        return replace(spec, kind=FieldKind.CHECKBOXES, placeholder=lists[name])
-    if name in {MODEL, VOICE}:
-        placeholder = _tr("No preference") if name == MODEL else _tr("Voice from the settings")
-        return replace(spec, kind=FieldKind.OPTIONAL_CHOICE, placeholder=placeholder)
-    if name not in TEXT_AREAS:
-        return replace(spec, step=50) if name == "self_edit_tokens" else spec
-    kind = FieldKind.TEXT_AREA if spec.kind is FieldKind.TEXT else FieldKind.TEXT_LIST
-    lines, max_lines = TEXT_AREAS[name]
-    add_label = _tr("Add greeting") if name in {"first_messages", "group_greetings"} else _tr("Add line")
-    spec = replace(spec, kind=kind, lines=lines, max_lines=max_lines, add_label=add_label)
-    if name != "example_dialogs":
+    is_role = name == "depth_prompt_role"
+    roles = [(Role.SYSTEM, _tr("System")), (Role.USER, _tr("User")), (Role.ASSISTANT, _tr("Assistant"))]
+    spec = build_field_spec(Persona, name, roles if is_role else ())
+    spec = replace(spec, **_options().get(name, {}), **TEXTS.get(name, {}))
+    if name not in TEXTS:
         return spec
-    return replace(spec, template_label=_tr("Add dialogue"), template="{{user}}: \n{{char}}: ")
+    return replace(spec, kind=FieldKind.TEXT_AREA if spec.kind is FieldKind.TEXT else FieldKind.TEXT_LIST)
+
+
+def _options() -> dict[str, dict[str, Any]]:
+    """Return what the form adds to the declaration of a field."""
+    checkboxes, optional, greeting = FieldKind.CHECKBOXES, FieldKind.OPTIONAL_CHOICE, {"add_label": _tr("Add greeting")}
+    dialogue = {"template_label": _tr("Add dialogue"), "template": "{{user}}: \n{{char}}: "}
+    return {
+        WORLDS: {"kind": checkboxes, "placeholder": _tr("No worlds yet.")},
+        SAMPLERS: {"kind": checkboxes, "placeholder": _tr("No sampler presets.")},
+        TASKS: {"kind": checkboxes, "placeholder": _tr("No background tasks available.")},
+        TOOLS: {"kind": checkboxes, "placeholder": _tr("No tools available.")},
+        MODEL: {"kind": optional, "placeholder": _tr("No preference")},
+        VOICE: {"kind": optional, "placeholder": _tr("Voice from the settings")},
+        "self_edit_tokens": {"step": 50},
+        "first_messages": greeting,
+        "group_greetings": greeting,
+        "example_dialogs": {"add_label": _tr("Add line"), **dialogue},
+    }
 
 
 def _day_specs() -> list[FieldSpec]:

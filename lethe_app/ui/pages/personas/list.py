@@ -79,9 +79,8 @@ class UserPersonasPage(ListPage):
                 "yourself with an assistant. Each conversation keeps the one with which it began."
             )
         )
-        self._sheet.add_widget(self._empty_label)
-        self._sheet.add_widget(self._box)
-        self._sheet.add_widget(self.second_hint)
+        for widget in (self._empty_label, self._box, self.second_hint):
+            self._sheet.add_widget(widget)
         self._use_button = self.add_button(self.tr("Use this persona"), self.use_selected, "user")
         self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.selected), "edit")
         self.new_button: QPushButton = self.add_button(self.tr("New"), lambda: self._open_editor(""), "plus", primary=True)
@@ -177,18 +176,13 @@ class UserPersonasPage(ListPage):
 
     def use_selected(self) -> None:
         """Put the selected user persona into use for new conversations. Can be undone."""
-        persona = self.selected
-        if persona is not None:
-            self._use_persona(persona.unique_name)
-
-    def _use_persona(self, persona_id: str) -> None:
-        before = self._used_persona_id
-        preferences = self._preferences
-        self._commands.run_command(
-            self.tr("switching user persona"),
-            lambda: preferences.set(user_persona=persona_id),
-            lambda: preferences.set(user_persona=before),
-        )
+        if self.selected is not None:
+            persona_id, before, preferences = self.selected.unique_name, self._used_persona_id, self._preferences
+            self._commands.run_command(
+                self.tr("switching user persona"),
+                lambda: preferences.set(user_persona=persona_id),
+                lambda: preferences.set(user_persona=before),
+            )
 
     def _edit_persona(self, persona: Persona | None) -> None:
         if persona is not None:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QPlainTextEdit,
-    QPushButton,
-    QSplitter,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QFrame, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.chat.prompt_inspector import PromptInspector
@@ -34,13 +25,14 @@ from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.presets.fields import preset_groups, suited_preset_key
+from lethe_app.ui.pages.presets.fields import FIELDS_BY_CARD, preset_groups, suited_preset_key
 from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
-from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_splitter
+from lethe_app.ui.widgets.card_column import CardColumn, create_splitter
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -95,8 +87,6 @@ AnyPreset = StoredPreset[Any]
 KINDS: list[type[Any]] = [SamplerPreset, InstructPreset, SystemPreset]
 SETTING_NAMES: dict[type[Any], str] = {SamplerPreset: "sampler", InstructPreset: "instruct", SystemPreset: "system_preset"}
 """Setting that selects the preset in use, by kind."""
-SAVE_DELAY_MS = 500
-"""Delay in milliseconds after the last change until it is saved."""
 
 
 class PresetPage(Page):
@@ -116,10 +106,12 @@ class PresetPage(Page):
         self._models, self._prompt_inspector = models, prompt_inspector
         self._kind: type[Any] = SamplerPreset
         self._entry: AnyPreset | None = None
-        self._forms: list[Form] = []
+        self._changed_presets: dict[Hashable, Any] = {}
+        """Presets with unsaved changes, as they are to be saved, by record of the saver."""
+        self._form: Form | None = None
         self._cards: list[QFrame] = []
-        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self._save_entry(self._entry)))
+        report_error = context.notifier.report_error
+        self.saver = FieldSaver(self.undo_stack, context.tasks, report_error, self._store_preset, self._show_field)
         self.tabs = QTabBar()
         for title in (self.tr("Samplers"), self.tr("Instruct formats"), self.tr("System prompts")):
             self.tabs.addTab(title)
@@ -134,12 +126,9 @@ class PresetPage(Page):
         self.sampler_preview = SamplerPreview(context, model_trial, models)
         self.guard_undo(self.sheet)
         self.panes = PresetPanes(self.table, self.sheet, [self.sampler_preview, self._prompt_preview])
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
-        row.addWidget(self.tabs, 1, Qt.AlignmentFlag.AlignLeft)
-        row.addWidget(self.advanced_chip)
-        row.addWidget(self.panes.toggle_button)
-        self.body.addLayout(row)
+        tabs = (self.tabs, 1, Qt.AlignmentFlag.AlignLeft)
+        margins = (SPACE_4, 0, SPACE_4, 0)
+        self.body.addLayout(build_row(tabs, self.advanced_chip, self.panes.toggle_button, spacing=SPACE_2, margins=margins))
         self.body.addWidget(self.panes, 1)
         self.use_button = self.add_button(self.tr("Use preset"), self._use_preset, "check", primary=True)
         self.add_button(self.tr("Duplicate"), lambda: self._spawn(self._duplicate_preset()), "copy")
@@ -163,16 +152,12 @@ class PresetPage(Page):
     def _build_preview(self) -> None:
         self._prompt_preview = QWidget()
         self._prompt_preview.setMinimumWidth(240)
-        column = QVBoxLayout(self._prompt_preview)
-        column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
-        column.setSpacing(SPACE_2)
-        column.addWidget(build_heading(self.tr("Prompt preview")))
         self.cost_label = build_small_label("")
-        column.addWidget(self.cost_label)
         self.prompt_view = QPlainTextEdit()
         self.prompt_view.setReadOnly(True)
         self.prompt_view.setAccessibleName(self.tr("Prompt preview"))
-        column.addWidget(self.prompt_view, 1)
+        items = (build_heading(self.tr("Prompt preview")), self.cost_label, (self.prompt_view, 1))
+        build_column(*items, spacing=SPACE_2, margins=SPACE_4, parent=self._prompt_preview)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.panes.is_preview_only:
@@ -184,18 +169,18 @@ class PresetPage(Page):
         return self.table
 
     async def confirm_leave(self) -> bool:
-        await self._save_entry(self._take_unsaved_entry())
+        await self.saver.save()
         return True
 
     def close_page(self) -> None:
         super().close_page()
+        self.saver.close()
         self._unsubscribe()
         self.sampler_preview.close_preview()
 
     # showing
 
     async def _show_kind(self, kind: type[Any], key: str = "") -> None:
-        unsaved_entry = self._take_unsaved_entry()
         self._kind, self._entry = kind, None
         self.undo_stack.clear()
         self.panes.show_preview(self.sampler_preview if kind is SamplerPreset else self._prompt_preview)
@@ -203,7 +188,7 @@ class PresetPage(Page):
             self.sampler_preview.start_preview()
         else:
             self.sampler_preview.stop_preview()
-        await self._save_entry(unsaved_entry)
+        await self.saver.save()
         presets = await self._presets.list_presets(kind)
         if kind is not self._kind:  # another tab was chosen meanwhile
             return
@@ -222,47 +207,36 @@ class PresetPage(Page):
             return
         if self._entry is not None and entry.key == self._entry.key:
             return
-        self._spawn(self._save_entry(self._take_unsaved_entry()))
+        self._spawn(self.saver.save())
         if self._entry is None:
-            self._build_forms()
+            self._build_form()
         self._entry = entry
         self.undo_stack.clear()
-        self._fill_forms()
+        self._fill_form()
 
-    def _build_forms(self) -> None:
-        # The last item of a sheet's layout is its stretch.
-        while self.sheet.column.count() > 1:
-            item = self.sheet.column.takeAt(0)
-            if item is not None and (old_widget := item.widget()) is not None:
-                old_widget.hide()
-                old_widget.deleteLater()
-        self._forms, self._cards = [], []
-        for title, specs in preset_groups(self._kind):
-            card, column = create_card(title)
-            form = Form(specs, self.theme)
-            form.changed.connect(self._change_field)
-            column.addWidget(form)
-            self.sheet.add_widget(card)
-            self._forms.append(form)
-            self._cards.append(card)
+    def _build_form(self) -> None:
+        self.sheet.clear_cards()
+        self._form = Form([], self.theme)
+        self._form.changed.connect(self._change_field)
+        self._cards = [self._form.add_card(title, specs) for title, specs in preset_groups(self._kind)]
+        self.sheet.add_widget(self._form)
 
     def _show_cards(self) -> None:
         """Show the first card, and the others if advanced fields are shown or one of their fields was changed."""
         if self._entry is None:
             return
         defaults = self._kind.model_fields
-        for index, (card, form) in enumerate(zip(self._cards, self._forms, strict=True)):
+        for index, (card, names) in enumerate(zip(self._cards, FIELDS_BY_CARD[self._kind].values(), strict=True)):
             is_changed = any(
                 getattr(self._entry.value, name) != defaults[name].get_default(call_default_factory=True)
-                for name in form.field_names
+                for name in names.split()
             )
             card.setVisible(index == 0 or self.advanced_chip.isChecked() or is_changed)
 
-    def _fill_forms(self) -> None:
-        if self._entry is None:
+    def _fill_form(self) -> None:
+        if self._entry is None or self._form is None:
             return
-        for form in self._forms:
-            form.show_values(self._entry.value.model_dump())
+        self._form.show_values(self._entry.value.model_dump())
         self._show_cards()
         self._update_use_state()
         self._update_preview()
@@ -302,37 +276,33 @@ class PresetPage(Page):
     # changing
 
     def _change_field(self, name: str, value: object) -> None:
-        if self._entry is not None and value != (current := getattr(self._entry.value, name)):
-            self.undo_stack.push(FieldChange(field_title(self._kind, name), name, current, value, self._apply_value))
+        if self._entry is not None:
+            record, current = (self._kind, self._entry.key), getattr(self._entry.value, name)
+            self.saver.change_field(field_title(self._kind, name), record, name, current, value)
 
-    def _apply_value(self, name: str, value: object) -> None:
-        """Show and save a value; an invalid value is marked below its field and not saved."""
-        form = next(form for form in self._forms if name in form.field_names)
-        form.set_field(name, value)
-        entry = self._entry
-        if entry is None:
+    def _show_field(self, record: Hashable, name: str, value: object) -> None:
+        """Show a value; one that is not valid is marked below its field and not saved."""
+        entry, form = self._entry, self._form
+        if entry is None or form is None or record != (self._kind, entry.key):
             return
+        form.set_field(name, value)
         try:
-            new_preset = type(entry.value).model_validate({**entry.value.model_dump(), name: value})
+            preset = self._kind.model_validate({**entry.value.model_dump(), name: value})
         except ValidationError as error:
             form.show_error(name, error.errors()[0]["msg"])
             return
         form.show_error(name, "")
-        self._entry = entry.change(new_preset)
+        self._entry, self._changed_presets[record] = entry.change(preset), preset
         self.rows.replace_row(self._entry)
-        self._save_timer.start()
         self._update_use_state()
         self._update_preview()
 
-    def _take_unsaved_entry(self) -> AnyPreset | None:
-        """Return the preset with changes that the caller is to save, instead of the timer; None if all are saved."""
-        entry = self._entry if self._save_timer.isActive() else None
-        self._save_timer.stop()
-        return entry
-
-    async def _save_entry(self, entry: AnyPreset | None) -> None:
-        if entry is not None:
-            await self._presets.save(entry.value, entry.key)
+    async def _store_preset(self, record: Hashable, _values: Mapping[str, object]) -> None:
+        preset = self._changed_presets.get(record)
+        if preset is not None and isinstance(record, tuple):  # else none of its values is valid
+            await self._presets.save(preset, record[1])
+            if self._changed_presets[record] is preset:  # else it was changed again meanwhile
+                del self._changed_presets[record]
 
     def _use_preset(self) -> None:
         if self._entry is not None:
@@ -348,7 +318,7 @@ class PresetPage(Page):
         entry, kind = self._entry, self._kind
         if entry is None or not entry.is_own:
             return
-        self._save_timer.stop()
+        await self.saver.save()
         trashed = await self._presets.delete(kind, entry.key)
         if kind is self._kind:
             await self._show_kind(kind, entry.key)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QCoreApplication, QLocale, QTimer
 
 from lethe_app.domain.model import NextWords, SamplingStep
 from lethe_app.domain.presets import SamplerPreset
@@ -21,7 +20,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.presets.probability_bars import ProbabilityChart
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 QUERY_DELAY_MS = 400
@@ -64,7 +63,7 @@ class SamplerPreview(CardColumn):
         self.generate_button.clicked.connect(
             lambda: context.tasks.start_task(self._generate_continuations(), key=CONTINUATIONS_TASK)
         )
-        self.continuation_labels = [QLabel() for _number in range(CONTINUATION_COUNT)]
+        self.continuation_labels = [create_text_label("") for _number in range(CONTINUATION_COUNT)]
         self._build()
         self._unsubscribe = models.changed.add(lambda _state: self._query_timer.start())
 
@@ -83,8 +82,6 @@ class SamplerPreview(CardColumn):
         ):
             self.add_widget(widget)
         for number, label in enumerate(self.continuation_labels, 1):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAccessibleName(self.tr("Continuation {number}").format(number=number))
             label.hide()
             self.add_widget(label)

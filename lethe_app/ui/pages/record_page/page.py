@@ -32,12 +32,12 @@ from lethe_app.services.events import Listeners
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import FilterRow
 from lethe_app.ui.pages.record_page.loader import RecordLoader
-from lethe_app.ui.pages.record_page.saver import FieldSaver
 from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.pages.undo_commands import CommandRunner, Step
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
