@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import QDateTime, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QDateTime, QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QDateTimeEdit, QWidget
 
 from lethe_app.domain.clock import now
@@ -69,7 +69,6 @@ class DateTimeField(QWidget):
 class _Edit(IgnoresWheel, QDateTimeEdit):
     def __init__(self) -> None:
         super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # by default the wheel would give it the focus
         self.setCalendarPopup(True)
         self.setKeyboardTracking(False)  # no signal for a date that is only half typed
         self.setDisplayFormat("d MMM yyyy  HH:mm")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import NoneType
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal
@@ -329,7 +329,11 @@ def _create_optional_choice(spec: FieldSpec, _theme: Theme, on_change: Callable[
 
 
 class IgnoresWheel:
-    """Mixin that ignores the mouse wheel, so that scrolling the page does not change the value below the pointer."""
+    """Mixin of a widget that ignores the mouse wheel, so that scrolling the page does not change the value below it."""
+
+    def __init__(self, *parent: QWidget | None) -> None:
+        super().__init__(*parent)
+        cast("QWidget", self).setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # by default the wheel would give it the focus
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -338,25 +342,13 @@ class IgnoresWheel:
 class NoWheelSpinBox(IgnoresWheel, QSpinBox):
     """Spin box that ignores the mouse wheel."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # by default the wheel would give it the focus
-
 
 class NoWheelDoubleSpinBox(IgnoresWheel, QDoubleSpinBox):
     """Double spin box that ignores the mouse wheel."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
 
 class NoWheelComboBox(IgnoresWheel, QComboBox):
     """Combo box that ignores the mouse wheel."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
 
 class OptionalChoiceBox(NoWheelComboBox):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
@@ -17,39 +16,9 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.line_list import paint_empty_text
-from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
-
-
-@dataclass(frozen=True)
-class ColumnFit:
-    """Columns that give way where a table is narrow. Widths are in pixels for a text size of 13 pixels."""
-
-    widths: Mapping[int, int]
-    """Width of each column but the stretching one."""
-    hideable: tuple[int, ...]
-    """Columns that are hidden, the last one first."""
-    min_stretch_width: int
-    """Width that is left for the stretching column."""
-    optional: tuple[int, ...] = ()
-    """Columns that are hidden while they are empty in all visible rows."""
-
-
-def fit_of(columns: Sequence[Column[Any]]) -> ColumnFit | None:
-    """Return how columns give way, as each of them declares; None if the stretching one does not say how wide it has to be."""
-    min_stretch_width = max((column.min_width for column in columns), default=0)
-    hiding = sorted((column.hides_at, index) for index, column in enumerate(columns) if column.hides_at)
-    return (
-        ColumnFit(
-            {index: column.width for index, column in enumerate(columns) if column.width},
-            tuple(index for _order, index in reversed(hiding)),
-            min_stretch_width,
-            tuple(index for index, column in enumerate(columns) if column.is_optional),
-        )
-        if min_stretch_width
-        else None
-    )
 
 
 class Table(QTableView, Generic[Row]):
@@ -68,21 +37,18 @@ class Table(QTableView, Generic[Row]):
     """Position of the context menu, in global coordinates."""
 
     def __init__(
-        self,
-        table_model: FilteredTableModel[Row],
-        theme: Theme,
-        accessible_name: str,
-        empty_text: str,
-        column_fit: ColumnFit | None = None,
+        self, table_model: FilteredTableModel[Row], theme: Theme, accessible_name: str, empty_text: str
     ) -> None:
-        """Set up the view. `accessible_name` is the accessible name; `empty_text` is the text shown if the list has no rows at
-        all. Without a `column_fit`, the columns declare how they give way.
-        """
+        """Set up the view. `empty_text` is the text shown if the list has no rows at all."""
         super().__init__()
-        column_fit = self._column_fit = column_fit or fit_of(table_model.columns)
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None
-        optional = column_fit.optional if column_fit is not None else ()
+        columns = list(enumerate(table_model.columns))
+        self._min_stretch_width = max((column.min_width for _index, column in columns), default=0)
+        hiding = sorted((column.hides_at, index) for index, column in columns if column.hides_at)
+        self._hideable = [index for _order, index in reversed(hiding)]
+        """Columns that are hidden where the table is narrow, the last one first."""
+        optional = [index for index, column in columns if column.is_optional]
         self._empty_columns = frozenset(optional)
         self.no_match_text = ""
         """Text shown if rows exist but a filter other than the search words hides them all."""
@@ -198,20 +164,20 @@ class Table(QTableView, Generic[Row]):
 
     def fit_columns(self) -> None:
         """Set the column widths for the table's font, and hide columns where the table is narrow."""
-        fit = self._column_fit
-        if fit is None:
+        if not self._min_stretch_width:
             return
         # A line of 13-pixel text is 17 pixels high.
         factor = max(1.0, QFontMetrics(self.font()).height() / 17)
-        fixed = [column for column in fit.widths if column not in fit.hideable and not self.isColumnHidden(column)]
-        free_width = self.viewport().width() - factor * (fit.min_stretch_width + sum(fit.widths[column] for column in fixed))
-        for column in fit.hideable:
+        widths = {index: round(column.width * factor) for index, column in enumerate(self.table_model.columns) if column.width}
+        fixed = [index for index in widths if index not in self._hideable and not self.isColumnHidden(index)]
+        free_width = self.viewport().width() - factor * self._min_stretch_width - sum(widths[index] for index in fixed)
+        for index in self._hideable:
             # Once a column does not fit, `free_width` stays negative and hides all later ones.
-            is_empty = column in self._empty_columns
-            free_width -= 0 if is_empty else fit.widths[column] * factor
-            self.setColumnHidden(column, is_empty or free_width < 0)
-        for column, width in fit.widths.items():
-            self.horizontalHeader().resizeSection(column, round(width * factor))
+            is_empty = index in self._empty_columns
+            free_width -= 0 if is_empty else widths[index]
+            self.setColumnHidden(index, is_empty or free_width < 0)
+        for index, width in widths.items():
+            self.horizontalHeader().resizeSection(index, width)
 
     # Keys and painting
 
