@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
@@ -21,6 +21,8 @@ NARROW_KINDS = frozenset(
     {FieldKind.INTEGER, FieldKind.FLOAT, FieldKind.PERCENT, FieldKind.COMBO_BOX, FieldKind.OPTIONAL_CHOICE}
 )
 """Kinds of fields that do not take the whole width."""
+MIN_SECTIONS_WIDTH = 180
+"""Minimum width of the list of sections in pixels."""
 MAX_SHORT_TEXT = 10
 """Maximum length of a text, such as a time of day, whose field does not take the whole width either."""
 
@@ -136,6 +138,25 @@ class Form(QWidget):
     def add_field_button(self, name: str, button: QWidget) -> None:
         """Add a button beside a field, such as one that opens a file dialog."""
         self._rows[name].field_line.insertWidget(1, button, 0, Qt.AlignmentFlag.AlignTop)
+
+
+class SectionList(QListWidget):
+    """List of the sections of a form, which stands beside it; as wide as its longest title."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("sections")
+        self.setAccessibleName(self.tr("Sections"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        theme.changed.connect(self._fit_width)
+
+    def add_sections(self, titles: list[str]) -> None:
+        """Add sections at the end of the list."""
+        self.addItems(titles)
+        self._fit_width()
+
+    def _fit_width(self) -> None:
+        self.setFixedWidth(max(MIN_SECTIONS_WIDTH, self.sizeHintForColumn(0) + 2 * SPACE_4))
 
 
 def build_field_label(text: str, field: QWidget) -> QLabel:

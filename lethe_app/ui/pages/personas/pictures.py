@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QImageReader, QPainter, QPainterPath, QPixmap
 from lethe_app.errors import FileError
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.palette import Palette
-from lethe_app.ui.widgets.avatar_field import AVATAR_SIZE
+from lethe_app.ui.pages.personas.avatar_field import AVATAR_SIZE
 
 FORMATS = {"png", "jpeg", "webp"}
 MAX_FILE_BYTES = 25 * 1024 * 1024

@@ -50,9 +50,8 @@ from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
 from lethe_app.ui.widgets.fields import FieldSpec
-from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.form import Form, SectionList
 from lethe_app.ui.widgets.layouts import build_row
-from lethe_app.ui.widgets.section_list import SectionList
 from lethe_app.ui.widgets.table import SearchField
 
 PAGE_BUTTONS = {
