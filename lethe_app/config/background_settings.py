@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from functools import partial
+
+from pydantic import BaseModel
 
 from lethe_app.config.form_field import SettingSection, setting
 from lethe_app.config.options import RoleplayGoals, SearchProvider
+
+background = partial(setting, SettingSection.BACKGROUND)
+web = partial(setting, SettingSection.WEB)
+tools = partial(setting, SettingSection.TOOLS)
+"""Declare a setting of its section."""
 
 _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 
@@ -13,17 +20,13 @@ _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 class BackgroundSettings(BaseModel):
     """Base class of `Settings` with the sections BACKGROUND, WEB and TOOLS."""
 
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
-
     # Background activity
-    agents: bool = setting(
-        SettingSection.BACKGROUND,
+    agents: bool = background(
         True,
         "Allow background activity",
         "Let personas work while you are away, those of which it is switched on in their editor or on the page “Activity”.",
     )
-    agent_idle_minutes: int = setting(
-        SettingSection.BACKGROUND,
+    agent_idle_minutes: int = background(
         15,
         "Start after idle time",
         "Minutes without a key press or click before background tasks start.",
@@ -31,8 +34,7 @@ class BackgroundSettings(BaseModel):
         le=1440,
         unit="min",
     )
-    agent_day_tokens: int = setting(
-        SettingSection.BACKGROUND,
+    agent_day_tokens: int = background(
         100_000,
         "Daily token limit",
         "Maximum tokens per persona and day, prompt and output together; 0 = no limit.",
@@ -41,8 +43,7 @@ class BackgroundSettings(BaseModel):
         is_advanced=True,
         unit="tokens",
     )
-    agent_day_minutes: int = setting(
-        SettingSection.BACKGROUND,
+    agent_day_minutes: int = background(
         30,
         "Daily time limit",
         "Maximum minutes per persona and day that the model works in the background; 0 = no limit.",
@@ -51,61 +52,38 @@ class BackgroundSettings(BaseModel):
         is_advanced=True,
         unit="min",
     )
-    agent_quiet_from: str = setting(
-        SettingSection.BACKGROUND,
+    agent_quiet_from: str = background(
         "",
         "Quiet hours from",
         "Start of the hours in which no background task starts, for example 22:00; leave empty for none.",
         pattern=_TIME_OF_DAY,
         max_length=5,
     )
-    agent_quiet_until: str = setting(
-        SettingSection.BACKGROUND,
-        "",
-        "Quiet hours until",
-        "End of the quiet hours, for example 07:00.",
-        pattern=_TIME_OF_DAY,
-        max_length=5,
+    agent_quiet_until: str = background(
+        "", "Quiet hours until", "End of the quiet hours, for example 07:00.", pattern=_TIME_OF_DAY, max_length=5
     )
-    agent_on_battery: bool = setting(
-        SettingSection.BACKGROUND, False, "Run on battery", "Run background tasks on battery power as well."
-    )
-    agent_hours: dict[str, float] = setting(
-        SettingSection.BACKGROUND,
+    agent_on_battery: bool = background(False, "Run on battery", "Run background tasks on battery power as well.")
+    agent_hours: dict[str, float] = background(
         {},
         "Task intervals",
         "Hours between runs, for example “journal: 6, dream: 24”; tasks not listed keep their own interval.",
         is_advanced=True,
     )
-    tasks_off: list[str] = setting(
-        SettingSection.BACKGROUND,
-        [],
-        "Disabled tasks",
-        "Background tasks disabled for every persona.",
-        max_length=100,
-        is_advanced=True,
+    tasks_off: list[str] = background(
+        [], "Disabled tasks", "Background tasks disabled for every persona.", max_length=100, is_advanced=True
     )
-    dreams_apply: bool = setting(
-        SettingSection.BACKGROUND,
+    dreams_apply: bool = background(
         False,
         "Apply dreams automatically",
         "Merge, file or drop memories as soon as a dream suggests it, instead of asking first; every change can be undone.",
     )
-    goals_from_roleplay: RoleplayGoals = setting(
-        SettingSection.BACKGROUND,
-        RoleplayGoals.NEVER,
-        "Goals from roleplay",
-        "Use roleplay conversations as a source of goals as well.",
-        is_advanced=True,
+    goals_from_roleplay: RoleplayGoals = background(
+        RoleplayGoals.NEVER, "Goals from roleplay", "Use roleplay conversations as a source of goals as well.", is_advanced=True
     )
-    notebooks: bool = setting(
-        SettingSection.BACKGROUND,
-        True,
-        "Notebooks",
-        "Keep a notebook, a file you can read and edit, for every subject you come back to.",
+    notebooks: bool = background(
+        True, "Notebooks", "Keep a notebook, a file you can read and edit, for every subject you come back to."
     )
-    notebook_lines: int = setting(
-        SettingSection.BACKGROUND,
+    notebook_lines: int = background(
         50,
         "Max notebook length",
         "Lines above which a notebook is split into several.",
@@ -116,31 +94,23 @@ class BackgroundSettings(BaseModel):
     )
 
     # Internet
-    web_allowed: bool = setting(
-        SettingSection.WEB,
+    web_allowed: bool = web(
         False,
         "Allow internet search",
         "Allow searches on the internet, which may send your words to a search engine; every query is shown and logged.",
     )
-    web_in_chat: bool = setting(
-        SettingSection.WEB, False, "Search during chat", "Search the internet before a reply when you ask for it."
+    web_in_chat: bool = web(False, "Search during chat", "Search the internet before a reply when you ask for it.")
+    web_provider: SearchProvider = web(
+        SearchProvider.DUCKDUCKGO, "Search engine", "Search engine to use; Brave needs an API key, SearXNG a server address."
     )
-    web_provider: SearchProvider = setting(
-        SettingSection.WEB,
-        SearchProvider.DUCKDUCKGO,
-        "Search engine",
-        "Search engine to use; Brave needs an API key, SearXNG a server address.",
-    )
-    web_brave_key: str = setting(
-        SettingSection.WEB,
+    web_brave_key: str = web(
         "",
         "Brave API key",
         "API key for Brave Search, stored unencrypted in the settings file.",
         max_length=200,
         is_advanced=True,
     )
-    web_searxng_url: str = setting(
-        SettingSection.WEB,
+    web_searxng_url: str = web(
         "",
         "SearXNG address",
         "Address of a SearXNG server you trust.",
@@ -148,11 +118,8 @@ class BackgroundSettings(BaseModel):
         max_length=500,
         is_advanced=True,
     )
-    web_results: int = setting(
-        SettingSection.WEB, 3, "Pages per search", "Number of web pages to read for each query.", ge=1, le=10, is_advanced=True
-    )
-    web_page_tokens: int = setting(
-        SettingSection.WEB,
+    web_results: int = web(3, "Pages per search", "Number of web pages to read for each query.", ge=1, le=10, is_advanced=True)
+    web_page_tokens: int = web(
         3000,
         "Max page length",
         "Maximum tokens read from a web page; the rest is ignored.",
@@ -161,33 +128,18 @@ class BackgroundSettings(BaseModel):
         unit="tokens",
         is_advanced=True,
     )
-    web_private_addresses: bool = setting(
-        SettingSection.WEB,
-        False,
-        "Local network access",
-        "Allow web pages on this computer and the local network.",
-        is_advanced=True,
+    web_private_addresses: bool = web(
+        False, "Local network access", "Allow web pages on this computer and the local network.", is_advanced=True
     )
 
     # Tools
-    tools_enabled: bool = setting(
-        SettingSection.TOOLS,
-        False,
-        "Enable tools",
-        "Let models use tools, for example to save memories, look up dates, roll dice or search.",
+    tools_enabled: bool = tools(
+        False, "Enable tools", "Let models use tools, for example to save memories, look up dates, roll dice or search."
     )
-    default_tools: list[str] = setting(
-        SettingSection.TOOLS,
-        ["memory", "time", "dice"],
-        "Default tools",
-        "Tool sets for every persona that has no list of its own.",
-        max_length=50,
+    default_tools: list[str] = tools(
+        ["memory", "time", "dice"], "Default tools", "Tool sets for every persona that has no list of its own.", max_length=50
     )
-    tools_explained: bool = setting(
-        SettingSection.TOOLS,
-        True,
-        "Explain tools",
-        "Add a short note to the prompt that tells the model how to use its tools.",
-        is_advanced=True,
+    tools_explained: bool = tools(
+        True, "Explain tools", "Add a short note to the prompt that tells the model how to use its tools.", is_advanced=True
     )
-    tools_always_ask: bool = setting(SettingSection.TOOLS, False, "Always ask permission", "Ask before every tool call.")
+    tools_always_ask: bool = tools(False, "Always ask permission", "Ask before every tool call.")

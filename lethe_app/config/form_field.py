@@ -45,9 +45,3 @@ def form_field(default: Any, title: str, help_text: str = "", **options: Any) ->
 def setting(section: SettingSection, default: Any, title: str, help_text: str, **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type
     """Declare a setting; `options` are those of `form_field`, and `is_hidden` for one that the settings page does not show."""
     return form_field(default, title, help_text, section=section.value, **options)
-
-
-def distance_setting(section: SettingSection, title: str, help_text: str) -> Any:  # noqa: ANN401 - pydantic's own type
-    """Declare a cosine distance among the advanced settings; 0 means calibrated for the embedding model."""
-    options = {"is_advanced": True, "minimum_label": "calibrated", "step": 0.005, "decimals": 3}
-    return setting(section, 0.0, title, help_text, **options, ge=0.0, le=1.0)

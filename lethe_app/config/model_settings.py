@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from functools import partial
+
+from pydantic import BaseModel
 
 from lethe_app.config.form_field import SettingSection, setting
 from lethe_app.config.options import MemoryProfile, ModelChoices, PromptLayout
+
+model = partial(setting, SettingSection.MODEL)
+prompt = partial(setting, SettingSection.PROMPT)
+"""Declare a setting of its section."""
 
 
 class ModelSettings(BaseModel):
     """Base class of `Settings` with the sections MODEL and PROMPT."""
 
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
-
     # Model
-    model_path: str = setting(SettingSection.MODEL, "", "Model", "Model that writes the replies.")
-    model_folders: list[str] = setting(
-        SettingSection.MODEL,
-        [],
-        "Model folders",
-        "Additional folders to search for GGUF files.",
-        max_length=50,
-        is_advanced=True,
+    model_path: str = model("", "Model", "Model that writes the replies.")
+    model_folders: list[str] = model(
+        [], "Model folders", "Additional folders to search for GGUF files.", max_length=50, is_advanced=True
     )
-    hub_mirror: str = setting(
-        SettingSection.MODEL,
+    hub_mirror: str = model(
         "",
         "Download mirror",
         "Address of a Hugging Face mirror for model downloads; leave empty to use Hugging Face itself.",
         pattern=r"^(https?://\S+)?$",
         is_advanced=True,
     )
-    proxy: str = setting(
-        SettingSection.MODEL,
+    proxy: str = model(
         "",
         "Proxy",
         "Proxy for downloads, searches and web pages, for example http://localhost:8080; leave empty for none.",
         pattern=r"^(https?://\S+)?$",
         is_advanced=True,
     )
-    embedder_path: str = setting(
-        SettingSection.MODEL,
+    embedder_path: str = model(
         "",
         "Embedding model",
         "GGUF file that creates the embeddings for memory search; leave empty to use the bundled one.",
         is_advanced=True,
     )
-    context: int = setting(
-        SettingSection.MODEL,
+    context: int = model(
         0,
         "Context size",
         "Tokens the model can see at once (0 = the model's own limit, up to 8192); when space runs out, memories are dropped"
@@ -56,17 +51,8 @@ class ModelSettings(BaseModel):
         le=1_048_576,
         minimum_label="model's limit",
     )
-    max_reply: int = setting(
-        SettingSection.MODEL,
-        512,
-        "Max response tokens",
-        "Maximum length of a reply in tokens.",
-        ge=16,
-        le=16_384,
-        unit="tokens",
-    )
-    gpu_layers: int = setting(
-        SettingSection.MODEL,
+    max_reply: int = model(512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384, unit="tokens")
+    gpu_layers: int = model(
         0,
         "GPU layers",
         "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
@@ -75,8 +61,7 @@ class ModelSettings(BaseModel):
         minimum_label="all layers",
         is_advanced=True,
     )
-    threads: int = setting(
-        SettingSection.MODEL,
+    threads: int = model(
         0,
         "CPU threads",
         "CPU threads used by the engine; 0 = all physical cores.",
@@ -85,55 +70,37 @@ class ModelSettings(BaseModel):
         minimum_label="all physical cores",
         is_advanced=True,
     )
-    batch: int = setting(
-        SettingSection.MODEL, 512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192, is_advanced=True
+    batch: int = model(512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192, is_advanced=True)
+    flash_attention: bool = model(
+        False, "Flash attention", "Speed up attention on many GPUs; required for a quantised KV cache.", is_advanced=True
     )
-    flash_attention: bool = setting(
-        SettingSection.MODEL,
-        False,
-        "Flash attention",
-        "Speed up attention on many GPUs; required for a quantised KV cache.",
-        is_advanced=True,
-    )
-    kv_type: str = setting(
-        SettingSection.MODEL,
+    kv_type: str = model(
         "f16",
         "KV cache type",
         "Precision of the KV cache: f16, q8_0 or q4_0, where smaller types use less memory.",
         pattern="^(f16|q8_0|q4_0)$",
         is_advanced=True,
     )
-    mmap: bool = setting(
-        SettingSection.MODEL,
+    mmap: bool = model(
         True,
         "Memory-map (mmap)",
         "Map the model file into memory, so that weights are loaded as they are needed.",
         is_advanced=True,
     )
-    memory_profile: MemoryProfile = setting(
-        SettingSection.MODEL,
+    memory_profile: MemoryProfile = model(
         MemoryProfile.AUTOMATIC,
         "Memory profile",
         "Memory that Lethe uses; the small profile shortens the context unless you set one, ends helpers at once when idle,"
         " and is automatic below 3 GB.",
         is_advanced=True,
     )
-    mlock: bool = setting(
-        SettingSection.MODEL,
-        False,
-        "Lock in memory (mlock)",
-        "Keep the weights in RAM, so that the system cannot swap them out.",
-        is_advanced=True,
+    mlock: bool = model(
+        False, "Lock in memory (mlock)", "Keep the weights in RAM, so that the system cannot swap them out.", is_advanced=True
     )
-    read_ahead: bool = setting(
-        SettingSection.MODEL,
-        True,
-        "Prefill while typing",
-        "Process the prompt while you type, so that replies start sooner.",
-        is_advanced=True,
+    read_ahead: bool = model(
+        True, "Prefill while typing", "Process the prompt while you type, so that replies start sooner.", is_advanced=True
     )
-    kept_states: int = setting(
-        SettingSection.MODEL,
+    kept_states: int = model(
         1024,
         "Prompt cache on disk",
         "Megabytes of disk space for the prompt caches of your conversations, so that a reopened one need not be processed"
@@ -144,45 +111,26 @@ class ModelSettings(BaseModel):
         is_advanced=True,
         unit="MB",
     )
-    cache_surgery: bool = setting(
-        SettingSection.MODEL,
+    cache_surgery: bool = model(
         True,
         "Context shift",
         "Cut messages that leave the prompt out of the KV cache instead of reprocessing the rest at once; with “Prefill"
         " while typing” the rest is reprocessed while you type.",
         is_advanced=True,
     )
-    model_choices: dict[str, ModelChoices] = setting(
-        SettingSection.MODEL,
-        {},
-        "Per-model settings",
-        "Settings for single models by file name, edited on the Models page.",
-        is_hidden=True,
+    model_choices: dict[str, ModelChoices] = model(
+        {}, "Per-model settings", "Settings for single models by file name, edited on the Models page.", is_hidden=True
     )
 
     # Prompt
-    sampler: str = setting(
-        SettingSection.PROMPT,
-        "",
-        "Sampler preset",
-        "Preset with the sampling parameters; by default one that suits the model.",
+    sampler: str = prompt("", "Sampler preset", "Preset with the sampling parameters; by default one that suits the model.")
+    system_preset: str = prompt(
+        "", "System prompt", "Preset that introduces the persona to the model; by default one that suits the model."
     )
-    system_preset: str = setting(
-        SettingSection.PROMPT,
-        "",
-        "System prompt",
-        "Preset that introduces the persona to the model; by default one that suits the model.",
+    instruct: str = prompt(
+        "", "Instruct format", "Preset that replaces the model's own chat template.", max_length=100, is_advanced=True
     )
-    instruct: str = setting(
-        SettingSection.PROMPT,
-        "",
-        "Instruct format",
-        "Preset that replaces the model's own chat template.",
-        max_length=100,
-        is_advanced=True,
-    )
-    layout: PromptLayout = setting(
-        SettingSection.PROMPT,
+    layout: PromptLayout = prompt(
         PromptLayout.LATE,
         "Position of memories",
         "Position of memories in the prompt: just above your newest message (no reprocessing), in the system prompt (the"
@@ -190,8 +138,7 @@ class ModelSettings(BaseModel):
         " entries set to the system prompt stay there, and the whole conversation is reprocessed whenever one comes or goes.",
         is_advanced=True,
     )
-    temperature_override: float = setting(
-        SettingSection.PROMPT,
+    temperature_override: float = prompt(
         -1.0,
         "Temperature override",
         "Temperature that replaces the one of the sampler preset.",
@@ -200,6 +147,4 @@ class ModelSettings(BaseModel):
         minimum_label="from preset",
         step=0.1,
     )
-    thinking: bool = setting(
-        SettingSection.PROMPT, True, "Thinking", "Let models that support thinking think before they reply."
-    )
+    thinking: bool = prompt(True, "Thinking", "Let models that support thinking think before they reply.")

@@ -2,94 +2,78 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pydantic import ConfigDict
 
 from lethe_app.config.background_settings import BackgroundSettings
-from lethe_app.config.dictation_settings import DictationSettings
-from lethe_app.config.form_field import SettingSection, distance_setting, setting
+from lethe_app.config.form_field import SettingSection, setting
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, HistoryOverflow, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.privacy_settings import PrivacySettings
 from lethe_app.config.speech_settings import SpeechSettings
 
+general = partial(setting, SettingSection.GENERAL)
+chat = partial(setting, SettingSection.CHAT)
+sessions = partial(setting, SettingSection.SESSIONS)
+memory = partial(setting, SettingSection.MEMORY)
+proactive = partial(setting, SettingSection.PROACTIVE)
+"""Declare a setting of the section."""
+distance = partial(memory, 0.0, is_advanced=True, minimum_label="calibrated", step=0.005, decimals=3, ge=0.0, le=1.0)
+"""Declare a cosine distance; 0 means calibrated for the embedding model."""
 
-class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySettings, SpeechSettings):
+
+class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # User
-    welcomed: bool = setting(SettingSection.GENERAL, False, "Welcomed", "Record of a completed first start.", is_hidden=True)
-    awaited_download: str = setting(
-        SettingSection.GENERAL, "", "Awaited download", "File to load when its download is complete.", is_hidden=True
+    welcomed: bool = general(False, "Welcomed", "Record of a completed first start.", is_hidden=True)
+    awaited_download: str = general("", "Awaited download", "File to load when its download is complete.", is_hidden=True)
+    has_seen_starter_notice: bool = general(
+        False, "Starter notice", "Record that the starter model was explained.", is_hidden=True
     )
-    has_seen_starter_notice: bool = setting(
-        SettingSection.GENERAL, False, "Starter notice", "Record that the starter model was explained.", is_hidden=True
+    user_persona: str = general("", "User persona", "Persona you use in new conversations.")
+    last_persona: str = general("", "Last persona", "Persona to open at the next start.", is_hidden=True)
+    advanced_pages: list[str] = general(
+        [], "Advanced pages", "Pages that show their advanced fields.", max_length=20, is_hidden=True
     )
-    user_persona: str = setting(SettingSection.GENERAL, "", "User persona", "Persona you use in new conversations.")
-    last_persona: str = setting(
-        SettingSection.GENERAL, "", "Last persona", "Persona to open at the next start.", is_hidden=True
+    recent_commands: list[str] = general(
+        [], "Recent commands", "Commands used last in the palette.", max_length=20, is_hidden=True
     )
-    advanced_pages: list[str] = setting(
-        SettingSection.GENERAL, [], "Advanced pages", "Pages that show their advanced fields.", max_length=20, is_hidden=True
-    )
-    recent_commands: list[str] = setting(
-        SettingSection.GENERAL, [], "Recent commands", "Commands used last in the palette.", max_length=20, is_hidden=True
-    )
-    last_session: str = setting(
-        SettingSection.GENERAL, "", "Last conversation", "Conversation to open at the next start.", is_hidden=True
-    )
+    last_session: str = general("", "Last conversation", "Conversation to open at the next start.", is_hidden=True)
 
     # Appearance
-    theme: ThemeOption = setting(
-        SettingSection.GENERAL, ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default."
+    theme: ThemeOption = general(ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default.")
+    font_size: int = general(15, "Text size", "Size of message text in pixels.", ge=12, le=24, unit="px")
+    prose_font: ProseFont = general(ProseFont.SANS, "Message font", "Typeface of messages: sans or serif.")
+    background: str = general("", "Background image", "Image shown faintly behind the chat.")
+    notify: bool = general(
+        True, "Notify when done", "Show a desktop notification when a reply is finished while you are in another window."
     )
-    font_size: int = setting(
-        SettingSection.GENERAL, 15, "Text size", "Size of message text in pixels.", ge=12, le=24, unit="px"
-    )
-    prose_font: ProseFont = setting(
-        SettingSection.GENERAL, ProseFont.SANS, "Message font", "Typeface of messages: sans or serif."
-    )
-    background: str = setting(SettingSection.GENERAL, "", "Background image", "Image shown faintly behind the chat.")
-    notify: bool = setting(
-        SettingSection.GENERAL,
-        True,
-        "Notify when done",
-        "Show a desktop notification when a reply is finished while you are in another window.",
-    )
-    notify_with_words: bool = setting(
-        SettingSection.GENERAL,
+    notify_with_words: bool = general(
         False,
         "Reply text in notifications",
         "Show the beginning of the reply in the notification, where others might read it.",
         is_advanced=True,
     )
-    reduced_motion: bool = setting(SettingSection.GENERAL, False, "Reduced motion", "Turn off animations.")
+    reduced_motion: bool = general(False, "Reduced motion", "Turn off animations.")
 
     # Chat
-    show_hidden: bool = setting(
-        SettingSection.CHAT, False, "Show hidden messages", "Show hidden notes and memory lines in the chat.", is_advanced=True
+    show_hidden: bool = chat(False, "Show hidden messages", "Show hidden notes and memory lines in the chat.", is_advanced=True)
+    add_names: bool = chat(
+        False, "Names in prompt", "Add the speaker's name before every message in the prompt.", is_advanced=True
     )
-    add_names: bool = setting(
-        SettingSection.CHAT,
-        False,
-        "Names in prompt",
-        "Add the speaker's name before every message in the prompt.",
-        is_advanced=True,
-    )
-    first_paragraph_only: bool = setting(
-        SettingSection.CHAT, False, "Single-paragraph replies", "Stop every reply after its first paragraph."
-    )
-    group_turns: GroupTurns = setting(
-        SettingSection.CHAT,
+    first_paragraph_only: bool = chat(False, "Single-paragraph replies", "Stop every reply after its first paragraph.")
+    group_turns: GroupTurns = chat(
         GroupTurns.NAMED,
         "Group reply order",
         "Order of speakers in a group: those you name or else the next in turn, everyone once, only the next in turn,"
         " whoever the model chooses with a short extra request before every reply, or those you name and others by their"
         " talkativeness.",
     )
-    group_replies: int = setting(
-        SettingSection.CHAT,
+    group_replies: int = chat(
         2,
         "Max consecutive group replies",
         "Maximum number of replies in a group before it is your turn again.",
@@ -99,20 +83,17 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
     )
 
     # Conversations
-    session_handling: SessionHandling = setting(
-        SettingSection.SESSIONS,
+    session_handling: SessionHandling = sessions(
         SessionHandling.FIT_ALL,
         "Earlier conversations in prompt",
         "Begin new conversations with as many whole earlier ones in mind as fit, or only with the current one.",
     )
-    session_memory_system: bool = setting(
-        SettingSection.SESSIONS,
+    session_memory_system: bool = sessions(
         True,
         "Summaries of earlier conversations",
         "Add summaries of earlier conversations that are not in the prompt word for word.",
     )
-    session_reserved_tokens: int = setting(
-        SettingSection.SESSIONS,
+    session_reserved_tokens: int = sessions(
         2048,
         "Token budget for summaries",
         "Maximum tokens for summaries of earlier conversations, never more than a seventh of the context.",
@@ -121,8 +102,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         is_advanced=True,
         unit="tokens",
     )
-    rotation_minutes: int = setting(
-        SettingSection.SESSIONS,
+    rotation_minutes: int = sessions(
         60,
         "End conversations after",
         "Minutes without a message or key press after which a conversation ends and is archived; 0 = never.",
@@ -131,8 +111,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         unit="min",
         minimum_label="never",
     )
-    old_session_minutes: int = setting(
-        SettingSection.SESSIONS,
+    old_session_minutes: int = sessions(
         60,
         "Daily time for older conversations",
         "Minutes per persona and day in which the model summarises conversations that ended more than a day ago, such as"
@@ -143,32 +122,23 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         minimum_label="no limit",
         is_advanced=True,
     )
-    trash_days: int = setting(
-        SettingSection.SESSIONS,
-        30,
-        "Empty Trash after",
-        "Days until deleted items are removed for good; 0 = never.",
-        ge=0,
-        le=3650,
-        unit="days",
+    trash_days: int = sessions(
+        30, "Empty Trash after", "Days until deleted items are removed for good; 0 = never.", ge=0, le=3650, unit="days"
     )
-    history_overflow: HistoryOverflow = setting(
-        SettingSection.SESSIONS,
+    history_overflow: HistoryOverflow = sessions(
         HistoryOverflow.SUMMARISE,
         "Messages that no longer fit",
         "Replace the oldest messages by a summary when a conversation outgrows the context, or leave them out.",
         is_advanced=True,
     )
-    summary_instructions: str = setting(
-        SettingSection.SESSIONS,
+    summary_instructions: str = sessions(
         "",
         "Summary instructions",
         "Instructions to the model for the summary of messages that no longer fit; leave empty for the built-in ones.",
         max_length=4000,
         is_advanced=True,
     )
-    turn_cap: int = setting(
-        SettingSection.SESSIONS,
+    turn_cap: int = sessions(
         0,
         "Max turns in prompt",
         "Maximum number of turns of the conversation that are in the prompt word for word; 0 = no limit.",
@@ -177,8 +147,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         minimum_label="no limit",
         is_advanced=True,
     )
-    history_target: float = setting(
-        SettingSection.SESSIONS,
+    history_target: float = sessions(
         0.65,
         "History kept after trimming",
         "Share of its token budget that a conversation keeps when it outgrows it, with the last three messages unless these are"
@@ -187,29 +156,16 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         le=0.95,
         is_advanced=True,
     )
-    scratch: bool = setting(
-        SettingSection.SESSIONS,
-        True,
-        "Conversation notes",
-        "Note the facts of the current conversation as it goes on.",
-        is_advanced=True,
+    scratch: bool = sessions(
+        True, "Conversation notes", "Note the facts of the current conversation as it goes on.", is_advanced=True
     )
 
     # Memory
-    rag_enabled: bool = setting(
-        SettingSection.MEMORY, True, "Recall by meaning", "Recall memories that are close in meaning to your message."
+    rag_enabled: bool = memory(True, "Recall by meaning", "Recall memories that are close in meaning to your message.")
+    rag_entries: int = memory(
+        3, "Max memories per message", "Maximum number of memories recalled for a message.", ge=0, le=50, is_advanced=True
     )
-    rag_entries: int = setting(
-        SettingSection.MEMORY,
-        3,
-        "Max memories per message",
-        "Maximum number of memories recalled for a message.",
-        ge=0,
-        le=50,
-        is_advanced=True,
-    )
-    document_entries: int = setting(
-        SettingSection.MEMORY,
+    document_entries: int = memory(
         3,
         "Max passages from documents",
         "Maximum number of passages from documents recalled for a message; 0 = none.",
@@ -217,11 +173,8 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         le=50,
         is_advanced=True,
     )
-    keyword_retrieval: bool = setting(
-        SettingSection.MEMORY, True, "Recall by keyword", "Recall memories whose keywords occur in the conversation."
-    )
-    keyword_max_entries: int = setting(
-        SettingSection.MEMORY,
+    keyword_retrieval: bool = memory(True, "Recall by keyword", "Recall memories whose keywords occur in the conversation.")
+    keyword_max_entries: int = memory(
         3,
         "Max memories by keyword",
         "Maximum number of memories recalled by keyword for a message.",
@@ -229,15 +182,13 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         le=50,
         is_advanced=True,
     )
-    silent_types: list[str] = setting(
-        SettingSection.MEMORY,
+    silent_types: list[str] = memory(
         ["image", "file"],
         "Keyword-only memory types",
         "Memory types recalled by keyword only, never by meaning.",
         is_advanced=True,
     )
-    recall_without_match: int = setting(
-        SettingSection.MEMORY,
+    recall_without_match: int = memory(
         3,
         "Memories at conversation start",
         "Number of important memories recalled when a conversation begins.",
@@ -245,8 +196,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         le=50,
         is_advanced=True,
     )
-    accumulated_memories: int = setting(
-        SettingSection.MEMORY,
+    accumulated_memories: int = memory(
         3,
         "Recalled memories kept",
         "Number of recalled memories that stay in the prompt for the rest of the conversation, or until a notebook about its"
@@ -255,18 +205,14 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         le=20,
         is_advanced=True,
     )
-    memory_explained: bool = setting(
-        SettingSection.MEMORY,
+    memory_explained: bool = memory(
         True,
         "Explain memory",
         "Add a short note to the prompt that tells models of a billion parameters and more what is remembered.",
         is_advanced=True,
     )
-    fact_retrieval: bool = setting(
-        SettingSection.MEMORY, True, "Learn facts", "Learn facts from conversations and recall memories by them."
-    )
-    core_facts_tokens: int = setting(
-        SettingSection.MEMORY,
+    fact_retrieval: bool = memory(True, "Learn facts", "Learn facts from conversations and recall memories by them.")
+    core_facts_tokens: int = memory(
         512,
         "Token budget for facts",
         "Maximum tokens of core facts, which are always in the prompt.",
@@ -275,53 +221,43 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         is_advanced=True,
         unit="tokens",
     )
-    facts_during_roleplay: bool = setting(
-        SettingSection.MEMORY,
+    facts_during_roleplay: bool = memory(
         True,
         "Facts from roleplay",
         "Learn what you say in character, as facts of that conversation's story; what you say as yourself is always learnt.",
         is_advanced=True,
     )
-    key_moments: bool = setting(
-        SettingSection.MEMORY,
+    key_moments: bool = memory(
         True,
         "Key moments",
         "Keep what mattered in a day, once it is over, as a memory without a time limit, and show it on the overview.",
         is_advanced=True,
     )
-    persona_facts: bool = setting(
-        SettingSection.MEMORY,
-        False,
-        "Facts about the persona",
-        "Learn what a persona says about itself as well as what you say.",
+    persona_facts: bool = memory(
+        False, "Facts about the persona", "Learn what a persona says about itself as well as what you say."
     )
-    rag_distance: float = distance_setting(
-        SettingSection.MEMORY,
+    rag_distance: float = distance(
         "Recall distance",
         "Maximum cosine distance at which a message recalls a memory by meaning; 0 = calibrated for the embedding model.",
     )
-    fact_retrieval_distance: float = distance_setting(
-        SettingSection.MEMORY,
+    fact_retrieval_distance: float = distance(
         "Fact recall distance",
         "Maximum cosine distance at which a fact recalls the conversation it comes from; 0 = calibrated for the embedding"
         " model.",
     )
-    fact_duplicate_distance: float = distance_setting(
-        SettingSection.MEMORY,
+    fact_duplicate_distance: float = distance(
         "Duplicate fact distance",
         "Maximum cosine distance at which two differently worded facts count as the same; 0 = calibrated for the embedding"
         " model.",
     )
-    fact_update_distance: float = distance_setting(
-        SettingSection.MEMORY,
+    fact_update_distance: float = distance(
         "Fact update distance",
         "Maximum cosine distance at which a newer fact may replace an older one; 0 = calibrated for the embedding model.",
     )
-    global_worlds: list[str] = setting(
-        SettingSection.MEMORY, [], "Global worlds (lorebooks)", "Worlds that are active in every conversation.", max_length=100
+    global_worlds: list[str] = memory(
+        [], "Global worlds (lorebooks)", "Worlds that are active in every conversation.", max_length=100
     )
-    world_tokens: int = setting(
-        SettingSection.MEMORY,
+    world_tokens: int = memory(
         0,
         "Token budget for worlds",
         "Maximum tokens of world entries per turn; 0 = a fifth of the context.",
@@ -330,8 +266,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         minimum_label="a fifth of the context",
         is_advanced=True,
     )
-    world_rounds: int = setting(
-        SettingSection.MEMORY,
+    world_rounds: int = memory(
         3,
         "Max recursion steps",
         "Maximum number of steps per turn in which the text of world entries can activate further entries.",
@@ -341,14 +276,10 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
     )
 
     # Proactive messages
-    proactive_messages: bool = setting(
-        SettingSection.PROACTIVE,
-        True,
-        "Proactive messages",
-        "Let personas bring up reminders and memories unasked; otherwise they only answer.",
+    proactive_messages: bool = proactive(
+        True, "Proactive messages", "Let personas bring up reminders and memories unasked; otherwise they only answer."
     )
-    min_insert_delay: int = setting(
-        SettingSection.PROACTIVE,
+    min_insert_delay: int = proactive(
         30,
         "Proactive message interval",
         "Minimum number of minutes between proactive messages.",
@@ -357,8 +288,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         unit="min",
         is_advanced=True,
     )
-    min_message_delay: int = setting(
-        SettingSection.PROACTIVE,
+    min_message_delay: int = proactive(
         4,
         "Messages between proactive messages",
         "Minimum number of messages between proactive messages.",
@@ -366,8 +296,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         le=1000,
         is_advanced=True,
     )
-    eureka_cut_off_days: int = setting(
-        SettingSection.PROACTIVE,
+    eureka_cut_off_days: int = proactive(
         15,
         "Proactive messages expire after",
         "Days after which a waiting proactive message is no longer brought up.",
@@ -376,8 +305,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         unit="days",
         is_advanced=True,
     )
-    hours_before_afk: float = setting(
-        SettingSection.PROACTIVE,
+    hours_before_afk: float = proactive(
         4.0,
         "Greet after absence",
         "Hours of silence after which the persona greets you as returning.",
@@ -387,8 +315,7 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         decimals=1,
         step=0.5,
     )
-    min_no_recall_days: int = setting(
-        SettingSection.PROACTIVE,
+    min_no_recall_days: int = proactive(
         10,
         "Memory decay time",
         "Days until an unused memory of a decaying type is forgotten, multiplied by its priority.",
@@ -397,28 +324,21 @@ class Settings(BackgroundSettings, DictationSettings, ModelSettings, PrivacySett
         unit="days",
         is_advanced=True,
     )
-    decaying_types: list[str] = setting(
-        SettingSection.PROACTIVE,
+    decaying_types: list[str] = proactive(
         ["web_search", "goal", "reminder"],
         "Decaying memory types",
         "Memory types that are forgotten when nothing recalls them for a long time.",
         is_advanced=True,
     )
-    mood_handling: bool = setting(
-        SettingSection.PROACTIVE, True, "Moods", "Allow moods; each persona has a switch of its own on its Mind page."
-    )
-    static_mood: bool = setting(
-        SettingSection.PROACTIVE, False, "Fixed mood", "Show the mood, but let nothing change it.", is_advanced=True
-    )
-    tagged_events: bool = setting(
-        SettingSection.PROACTIVE,
+    mood_handling: bool = proactive(True, "Moods", "Allow moods; each persona has a switch of its own on its Mind page.")
+    static_mood: bool = proactive(False, "Fixed mood", "Show the mood, but let nothing change it.", is_advanced=True)
+    tagged_events: bool = proactive(
         True,
         "Proactive messages as events",
         "Mark proactive messages as events in the prompt, so that models invent less around them.",
         is_advanced=True,
     )
-    guidance_latest_only: bool = setting(
-        SettingSection.PROACTIVE,
+    guidance_latest_only: bool = proactive(
         True,
         "Newest conversation only",
         "Insert hidden notes and proactive memories only into the newest conversation.",
