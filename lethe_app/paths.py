@@ -29,6 +29,17 @@ def home_beside_program() -> Path | None:
     return folder / "lethe-home" if (folder / "lethe-home").is_dir() else None
 
 
+class Location:
+    """Path below one of the folders of `Paths`; read from an instance, it is the path itself."""
+
+    def __init__(self, folder: str, *parts: str) -> None:
+        self._folder, self._parts = folder, parts
+
+    def __get__(self, paths: Paths, _owner: type[Paths]) -> Path:
+        folder: Path = getattr(paths, self._folder)
+        return folder.joinpath(*self._parts)
+
+
 @dataclass(frozen=True)
 class Paths:
     """Every folder and file that Lethe reads or writes; no other module defines a location."""
@@ -36,6 +47,44 @@ class Paths:
     home: Path
     cache: Path
     shipped: Path
+
+    database = Location("home", "lethe.sqlite3")
+    settings = Location("home", "settings.json")
+    window = Location("home", "window.ini")
+    """Geometry of the window and its panes."""
+    personas = Location("home", "personas")
+    worlds = Location("home", "worldinfo")
+    notebooks = Location("home", "notebooks")
+    """Readable files, one folder for each persona."""
+    presets = Location("home", "presets")
+    """Contains `instruct/`, `samplers/` and `system/`."""
+    models = Location("home", "models")
+    """The user's own folder of GGUF files."""
+    trash = Location("home", "trash")
+    """Files the user deleted, and unreadable files that were overwritten."""
+    inbox = Location("home", "inbox")
+    """Notes by which a second start hands files to the running window."""
+    logs = Location("home", "logs")
+    index = Location("cache", "index")
+    """Vector index files; they are rebuilt if missing."""
+    states = Location("cache", "states")
+    """Stored KV cache states of sessions; without one the prompt is evaluated again."""
+    shipped_personas = Location("shipped", "personas")
+    shipped_worlds = Location("shipped", "worldinfo")
+    resources = Location("shipped", "resources")
+    shipped_presets = Location("resources", "presets")
+    prompts = Location("resources", "prompts")
+    own_prompts = Location("home", "prompts")
+    """The user's replacements for the shipped prompts, by the same file names."""
+    translations = Location("resources", "translations")
+    """Translation catalogues of the user interface."""
+    own_translations = Location("home", "translations")
+    """The user's own translation catalogues, by the same file names."""
+    calibration = Location("resources", "calibration", "pairs.json")
+    """Sentence pairs by which an embedding model is calibrated."""
+    selftest = Location("resources", "selftest")
+    """Texts of the model qualification."""
+    icons = Location("resources", "icons")
 
     @classmethod
     def standard(cls, home: Path | None = None) -> Paths:
@@ -53,112 +102,3 @@ class Paths:
 
         folders = PlatformDirs(APP_NAME, appauthor=False)
         return cls(home=folders.user_data_path, cache=folders.user_cache_path, shipped=shipped_root())
-
-    @property
-    def database(self) -> Path:
-        return self.home / "lethe.sqlite3"
-
-    @property
-    def settings(self) -> Path:
-        return self.home / "settings.json"
-
-    @property
-    def window(self) -> Path:
-        """Geometry of the window and its panes."""
-        return self.home / "window.ini"
-
-    @property
-    def personas(self) -> Path:
-        return self.home / "personas"
-
-    @property
-    def worlds(self) -> Path:
-        return self.home / "worldinfo"
-
-    @property
-    def notebooks(self) -> Path:
-        """Readable files, one folder for each persona."""
-        return self.home / "notebooks"
-
-    @property
-    def presets(self) -> Path:
-        """Contains `instruct/`, `samplers/` and `system/`."""
-        return self.home / "presets"
-
-    @property
-    def models(self) -> Path:
-        """The user's own folder of GGUF files."""
-        return self.home / "models"
-
-    @property
-    def trash(self) -> Path:
-        """Files the user deleted, and unreadable files that were overwritten."""
-        return self.home / "trash"
-
-    @property
-    def inbox(self) -> Path:
-        """Notes by which a second start hands files to the running window."""
-        return self.home / "inbox"
-
-    @property
-    def logs(self) -> Path:
-        return self.home / "logs"
-
-    @property
-    def index(self) -> Path:
-        """Vector index files; they are rebuilt if missing."""
-        return self.cache / "index"
-
-    @property
-    def states(self) -> Path:
-        """Stored KV cache states of sessions; without one the prompt is evaluated again."""
-        return self.cache / "states"
-
-    @property
-    def shipped_personas(self) -> Path:
-        return self.shipped / "personas"
-
-    @property
-    def shipped_worlds(self) -> Path:
-        return self.shipped / "worldinfo"
-
-    @property
-    def resources(self) -> Path:
-        return self.shipped / "resources"
-
-    @property
-    def shipped_presets(self) -> Path:
-        return self.resources / "presets"
-
-    @property
-    def prompts(self) -> Path:
-        return self.resources / "prompts"
-
-    @property
-    def own_prompts(self) -> Path:
-        """The user's replacements for the shipped prompts, by the same file names."""
-        return self.home / "prompts"
-
-    @property
-    def translations(self) -> Path:
-        """Translation catalogues of the user interface."""
-        return self.resources / "translations"
-
-    @property
-    def own_translations(self) -> Path:
-        """The user's own translation catalogues, by the same file names."""
-        return self.home / "translations"
-
-    @property
-    def calibration(self) -> Path:
-        """Sentence pairs by which an embedding model is calibrated."""
-        return self.resources / "calibration" / "pairs.json"
-
-    @property
-    def selftest(self) -> Path:
-        """Texts of the model qualification."""
-        return self.resources / "selftest"
-
-    @property
-    def icons(self) -> Path:
-        return self.resources / "icons"
