@@ -2,16 +2,6 @@
 
 A `LetheError` is not a bug (a broken file, a full disk, a dead engine) and is shown as it is; any other exception is a bug
 and leads to a crash report. Exceptions of libraries are translated into this hierarchy where the library is called.
-
-  LetheError
-  ├─ ModelError     ModelMissing · ModelUnreadable · ModelCrashed · ModelOutOfMemory · PromptTooLong · TemplateUnusable
-  │                 EngineUnreachable
-  ├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
-  ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
-  │                 UnknownFormat
-  ├─ SpeechError    SpeechUnavailable
-  ├─ DictationError SpeechModelMissing · SpeechModelUnreadable · RecognitionCrashed
-  └─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
 from __future__ import annotations
