@@ -9,20 +9,14 @@ from typing import NamedTuple
 from uuid import UUID
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.language_tables import lazy_words
 
 BEGINNING = 160
 """Number of characters of the content that a row carries."""
 _EDGE_MARKS = " ,;:.…–—-"
 NEVER = float("inf")
 """End time of a memory that has none, so that it sorts after all others."""
-LINKING_WORDS = frozenset(
-    """
-    a about also am an and any are as at be because been but by can could did do does even every few for from had has have he
-    her his how i i'm if in into is it's its just like many more most my no nor not of on or our she should so some such than
-    that the their then these they this those to too until very was we were what when where which while who whose why will
-    with without would you your
-    """.split()  # noqa: SIM905 - a list of a hundred quoted words cannot be read
-)
+LINKING_WORDS = lazy_words("linking_words")
 """English words that lead on to the next one, with which a shortened text does not end."""
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from lethe_app.domain import old_reasons
 from lethe_app.domain.prompt import CacheMiss, CutReason, ReceiptEntry
 from lethe_app.domain.recall import BlockReason, ReasonKind, RecalledMemory, TurnMemory
+from lethe_app.language_tables import load_table
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from lethe_app.storage.schema.v8_reasons import convert_reasons
 
@@ -97,7 +98,7 @@ def test_a_receipt_becomes_data():
     assert (made.cost.reason, made.cost.part) == (CacheMiss.PART, "persona")
 
 
-@pytest.mark.parametrize("words", old_reasons._COSTS)
+@pytest.mark.parametrize("words", load_table("old_reasons")["costs"])
 def test_every_old_reason_of_a_cache_miss_is_known(words: str):
     made = old_reasons.convert_receipt({"receipt": {}, "cost": {"again": 3, "because": words}})
 
