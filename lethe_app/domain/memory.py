@@ -95,9 +95,8 @@ class MemoryUnit(BaseModel):
     added: AwareDatetime = Field(
         default_factory=now, title="Active from", description="Set a future date to recall the memory only from then on."
     )
-    """Time of creation; if it is in the future, the memory is not recalled before it."""
+    """Time of creation."""
     end_time: AwareDatetime | None = form_field(None, "Active until")
-    """Time from which on it is no longer recalled; None is never."""
     last_trigger: AwareDatetime = Field(default_factory=now)
     trigger_count: int = Field(default=0, ge=0)
     priority: int = form_field(1, "Priority", "Memories with a higher priority are recalled first.", form_minimum=-100)
@@ -109,12 +108,10 @@ class MemoryUnit(BaseModel):
         form_maximum=1000,
         minimum_label="system prompt",
     )
-    """Insertion depth: messages from the newest one (0) upwards; -1 is the system prompt."""
     duration: int = form_field(1, "Sticky (turns)", ge=1)
     """Turns it stays active once it was triggered."""
     trigger_chance: float = form_field(1.0, "Probability", unit="%", ge=0.0, le=1.0)
     sticky: bool = form_field(False, "Always included")
-    """True if it is always inserted (constant)."""
     protected: bool = form_field(False, "Protected", "Prevent automatic changes and removal.")
     """True if only the user may prune, merge or overwrite it."""
     enabled: bool = form_field(True, "Enabled")

@@ -59,7 +59,6 @@ class WorldEntry(MemoryUnit):
         form_maximum=1000,
         minimum_label="none",
     )
-    """Turns after its `duration` in which it cannot be activated again."""
     delay: int = form_field(
         0,
         "Delay (messages)",
@@ -68,13 +67,11 @@ class WorldEntry(MemoryUnit):
         form_maximum=10_000,
         minimum_label="none",
     )
-    """Messages, hidden ones not counted, that a session must have before the entry can be activated."""
+    """Hidden messages do not count."""
     exclude_recursion: bool = form_field(
         False, "Exclude from recursion", "Ignore the texts of other entries when keys are matched."
     )
-    """True if texts of other entries cannot activate it."""
     prevent_recursion: bool = form_field(False, "Prevent further recursion", "Let the text of this entry activate no others.")
-    """True if its text activates no other entry."""
     delay_until_recursion: int = form_field(
         0,
         "Recursion level",
@@ -88,9 +85,7 @@ class WorldEntry(MemoryUnit):
         [], "Inclusion groups", "Groups of which only one entry can be active at a time.", placeholder="group name"
     )
     group_override: bool = form_field(False, "Prioritise in group", "Take precedence over the other entries of the group.")
-    """True if it takes precedence over group members without it; among several such the one with the highest `order` is
-    taken.
-    """
+    """Among several such entries, the one with the highest `order` is taken."""
     group_weight: int = form_field(
         100,
         "Group weight",
@@ -98,19 +93,16 @@ class WorldEntry(MemoryUnit):
         ge=0,
         form_maximum=100_000,
     )
-    """Relative probability of being chosen when one entry of a group is drawn."""
     group_scoring: bool | None = form_field(None, "Use group scoring", "Yield to entries of the group with more matching keys.")
-    """True if it yields to group members with more matching keywords; None uses the world's value."""
+    """None uses the world's value, as in `do_embeds`."""
     order: int = form_field(
         100, "Order", "Entries with a higher order are inserted later at the same position.", form_minimum=-100_000
     )
     """`priority` decides which entries exceed the budget, `order` only where an entry is placed."""
     role: Role = form_field(Role.SYSTEM, "Role", "Speaker as whom the content is inserted.")
-    """Role under which it is inserted among the messages."""
     ignore_budget: bool = form_field(False, "Ignore budget", "Insert the entry regardless of the token budget.")
-    """True if it is inserted regardless of the token budget and does not count towards it."""
+    """It does not count towards the budget either."""
     do_embeds: bool | None = form_field(None, "Recall by meaning", "Activate the entry by similar meaning as well as by key.")
-    """True if it is also recalled by similarity; None uses the world's value."""
     original: dict[str, JsonValue] = Field(default_factory=dict)
     """World Info fields of another program that have no counterpart here, kept for export."""
 
@@ -151,7 +143,6 @@ class World(BaseModel):
         le=200,
         validation_alias=AliasChoices("max_depth", "deepest_scan"),
     )
-    """Maximum number of messages scanned to reach that minimum."""
     group_scoring: bool = form_field(
         False, "Group scoring", "Choose the entry with the most matching keys in a group instead of a random one by weight."
     )
@@ -160,7 +151,6 @@ class World(BaseModel):
     token_budget: int | None = form_field(
         None, "Token budget", "Maximum tokens of all entries per turn.", unit="tokens", minimum_label="no limit", ge=0
     )
-    """Maximum number of tokens of all its entries in a turn; None sets no limit of its own."""
     entries: list[WorldEntry] = Field(default_factory=list)
     original: dict[str, JsonValue] = Field(default_factory=dict)
     """Fields of the file it was imported from that have no counterpart here, by format, kept for export."""
