@@ -98,16 +98,13 @@ class EngineCapabilities:
     """True if its tokenizer can run in the window's process; otherwise the engine counts."""
 
 
-@dataclass(frozen=True)
-class LoadedModel:
-    """Properties that a loaded model reported."""
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """Properties that an engine reports of a model it has loaded."""
 
-    file: ModelFile
-    options: LoadOptions
     context: int
     """Context length in tokens that was really allocated."""
     threads: int
-    capabilities: EngineCapabilities = EngineCapabilities()
     template: str = ""
     """The model's own Jinja chat template, which is untrusted; empty where the file has none."""
     bos: str = ""
@@ -123,6 +120,15 @@ class LoadedModel:
     """True if cached cells can be moved, so that a piece can be cut out of the middle; False in recurrent and sliding-window
     models.
     """
+
+
+@dataclass(frozen=True)
+class LoadedModel(ModelFacts):
+    """Model in use: its file, how it was loaded, and what the engine reported and can do."""
+
+    file: ModelFile
+    options: LoadOptions
+    capabilities: EngineCapabilities = EngineCapabilities()
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 from array import array
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, SamplingStep, Usage
@@ -20,47 +20,40 @@ from lethe_app.llm.engines.registry import ENGINE_KINDS, kind_name
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.protocol import (
+    Answer,
     Chunk,
     DeleteStates,
     Done,
     Embed,
-    Embedded,
     EmbedTokens,
     Generate,
     JobFailed,
     Load,
-    Loaded,
     LoadProgress,
-    NextTokenScores,
     Prefill,
     PrefillProgress,
     PreviewSampling,
     ReleaseBackground,
-    Report,
     Request,
     RequestPriority,
-    SamplingPreviewed,
     SaveState,
     ScoreNextTokens,
     StateLocation,
     StopRequest,
     Tokenize,
-    TokensCounted,
-    TokensEmbedded,
-    WorkerDied,
+    Value,
+    WorkerReport,
 )
 from lethe_app.process_client import ProcessClient
-
-Answer = TypeVar("Answer", Done, TokensCounted, SamplingPreviewed, Embedded, TokensEmbedded)
 
 RESTART_ADVICE = "Restart the model to continue."
 
 
-def crash_error(died: WorkerDied) -> ModelCrashed:
+def crash_error(exit_code: int | None = None) -> ModelCrashed:
     """Return the error for a worker process that ended unexpectedly, with its most likely cause."""
-    if died.exit_code == -9:  # SIGKILL, which Windows does not know
+    if exit_code == -9:  # SIGKILL, which Windows does not know
         return ModelCrashed("The system stopped the model, most likely because memory ran out.", RESTART_ADVICE)
-    code = "" if died.exit_code is None else f" (code {died.exit_code})"
+    code = "" if exit_code is None else f" (code {exit_code})"
     return ModelCrashed(f"The model stopped working{code}. The conversation so far is saved.", RESTART_ADVICE)
 
 
@@ -70,10 +63,10 @@ def error_from_report(failure: JobFailed) -> LetheError:
     return error_class(failure.message, failure.remedy)
 
 
-def notify_all(inboxes: Iterable[asyncio.Queue[Report | WorkerDied]], died: WorkerDied) -> None:
+def report_crash(inboxes: Mapping[int, asyncio.Queue[WorkerReport]], error: ModelCrashed) -> None:
     """Report the end of the process to every request that waits for an answer."""
-    for inbox in inboxes:
-        inbox.put_nowait(died)
+    for job, inbox in inboxes.items():
+        inbox.put_nowait(JobFailed(job, type(error).__name__, error.message, error.remedy))
 
 
 SAVE_TIMEOUT = 2.0
@@ -91,7 +84,7 @@ class ModelClient(ProcessClient):
         super().__init__()
         self._embeds_texts = embeds_texts
         self._jobs = itertools.count(1)
-        self._inboxes: dict[int, asyncio.Queue[Report | WorkerDied]] = {}
+        self._inboxes: dict[int, asyncio.Queue[WorkerReport]] = {}
         self._may_have_state = False
         """True if a prompt with a state location was evaluated, so that there may be a state to save."""
         self._on_crash: Callable[[ModelCrashed], None] | None = None
@@ -116,8 +109,8 @@ class ModelClient(ProcessClient):
             async for report in reports:
                 if isinstance(report, LoadProgress):
                     progress(report.fraction)
-                elif isinstance(report, Loaded):
-                    return LoadedModel(file, options, capabilities=ENGINE_KINDS[kind].capabilities, **vars(report.facts))
+                elif isinstance(report, Answer):
+                    return LoadedModel(file, options, ENGINE_KINDS[kind].capabilities, **vars(report.value))
         raise ModelError(f"The engine returned no information about {file.name}.")
 
     async def generate(
@@ -169,7 +162,7 @@ class ModelClient(ProcessClient):
         """
         request = Prefill(next(self._jobs), prompt, surgery, min_run_length, exact, state_location)
         self._may_have_state |= state_location is not None
-        return (await self._request(request, Done)).usage
+        return await self._request(request)
 
     async def save_state(self, min_new_tokens: int = MIN_NEW_TOKENS, *, time_limit: float | None = None) -> None:
         """Save the KV-cache state of the open session if at least `min_new_tokens` tokens are new since the last save.
@@ -181,7 +174,7 @@ class ModelClient(ProcessClient):
         if self.is_running and self._may_have_state:
             request = SaveState(next(self._jobs), min_new_tokens, closing=time_limit is not None)
             with suppress(TimeoutError, LetheError):
-                await asyncio.wait_for(self._request(request, Done), time_limit)
+                await asyncio.wait_for(self._request(request), time_limit)
 
     async def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
         """Delete the saved states in `folder` whose names contain `name_part`, and keep the worker from writing queued ones
@@ -189,24 +182,20 @@ class ModelClient(ProcessClient):
         """
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
-                await self._request(DeleteStates(next(self._jobs), folder, name_part, deletion_number), Done)
+                await self._request(DeleteStates(next(self._jobs), folder, name_part, deletion_number))
 
     async def free_background_context(self) -> None:
         """Free the context of background jobs after those that are queued; does nothing if no model is loaded."""
         if self.is_running:
-            await self._request(ReleaseBackground(next(self._jobs)), Done)
+            await self._request(ReleaseBackground(next(self._jobs)))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
-        return list((await self._request(Tokenize(next(self._jobs), tuple(texts)), TokensCounted)).counts)
+        return await self._request(Tokenize(next(self._jobs), tuple(texts)))
 
     async def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the most likely next tokens after `prompt`, `limit` of them one by one; empty if the job was preempted."""
-        async with aclosing(self._stream_reports(ScoreNextTokens(next(self._jobs), prompt, limit))) as reports:
-            async for report in reports:
-                if isinstance(report, NextTokenScores):
-                    return report.words
-        return NextWords(())
+        return await self._request(ScoreNextTokens(next(self._jobs), prompt, limit))
 
     async def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
         """Return the probabilities of `candidates` before the samplers of `preset` and after each of them, by llama.cpp itself.
@@ -215,18 +204,17 @@ class ModelClient(ProcessClient):
         """
         if not self.is_running:
             self._start_process(worker.run, "model", "llama")
-        return (await self._request(PreviewSampling(next(self._jobs), preset, candidates), SamplingPreviewed)).steps
+        return await self._request(PreviewSampling(next(self._jobs), preset, candidates))
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """Return one unit vector (float32) per text; only if the client embeds texts."""
-        embedded = await self._request(Embed(next(self._jobs), tuple(texts)), Embedded)
-        return [array("f", vector) for vector in embedded.vectors]
+        return [array("f", vector) for vector in await self._request(Embed(next(self._jobs), tuple(texts)))]
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Return the embedding of each text, the same vector as from `embed`, and of each of its tokens, from one pass of
         the model.
         """
-        return list((await self._request(EmbedTokens(next(self._jobs), tuple(texts)), TokensEmbedded)).embeddings)
+        return await self._request(EmbedTokens(next(self._jobs), tuple(texts)))
 
     async def close(self) -> None:
         """Terminate the worker process and its reader thread; pending requests raise ModelCrashed, even when this call is
@@ -236,27 +224,28 @@ class ModelClient(ProcessClient):
         termination = self._begin_termination()
         if termination is None:
             return
-        inboxes = [*self._inboxes.values()]  # a process that is started meanwhile has requests of its own
+        inboxes = dict(self._inboxes)  # a process that is started meanwhile has requests of its own
         # The shield lets the termination finish even if this coroutine is cancelled; otherwise a process with gigabytes of
         # weights would be left behind.
         try:
             await asyncio.shield(termination)
         finally:
-            notify_all(inboxes, WorkerDied())
+            report_crash(inboxes, crash_error())
 
-    async def _request(self, request: Request, answer: type[Answer]) -> Answer:
-        """Send a request and return its answer. Raise ModelError if another report ends the job."""
+    async def _request(self, request: Request[Value]) -> Value:
+        """Send a request and return the value of its answer. Raise ModelError if another report ends the job."""
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
-                if isinstance(report, answer):
-                    return report
+                if isinstance(report, Answer):
+                    value: Value = report.value
+                    return value
         raise ModelError(f"The engine did not answer the request “{type(request).__name__}”.")
 
-    async def _stream_reports(self, request: Request) -> AsyncGenerator[Report]:
+    async def _stream_reports(self, request: Request[Any]) -> AsyncGenerator[WorkerReport]:
         """Send a request and yield its reports, up to and including the last. Raise ModelCrashed or the error the worker
         reported.
         """
-        inbox: asyncio.Queue[Report | WorkerDied] = asyncio.Queue()
+        inbox: asyncio.Queue[WorkerReport] = asyncio.Queue()
         self._inboxes[request.job] = inbox
         ended = False
         try:
@@ -264,8 +253,6 @@ class ModelClient(ProcessClient):
             while not ended:
                 report = await inbox.get()
                 ended = not isinstance(report, PROGRESS_REPORTS)
-                if isinstance(report, WorkerDied):
-                    raise crash_error(report)
                 if isinstance(report, JobFailed):
                     raise error_from_report(report)
                 yield report
@@ -274,28 +261,28 @@ class ModelClient(ProcessClient):
                 await self._stop_job(request.job, inbox)
             del self._inboxes[request.job]
 
-    async def _stop_job(self, job: int, inbox: asyncio.Queue[Report | WorkerDied]) -> None:
+    async def _stop_job(self, job: int, inbox: asyncio.Queue[WorkerReport]) -> None:
         """Stop a job and wait for its last report, so that the next request finds an idle engine."""
         with suppress(LetheError):
             self._send(StopRequest(job))
             while isinstance(await inbox.get(), PROGRESS_REPORTS):
                 pass
 
-    def _send(self, request: Request) -> None:
+    def _send(self, request: Request[Any]) -> None:
         if self._pipe is None:
             raise ModelMissing("No model is loaded.", "Choose a model.")
         try:
             self._pipe.send(request)
         except OSError as error:
-            raise crash_error(WorkerDied()) from error
+            raise crash_error() from error
 
-    def _deliver(self, report: Report) -> None:
+    def _deliver(self, report: WorkerReport) -> None:
         if inbox := self._inboxes.get(report.job):
             inbox.put_nowait(report)
 
     def _handle_exit(self, exit_code: int | None) -> None:
         """Notify all pending requests and the caller of `load`."""
-        died = WorkerDied(exit_code)
-        notify_all(self._inboxes.values(), died)
+        error = crash_error(exit_code)
+        report_crash(self._inboxes, error)
         if self._on_crash is not None:
-            self._on_crash(crash_error(died))
+            self._on_crash(error)

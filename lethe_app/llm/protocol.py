@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, SamplingStep, Usage
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, SamplingStep, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
+
+Value = TypeVar("Value")
 
 # To the worker
 
@@ -39,19 +42,24 @@ class RequestPriority(StrEnum):
 
 
 @dataclass(frozen=True)
-class Load:
-    """Load a model; answered by `LoadProgress` and then `Loaded` or `JobFailed`."""
+class Request(Generic[Value]):
+    """Request to the worker, answered by `Answer` with a value of the type in brackets, or by `JobFailed`."""
 
     job: int
+
+
+@dataclass(frozen=True)
+class Load(Request[ModelFacts]):
+    """Load a model; `LoadProgress` comes before the answer."""
+
     file: ModelFile
     options: LoadOptions
 
 
 @dataclass(frozen=True)
-class Generate:
+class Generate(Request[None]):
     """Continue `prompt`; answered by `PrefillProgress`, `Chunk` and then `Done` or `JobFailed`."""
 
-    job: int
     prompt: str
     sampler: SamplerPreset
     max_tokens: int
@@ -72,10 +80,9 @@ class Generate:
 
 
 @dataclass(frozen=True)
-class Prefill:
-    """Prefill the beginning of an expected prompt; answered by `Done`, whose usage says how many tokens were evaluated."""
+class Prefill(Request[Usage]):
+    """Prefill the beginning of an expected prompt; the answer says how many tokens were evaluated."""
 
-    job: int
     prompt: str
     surgery: bool = True
     min_run_length: int = MIN_RUN_LENGTH
@@ -87,26 +94,24 @@ class Prefill:
 
 
 @dataclass(frozen=True)
-class SaveState:
-    """Save the KV-cache state of the open session to its file; answered by `Done`."""
+class SaveState(Request[None]):
+    """Save the KV-cache state of the open session to its file."""
 
-    job: int
     min_new_tokens: int
     """Minimum number of tokens that must be new since the last save; with fewer nothing is written."""
     closing: bool = False
-    """True when the program is closing: the job runs with chat priority, and `Done` comes only when the file is written or
-    the job was stopped.
+    """True when the program is closing: the job runs with chat priority, and the answer comes only when the file is written
+    or the job was stopped.
     """
 
 
 @dataclass(frozen=True)
-class DeleteStates:
-    """Delete the saved states in a folder whose names contain `name_part`, queued ones included; answered by `Done`.
+class DeleteStates(Request[None]):
+    """Delete the saved states in a folder whose names contain `name_part`, queued ones included.
 
     The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused runs.
     """
 
-    job: int
     folder: Path
     name_part: str
     """Substring of the state names; empty for all states."""
@@ -115,204 +120,103 @@ class DeleteStates:
 
 
 @dataclass(frozen=True)
-class Tokenize:
-    """Count the tokens of each text, control tokens recognised; answered by `TokensCounted`."""
+class Tokenize(Request[list[int]]):
+    """Count the tokens of each text, in order, control tokens recognised."""
 
-    job: int
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class ScoreNextTokens:
-    """Return the most likely next tokens after `prompt` with logits, as background work; answered by `NextTokenScores`."""
+class ScoreNextTokens(Request[NextWords]):
+    """Return the most likely next tokens after `prompt` with logits, as background work; none if it was stopped."""
 
-    job: int
     prompt: str
     limit: int
     """Number of tokens listed one by one."""
 
 
 @dataclass(frozen=True)
-class PreviewSampling:
-    """Apply the samplers of a preset to the candidates for a token; needs no model and is answered by `SamplingPreviewed`."""
+class PreviewSampling(Request[tuple[SamplingStep, ...]]):
+    """Return the probabilities of the candidates for a token before the samplers of a preset and after each; needs no model."""
 
-    job: int
     preset: SamplerPreset
     candidates: NextWords
 
 
 @dataclass(frozen=True)
-class Embed:
-    """Compute one embedding per text; answered by `Embedded`."""
+class Embed(Request[list[bytes]]):
+    """Compute one embedding per text, in order: unit vectors of float32 in native byte order."""
 
-    job: int
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class EmbedTokens:
-    """Compute the embedding of each text and of each of its tokens; answered by `TokensEmbedded`."""
+class EmbedTokens(Request[list[TextEmbedding]]):
+    """Compute the embedding of each text, in order, and of each of its tokens."""
 
-    job: int
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class ReleaseBackground:
-    """Free the context of background jobs, which the next such job creates again; queued among them and answered by `Done`."""
-
-    job: int
+class ReleaseBackground(Request[None]):
+    """Free the context of background jobs, which the next such job creates again; queued among them."""
 
 
 @dataclass(frozen=True)
-class StopRequest:
-    """Stop a job now; its `Done` still comes."""
+class StopRequest(Request[None]):
+    """Stop a job now; its last report still comes."""
 
-    job: int
-
-
-Request = (
-    Load
-    | Generate
-    | Prefill
-    | SaveState
-    | DeleteStates
-    | Tokenize
-    | ScoreNextTokens
-    | PreviewSampling
-    | Embed
-    | EmbedTokens
-    | ReleaseBackground
-    | StopRequest
-)
 
 # From the worker
 
 
 @dataclass(frozen=True)
-class LoadProgress:
-    """Share of the weights loaded so far, from 0 to 1."""
+class WorkerReport:
+    """Report of the worker about a job."""
 
     job: int
+
+
+@dataclass(frozen=True)
+class LoadProgress(WorkerReport):
+    """Share of the weights loaded so far, from 0 to 1."""
+
     fraction: float
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """Properties of a loaded model; the field names are those of `domain.model.LoadedModel`, which is built from them."""
-
-    context: int
-    threads: int
-    template: str
-    bos: str
-    eos: str
-    adds_bos: bool
-    control_tokens: tuple[str, ...]
-    end_tokens: tuple[str, ...]
-    can_rewind: bool
-    can_shift: bool
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """Answer to `Load`: the model is ready for requests."""
-
-    job: int
-    facts: ModelFacts
-
-
-@dataclass(frozen=True)
-class PrefillProgress:
+class PrefillProgress(WorkerReport):
     """Prompt tokens evaluated so far, out of those that were not reused from the KV cache."""
 
-    job: int
     done: int
     total: int
 
 
 @dataclass(frozen=True)
-class Chunk:
+class Chunk(WorkerReport):
     """Next piece of the reply, made of whole characters only."""
 
-    job: int
     text: str
 
 
 @dataclass(frozen=True)
-class Done:
-    """Last report of a job that has no result of its own."""
+class Done(WorkerReport):
+    """Last report of a reply."""
 
-    job: int
     usage: Usage
 
 
 @dataclass(frozen=True)
-class TokensCounted:
-    """Answer to `Tokenize`: one count per text, in the order of the request."""
+class Answer(WorkerReport, Generic[Value]):
+    """Last report of any other job."""
 
-    job: int
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class NextTokenScores:
-    """Answer to `ScoreNextTokens`; without any word if the job was stopped or preempted."""
-
-    job: int
-    words: NextWords
+    value: Value
 
 
 @dataclass(frozen=True)
-class SamplingPreviewed:
-    """Answer to `PreviewSampling`: the probabilities before the samplers and after each of them."""
-
-    job: int
-    steps: tuple[SamplingStep, ...]
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """Answer to `Embed`, in the order of the request: unit vectors of float32 in native byte order."""
-
-    job: int
-    vectors: tuple[bytes, ...]
-
-
-@dataclass(frozen=True)
-class TokensEmbedded:
-    """Answer to `EmbedTokens`, in the order of the request."""
-
-    job: int
-    embeddings: tuple[TextEmbedding, ...]
-
-
-@dataclass(frozen=True)
-class JobFailed:
+class JobFailed(WorkerReport):
     """Report of a job that raised an error; `kind` is the name of an error class of `errors.py`."""
 
-    job: int
     kind: str
     message: str
     remedy: str = ""
-
-
-Report = (
-    LoadProgress
-    | Loaded
-    | PrefillProgress
-    | Chunk
-    | Done
-    | TokensCounted
-    | NextTokenScores
-    | SamplingPreviewed
-    | Embedded
-    | TokensEmbedded
-    | JobFailed
-)
-
-
-@dataclass(frozen=True)
-class WorkerDied:
-    """End of the worker process, created by the client's reader thread when the pipe ends."""
-
-    exit_code: int | None = None

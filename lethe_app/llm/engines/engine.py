@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, Usage
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, Usage
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, ScoreNextTokens
 
 
 class StopFlag(Protocol):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, Usage
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, Usage
 from lethe_app.errors import ModelMissing
 from lethe_app.llm.engines.llama_context import LlamaContext
 from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, RequestPriority, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, RequestPriority, SaveState, ScoreNextTokens
 
 BACKGROUND_BATCH_SIZE = 64
 """Batch size of background jobs in tokens: a large model takes seconds for a full batch, and a preempted job loses the

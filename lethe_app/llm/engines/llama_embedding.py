@@ -11,11 +11,10 @@ from typing import Any
 
 import llama_cpp
 
-from lethe_app.domain.model import LoadOptions, ModelFile
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
 from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel, flash_attention
-from lethe_app.llm.protocol import ModelFacts
 
 
 class EmbeddingEngine:

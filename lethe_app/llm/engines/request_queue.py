@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from typing import Any
 
 from lethe_app.llm.engines.engine import StopFlag
 from lethe_app.llm.protocol import Generate, Prefill, ReleaseBackground, Request, RequestPriority, SaveState, ScoreNextTokens
@@ -16,11 +17,11 @@ class RequestQueue:
 
     def __init__(self, stop_flag: StopFlag) -> None:
         self._stop_flag = stop_flag
-        self._queues: dict[RequestPriority, deque[Request]] = {
+        self._queues: dict[RequestPriority, deque[Request[Any]]] = {
             RequestPriority.CHAT: deque(),
             RequestPriority.BACKGROUND: deque(),
         }
-        self._running: Request | None = None
+        self._running: Request[Any] | None = None
         self._was_preempted = False
         self._changed = threading.Condition()
 
@@ -30,7 +31,7 @@ class RequestQueue:
         with self._changed:
             return self._was_preempted
 
-    def enqueue(self, request: Request) -> None:
+    def enqueue(self, request: Request[Any]) -> None:
         """Queue a request; a chat request stops a background job that is running."""
         priority = priority_of(request)
         with self._changed:
@@ -63,7 +64,7 @@ class RequestQueue:
         with self._changed:
             return self._changed.wait_for(lambda: any(self._queues.values()), seconds)
 
-    def wait_for_next(self) -> Request:
+    def wait_for_next(self) -> Request[Any]:
         """Wait for the next request and return it with the stop flag cleared."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._queues.values()))
@@ -79,7 +80,7 @@ class RequestQueue:
             self._running = None
 
 
-def priority_of(request: Request) -> RequestPriority:
+def priority_of(request: Request[Any]) -> RequestPriority:
     """Return the priority of a request. Whatever is not background work counts as CHAT, because its sender waits; exact
     recomputation of a cached prompt is background work.
     """

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason, Usage
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, StopReason, Usage
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.diff import common_prefix_length, plan_reuse
@@ -26,7 +26,7 @@ from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.session_switch import SessionSwitcher
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.models.fingerprint import fingerprint
-from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, RequestPriority, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, RequestPriority, SaveState, ScoreNextTokens
 
 WORD = re.compile(r"\s*\S+|\s+")
 

@@ -10,6 +10,7 @@ import threading
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from types import ModuleType
+from typing import Any
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
@@ -25,35 +26,31 @@ from lethe_app.llm.engines.engine import (
 from lethe_app.llm.engines.registry import ENGINE_KINDS
 from lethe_app.llm.engines.request_queue import RequestQueue, priority_of
 from lethe_app.llm.protocol import (
+    Answer,
     Chunk,
     DeleteStates,
     Done,
     Embed,
-    Embedded,
     EmbedTokens,
     Generate,
     JobFailed,
     Load,
-    Loaded,
     LoadProgress,
-    NextTokenScores,
     Prefill,
     PrefillProgress,
     PreviewSampling,
     ReleaseBackground,
-    Report,
     Request,
     RequestPriority,
-    SamplingPreviewed,
     SaveState,
     ScoreNextTokens,
     StopRequest,
     Tokenize,
-    TokensCounted,
-    TokensEmbedded,
+    WorkerReport,
 )
 
 NO_TEXT = "This model generates no text."
+NO_EMBEDDINGS = "This model cannot create embeddings."
 SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
 IDLE_SECONDS = 5.0
 """Seconds without a request after which the process returns memory that it no longer uses."""
@@ -118,10 +115,11 @@ class Worker:
                 self._engine.prepare_next_turn()
             self._queue.mark_answered()
 
-    def _answer(self, request: Request) -> None:
+    def _answer(self, request: Request[Any]) -> None:
         job = request.job
         try:
-            self._send(self._execute(request))
+            done = Done(job, self._generate(request)) if isinstance(request, Generate) else Answer(job, self._compute(request))
+            self._send(done)
         except LetheError as error:
             self._send(JobFailed(job, type(error).__name__, error.message, error.remedy))
         except MemoryError:
@@ -131,33 +129,10 @@ class Worker:
         except Exception as error:  # the program must hear of any failure in here, as one of its own errors
             self._send(JobFailed(job, ModelError.__name__, f"The engine failed: {type(error).__name__}: {error}"))
 
-    def _execute(self, request: Request) -> Report:
-        job = request.job
-        match request:
-            case Load(file=file, options=options):
-                return Loaded(job, self._engine.load(file, options, lambda part: self._send(LoadProgress(job, part))))
-            case Generate() | Prefill():
-                return Done(job, self._evaluate(request))
-            case Tokenize(texts=texts):
-                return TokensCounted(job, tuple(self._engine.count(text) for text in texts))
-            case ScoreNextTokens() | Embed() | EmbedTokens():
-                return self._compute(request)
-            case PreviewSampling(preset=preset, candidates=candidates):
-                # Only a process that shows a preview imports llama.cpp for it.
-                from lethe_app.llm.engines.llama_sampling import preview_sampling  # noqa: PLC0415
-
-                return SamplingPreviewed(job, preview_sampling(preset, candidates))
-            case ReleaseBackground() | SaveState() | DeleteStates():
-                return self._execute_optional(request)
-            case StopRequest():
-                raise AssertionError("stops never reach the queue")
-
-    def _evaluate(self, request: Generate | Prefill) -> Usage:
+    def _generate(self, request: Generate) -> Usage:
         job, engine = request.job, self._engine
         if not isinstance(engine, GeneratesText):
             raise ModelError(NO_TEXT)
-        if isinstance(request, Prefill):
-            return engine.prefill(request)
         usage = engine.generate(
             request,
             on_prefill=lambda done, total: self._send(PrefillProgress(job, done, total)),
@@ -167,8 +142,36 @@ class Worker:
             return replace(usage, reason=StopReason.PREEMPTED)
         return usage
 
-    def _execute_optional(self, request: ReleaseBackground | SaveState | DeleteStates) -> Report:
-        """Carry out a request that only some engines support; the others have nothing to do."""
+    def _compute(self, request: Request[Any]) -> object:
+        """Return the value that answers a request; None if there is none. Raise ModelError if the engine cannot compute it."""
+        engine = self._engine
+        value: object = None
+        match request:
+            case Load(job=job, file=file, options=options):
+                value = engine.load(file, options, lambda part: self._send(LoadProgress(job, part)))
+            case Tokenize(texts=texts):
+                value = [engine.count(text) for text in texts]
+            case Prefill() if isinstance(engine, GeneratesText):
+                value = engine.prefill(request)
+            case ScoreNextTokens() if isinstance(engine, ReturnsLogits):
+                value = engine.score_next_tokens(request)
+            case Embed(texts=texts) if isinstance(engine, EmbedsTexts):
+                value = engine.embed(texts)
+            case EmbedTokens(texts=texts) if isinstance(engine, EmbedsTexts):
+                value = engine.embed_tokens(texts)
+            case Prefill() | ScoreNextTokens() | Embed() | EmbedTokens():
+                raise ModelError(NO_EMBEDDINGS if isinstance(request, Embed | EmbedTokens) else NO_TEXT)
+            case PreviewSampling(preset=preset, candidates=candidates):
+                # Only a process that shows a preview imports llama.cpp for it.
+                from lethe_app.llm.engines.llama_sampling import preview_sampling  # noqa: PLC0415
+
+                value = preview_sampling(preset, candidates)
+            case _:
+                self._manage_caches(request)
+        return value
+
+    def _manage_caches(self, request: Request[Any]) -> None:
+        """Free, save or delete what only some engines have; the others have nothing to do."""
         engine = self._engine
         if isinstance(request, ReleaseBackground) and isinstance(engine, HasBackgroundContext):
             engine.free_background_context()
@@ -176,21 +179,8 @@ class Worker:
             engine.save_state(request)
         elif isinstance(request, DeleteStates) and isinstance(engine, SavesCacheState):
             engine.delete_states(request)
-        return Done(request.job, Usage())
 
-    def _compute(self, request: ScoreNextTokens | Embed | EmbedTokens) -> Report:
-        """Carry out a request whose result is logits or vectors. Raise ModelError if the engine does not support it."""
-        if isinstance(request, ScoreNextTokens):
-            if not isinstance(self._engine, ReturnsLogits):
-                raise ModelError(NO_TEXT)
-            return NextTokenScores(request.job, self._engine.score_next_tokens(request))
-        if not isinstance(self._engine, EmbedsTexts):
-            raise ModelError("This model cannot create embeddings.")
-        if isinstance(request, Embed):
-            return Embedded(request.job, tuple(self._engine.embed(request.texts)))
-        return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))
-
-    def _send(self, report: Report) -> None:
+    def _send(self, report: WorkerReport) -> None:
         """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""
         with contextlib.suppress(BrokenPipeError, OSError), self._send_lock:
             self._pipe.send(report)

@@ -12,11 +12,10 @@ from typing import Any
 import llama_cpp
 import psutil
 
-from lethe_app.domain.model import KvType, LoadOptions
+from lethe_app.domain.model import KvType, LoadOptions, ModelFacts
 from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.models.fingerprint import fingerprint
 from lethe_app.llm.native.zero_pages import FILLS_LATER, release_zero_pages
-from lethe_app.llm.protocol import ModelFacts
 from lethe_app.system_memory import available_memory
 
 DEFAULT_CONTEXT = 8192
