@@ -30,15 +30,13 @@ def pack_tokens(embedding: TextEmbedding) -> bytes:
     return bytes(np.round(rows * QUANTISATION_STEPS).astype(np.int8).tobytes())
 
 
-def query_tokens(embedding: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
-    """Return the token vectors of a query that have a weight, their weights, and the word each token belongs to.
+def query_tokens(embedding: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix, Matrix]:
+    """Return the token vectors of a query that have a weight, and their weights.
 
     `weights` is by folded word; words it does not contain have weight 0.
     """
-    words = words_of(embedding.pieces)
-    weight = np.array([weights.get(word, 0.0) for word in words], np.float32)
-    kept = weight > 0
-    return _unit_rows(embedding)[kept], weight[kept], [word for word, keep in zip(words, kept, strict=True) if keep]
+    weight = np.array([weights.get(word, 0.0) for word in words_of(embedding.pieces)], np.float32)
+    return _unit_rows(embedding)[weight > 0], weight[weight > 0]
 
 
 def sharpen(cosines: Matrix) -> Matrix:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypedDict, Unpack
 from uuid import UUID
 
 import numpy as np
@@ -41,6 +42,25 @@ BATCH = 64
 """Texts embedded per call."""
 PREPARED_AT_ONCE = 8
 """Texts embedded per call while preparing; a query that arrives meanwhile waits for one such call."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """Options of a search."""
+
+    at: datetime | None
+    """Moment at which the text is said; now by default. Passages dated after it are ignored."""
+    excluded: Collection[UUID]
+    """Sources that are in the prompt already."""
+    allowed_sources: Collection[UUID] | None
+    """Sources to which the result is restricted."""
+    embedding: TextEmbedding | None
+    """Embedding of the text, if it is known."""
+    participants: Collection[str]
+    """Names that are no query words."""
+    personas: Collection[str]
+    """Speakers whose statements about the user are no evidence."""
+    by_words: bool
+    """True to search words only."""
 
 
 class MemoryIndex:
@@ -156,80 +176,44 @@ class MemoryIndex:
         return await _embed_text(self._embed_queries, strip_small_talk(strip_addressing(text, participants), participants))
 
     async def search(
-        self,
-        owners: Sequence[str],
-        text: str,
-        *,
-        limit: int = 10,
-        at: datetime | None = None,
-        excluded: Collection[UUID] = (),
-        allowed_sources: Collection[UUID] | None = None,
-        embedding: TextEmbedding | None = None,
-        participants: Collection[str] = (),
-        personas: Collection[str] = (),
-        by_words: bool = False,
+        self, owners: Sequence[str], text: str, *, limit: int = 10, **options: Unpack[SearchOptions]
     ) -> RankedSources:
-        """Return what `text`, said at the moment `at` (default: now), recalls from the memory of these owners. Nothing is
-        changed.
+        """Return what `text` recalls from the memory of these owners. Nothing is changed.
 
-        Passages dated after `at` are ignored. `excluded` excludes sources that are in the prompt already, `allowed_sources`
-        restricts the result, and `embedding` is that of the text if it is known. The names of participants in
-        `participants` are no query words, and statements of `personas` about the user are no evidence. A long text is searched
-        in parts (`split_query`). If the embedder fails, or with `by_words`, only words are searched.
+        A long text is searched in parts (`split_query`). If the embedder fails, only words are searched.
         """
-        parts, results = split_query(text, participants), list[RankedSources]()
-        for part in parts:
+        results = list[RankedSources]()
+        for part in split_query(text, options.get("participants", ())):
             # The given embedding is that of the whole text.
-            part_embedding = embedding if part == text else None
-            evidence = await self.collect_evidence(
-                owners,
-                part,
-                at=at,
-                excluded=excluded,
-                allowed_sources=allowed_sources,
-                embedding=part_embedding,
-                participants=participants,
-                personas=personas,
-                by_words=by_words,
-            )
+            own_options = options if part == text else SearchOptions({**options, "embedding": None})
+            evidence = await self.collect_evidence(owners, part, **own_options)
             results.append(evidence.rank_sources(limit) if evidence is not None else RankedSources())
         return results[0].merge_parts(results[1:], limit)
 
     async def collect_evidence(
-        self,
-        owners: Sequence[str],
-        text: str,
-        *,
-        at: datetime | None = None,
-        excluded: Collection[UUID] = (),
-        allowed_sources: Collection[UUID] | None = None,
-        embedding: TextEmbedding | None = None,
-        participants: Collection[str] = (),
-        personas: Collection[str] = (),
-        by_words: bool = False,
+        self, owners: Sequence[str], text: str, **options: Unpack[SearchOptions]
     ) -> SearchEvidence | None:
-        """Return all evidence of a search (parameters as in `search`); None if there is nothing to search."""
+        """Return all evidence of a search; None if there is nothing to search."""
         view = await self._views.open_view(owners)
         if len(view.passage_columns) == 0:
             return None
-        embedding = None if by_words else embedding or await self.embed_query(text, participants)
-        at, columns, query = (
-            at or self._clock(),
-            view.passage_columns.columns(),
-            parse_query(strip_small_talk(text, participants), participants),
-        )
+        participants = options.get("participants", ())
+        embedding = options.get("embedding")
+        if not options.get("by_words"):
+            embedding = embedding or await self.embed_query(text, participants)
+        at, columns = options.get("at") or self._clock(), view.passage_columns.columns()
+        query = parse_query(strip_small_talk(text, participants), participants)
         # With an earlier `at`, passages of later days do not exist yet.
         allowed = columns.day <= at.toordinal()
-        hidden = columns.sources.positions(excluded)
+        hidden = columns.sources.positions(options.get("excluded", ()))
         if len(hidden):
             allowed &= ~np.isin(columns.source, hidden)
-        if allowed_sources is not None:
+        if (allowed_sources := options.get("allowed_sources")) is not None:
             allowed &= np.isin(columns.source, columns.sources.positions(allowed_sources))
         if not allowed.any():
             return None
         time_reference = parse_time(text, at.date())
-        by_meaning = embedding is not None and view.has_vectors()
-        embedding = embedding if by_meaning else None
+        embedding = embedding if view.has_vectors() and not options.get("by_words") else None
         geometry = await self._get_geometry() if embedding is not None else STARTER
         search = CandidateSearch(
             self._passages,
@@ -241,11 +225,12 @@ class MemoryIndex:
             time_reference,
             embedding,
             geometry,
-            frozenset(personas),
+            frozenset(options.get("personas", ())),
         )
         candidates = await search.collect()
         similarities, weight = _compare_tokens(candidates, columns, query, embedding, geometry)
         scores = compute_signals(columns, candidates, similarities, weight, time_reference)
+        by_meaning = embedding is not None
         return SearchEvidence(query, time_reference, columns, candidates.features, candidates.compared, scores, by_meaning)
 
     async def _get_geometry(self) -> EmbedderGeometry:
@@ -311,7 +296,7 @@ def _compare_tokens(
     for word, rarity in zip(query.words, features.rarity_in_passages.tolist(), strict=True):
         for part in space_characters(word).split():  # embedders take scripts without spaces character by character
             weights[part] = max(rarity, weights.get(part, 0.0))
-    tokens, weight, _words = late_interaction.query_tokens(embedding, weights)
+    tokens, weight = late_interaction.query_tokens(embedding, weights)
     numbers = columns.number[features.rows[candidates.compared]].tolist()
     cosines = late_interaction.nearest_cosines(tokens, [candidates.tokens.get(number, b"") for number in numbers])
     return late_interaction.sharpen(geometry.scale_tokens(cosines)), weight

@@ -35,8 +35,6 @@ class PassageLead:
     """Query words that occur in it, in any inflection."""
     cosine: float
     """Cosine of the whole texts; 0 if it was not measured."""
-    nearness: float
-    """Late-interaction score, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,6 @@ class SearchEvidence:
                 word for word, occurs in zip(self.query.words, self.features.shares[:, position], strict=True) if occurs
             ),
             cosine=float(self.features.cosine[position]),
-            nearness=float(self.nearness[position]),
         )
 
     def _passage_strength(self) -> Floats:
