@@ -15,37 +15,11 @@ from numpy.typing import NDArray
 
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import LetheError
+from lethe_app.language_tables import load_table
 from lethe_app.retrieval import late_interaction
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
-
-SAMPLE_QUERIES = (
-    "Where did I leave the spare key?",
-    "What did the doctor say about my knee?",
-    "I finally booked the train to Vienna for the concert.",
-    "Do you remember the name of my first teacher?",
-    "My brother is thinking of selling his motorbike.",
-    "Which soup did we cook when it was snowing?",
-    "I can't sleep because of the neighbour's television.",
-    "We planted three apple trees behind the shed.",
-)
-"""Everyday messages used as queries of the measurement."""
-SAMPLE_PASSAGES = (
-    '(4 March, 2021) Ana said, "The printer at work is broken again and nobody wants to order a new one."',
-    '(19 July, 2022) Tom said, "I passed the driving test on the second try!"',
-    "(2 May, 2023) Ana is allergic to peanuts.",
-    '(30 October, 2020) Tom said, "Our cat caught a mouse and put it on the carpet."',
-    '(11 January, 2024) Ana said, "The museum was closed, so we walked along the river instead."',
-    "(23 June, 2021) Tom plays chess every Thursday.",
-    '(8 August, 2022) Ana said, "My phone fell into the sink, the screen is gone."',
-    '(15 December, 2023) Tom said, "The bakery on the corner makes the best rye bread."',
-    "(6 April, 2020) Ana wants to learn Portuguese.",
-    '(27 September, 2021) Tom said, "They are building a huge tower in front of our office window."',
-    '(14 February, 2022) Ana said, "I am halfway through a novel about pirates."',
-    "(3 November, 2024) Tom lost his umbrella on the bus.",
-)
-"""Everyday sentences, each about something else than all the queries."""
 
 
 @dataclass(frozen=True)
@@ -83,16 +57,15 @@ async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> Embed
 
     `embed_queries` embeds queries and `embed_passages` passages.
     """
+    texts = load_table("unrelated_texts")
     try:
-        queries, passages = await embed_queries(SAMPLE_QUERIES), await embed_passages(SAMPLE_PASSAGES)
+        queries, passages = await embed_queries(texts["queries"]), await embed_passages(texts["passages"])
     except LetheError:
         return STARTER
     cosines = _stack_vectors(queries) @ _stack_vectors(passages).T
     blobs = [late_interaction.pack_tokens(embedding) for embedding in passages]
-    query_rows = [
-        late_interaction.query_tokens(embedding, dict.fromkeys(late_interaction.words_of(embedding.pieces), 1.0))[0]
-        for embedding in queries
-    ]
+    weights = (dict.fromkeys(late_interaction.words_of(embedding.pieces), 1.0) for embedding in queries)
+    query_rows = [late_interaction.query_tokens(*query)[0] for query in zip(queries, weights, strict=True)]
     nearest = np.concatenate([late_interaction.nearest_cosines(rows, blobs).ravel() for rows in query_rows])
     tokens = float(nearest.mean()) if len(nearest) else STARTER.tokens
     return EmbedderGeometry(min(float(cosines.mean()), MAX_BACKGROUND), min(tokens, MAX_BACKGROUND))

@@ -10,8 +10,8 @@ import pytest
 
 from lethe_app.domain.passage import PassageKind, TextEmbedding
 from lethe_app.errors import ModelCrashed
+from lethe_app.language_tables import load_table
 from lethe_app.retrieval import candidates, passage_builder, term_statistics
-from lethe_app.retrieval.embedding_geometry import SAMPLE_PASSAGES, SAMPLE_QUERIES
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.index.passages import Passages
@@ -278,7 +278,8 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
     found = await recall.search(["mara"], "vessel", at=FRIDAY, embedding=meaning)
     distances = await recall.distances(meaning, [guid, uuid4()])
 
-    assert asked == ["vessel", *SAMPLE_QUERIES, *SAMPLE_PASSAGES], "besides what tells the scale of this embedder"
+    measured = load_table("unrelated_texts")
+    assert asked == ["vessel", *measured["queries"], *measured["passages"]], "besides what tells the scale of this embedder"
     assert sessions["harbour"] in sources(found)
     assert distances.keys() == {guid}
 

@@ -29,8 +29,8 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelCrashed, StorageError
+from lethe_app.language_tables import load_table
 from lethe_app.paths import Paths
-from lethe_app.retrieval import embedding_geometry
 from lethe_app.services.indexing.service import AT_ONCE, EMBEDDED_AT_ONCE
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex
@@ -371,7 +371,7 @@ def meaning(text: str) -> TextEmbedding:
     return TextEmbedding(vector, vector, ("word",))
 
 
-MEASURING = {*embedding_geometry.SAMPLE_QUERIES, *embedding_geometry.SAMPLE_PASSAGES}
+MEASURING = {*load_table("unrelated_texts")["queries"], *load_table("unrelated_texts")["passages"]}
 """Texts by which the background of an embedder is measured; they are no passages."""
 
 
