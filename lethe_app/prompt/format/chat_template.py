@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -71,13 +72,11 @@ class ChatTemplate:
             variant.tools = tools
             variant.probed = replace(self.probed, constraints=replace(self.probed.constraints, tools=True))
             self._budget.reset()
-            try:
-                is_supported = can_use_tools(
-                    self.try_render, variant.try_render, self.probed, [tool["function"]["name"] for tool in tools]
-                )
-            except TemplateUnusable:
-                is_supported = False
-            self._tool_variants[key] = variant if is_supported else None
+            self._tool_variants[key] = None
+            names = [tool["function"]["name"] for tool in tools]
+            with suppress(TemplateUnusable):
+                if can_use_tools(self.try_render, variant.try_render, self.probed, names):
+                    self._tool_variants[key] = variant
         return self._tool_variants[key]
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
@@ -101,10 +100,10 @@ class ChatTemplate:
             raise TemplateUnusable("The model's chat template does not support continuing a reply.")
         return before
 
-    def try_render(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
+    def try_render(self, turns: Sequence[PromptTurn], *, opening: bool, parts: bool) -> str | None:
         """Render turns for the probe; None if the template refuses them. All attempts of a probe share one render budget."""
         try:
-            return self._run_template(turns, opening=opening, thinking=thinking, parts=parts)
+            return self._run_template(turns, opening=opening, thinking=True, parts=parts)
         except TemplateUnusable as problem:
             # Exhausted limits are not a refusal: further attempts would only take more time or memory.
             if isinstance(problem.__cause__, RenderBudgetExceeded | MemoryError | RecursionError):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
+from lethe_app.prompt.format.constraints import FormatConstraints
 
 # The contents are words that no template contains, so that each can be found in the rendered text.
 SYSTEM = PromptTurn("system", "Qsystemq")
@@ -27,7 +27,7 @@ _WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
 class TemplateProbe(Protocol):
     """Function that renders turns unchanged; it returns None if the template refuses them."""
 
-    def __call__(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None: ...
+    def __call__(self, turns: Sequence[PromptTurn], *, opening: bool, parts: bool) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,7 @@ class ProbeResult:
     constraints: FormatConstraints
     content_in_parts: bool = False
     """The template requires contents as lists of typed parts instead of plain text."""
-    end_of_turn: str = ""
-    """Text after a reply, stripped."""
     stop_strings: tuple[str, ...] = ()
-    default_system: str = ""
-    """System text that the template invents if none is given."""
-    strips_thinking: bool = False
-    """The template removes earlier thinking from replies."""
-    strict_alternation: bool = False
-    prefix_stable: bool = True
-    """The text rendered for some turns does not change when more turns follow."""
-    can_think: bool = False
-    """The output differs when thinking is switched off."""
 
 
 class _Trial:
@@ -58,9 +47,9 @@ class _Trial:
         self._attempt = attempt
         self.parts = parts
 
-    def render(self, *turns: PromptTurn, opening: bool = False, thinking: bool = True) -> str | None:
+    def render(self, *turns: PromptTurn, opening: bool = False) -> str | None:
         """Return the rendered turns, or None if the template refuses them."""
-        return self._attempt(turns, opening=opening, thinking=thinking, parts=self.parts)
+        return self._attempt(turns, opening=opening, parts=self.parts)
 
     def has_contents(self, *turns: PromptTurn, opening: bool = False) -> bool:
         """Return whether the template accepts these turns and shows all their contents once and in order."""
@@ -86,26 +75,13 @@ def probe(attempt: TemplateProbe) -> ProbeResult:
         raise TemplateUnusable("The model's chat template rejects every conversation.", REMEDY)
     if not trial.has_contents(USER, REPLY, USER_2):
         raise TemplateUnusable("The model's chat template rejects a second turn.", REMEDY)
-    default = _find_default_system(trial)
-    # A feature counts as supported only if the text also stays stable as the conversation grows: some templates accept a
-    # system turn but move it.
-    constraints = _probe_constraints(trial, default)
-    end = _text_after(trial.render(USER, REPLY), REPLY.content)
-    thought = PromptTurn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
-    return ProbeResult(
-        constraints=constraints,
-        content_in_parts=trial.parts,
-        end_of_turn=end.strip(),
-        stop_strings=_stop_strings(trial, end),
-        default_system=default,
-        strips_thinking="Qthoughtq" not in (trial.render(USER, thought, USER_2) or ""),
-        strict_alternation=not constraints.consecutive,
-        prefix_stable=_is_stable(trial, constraints),
-        can_think=trial.render(USER, opening=True) != trial.render(USER, opening=True, thinking=False),
-    )
+    return ProbeResult(_probe_constraints(trial), trial.parts, _stop_strings(trial))
 
 
-def _probe_constraints(trial: _Trial, default_system: str) -> FormatConstraints:
+def _probe_constraints(trial: _Trial) -> FormatConstraints:
+    """Find out what a template accepts. A system turn and a greeting count only if the text also stays stable as the
+    conversation grows: some templates accept a system turn but move it.
+    """
     system = trial.has_contents(SYSTEM, USER, REPLY, USER_2) and trial.is_prefix_stable(
         SYSTEM, USER, REPLY, USER_2, more=_LATER_TURNS
     )
@@ -123,13 +99,15 @@ def _probe_constraints(trial: _Trial, default_system: str) -> FormatConstraints:
         and trial.has_contents(*head, USER, REPLY, REPLY_2, USER_2)
         and trial.has_contents(*head, USER, REPLY, opening=True),
         needs_user=not trial.has_contents(*head, REPLY, opening=True),
-        empty_system=bool(system and default_system and _can_suppress_default(trial, default_system)),
+        empty_system=system and _has_suppressible_default(trial),
     )
 
 
-def _can_suppress_default(trial: _Trial, default_system: str) -> bool:
-    text = trial.render(PromptTurn("system", ""), USER)
-    return text is not None and default_system not in text
+def _has_suppressible_default(trial: _Trial) -> bool:
+    """Return whether the template invents a system text if none is given, which an empty system turn prevents."""
+    default = _find_default_system(trial)
+    text = trial.render(PromptTurn("system", ""), USER) if default else None
+    return text is not None and default not in text
 
 
 def _find_default_system(trial: _Trial) -> str:
@@ -147,16 +125,12 @@ def _text_after(text: str | None, content: str) -> str:
     return (text or "").partition(content)[2]
 
 
-def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
+def _stop_strings(trial: _Trial) -> tuple[str, ...]:
     """Return the end of a reply, and the header of the user turn that would follow it."""
+    end = _text_after(trial.render(USER, REPLY), REPLY.content)
     following = _text_after(trial.render(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
     header = following.removeprefix(end) if end else following
     return tuple(dict.fromkeys(text for text in (end.strip(), header.strip()) if len(text) > 1))
-
-
-def _is_stable(trial: _Trial, constraints: FormatConstraints) -> bool:
-    fitted = adapt_turns([SYSTEM, USER, REPLY, USER_2], constraints)
-    return trial.is_prefix_stable(*fitted, more=_LATER_TURNS)
 
 
 # The id has nine letters or digits, because one family of models refuses any other.
@@ -173,38 +147,16 @@ def can_use_tools(
     every turn.
     """
     calls = [{"id": "a1b2c3d4e", "function": {"name": names[0], "arguments": {"qkey": "Qvalueq"}}}]
-    call = PromptTurn("calls", json.dumps(calls))
-    head = [SYSTEM] if probed.constraints.system else []
-    question = [*head, USER]
-    used = [*question, call, RESULT]
-
-    def text(attempt: TemplateProbe, turns: Sequence[PromptTurn], *, opening: bool = False) -> str | None:
-        return attempt(turns, opening=opening, thinking=True, parts=probed.content_in_parts)
-
-    before, after = text(render_with_tools, question), text(render_with_tools, [*question, REPLY, USER_2])
-    with_result, continued = text(render_with_tools, used), text(render_with_tools, [*used, REPLY_2, USER_2])
-    if (
-        before is None
-        or after is None
-        or with_result is None
-        or continued is None
-        or text(render_with_tools, used, opening=True) is None
-    ):
-        return False
-    # A template that prints the names without being given the tools proves nothing by printing them.
-    has_tool_names = all(name in before for name in names) and not all(
-        name in (text(render_plain, question) or "") for name in names
-    )
-    has_call = all(word in with_result for word in (names[0], "qkey", "Qvalueq", RESULT.content))
+    question = [SYSTEM, USER] if probed.constraints.system else [USER]
+    used = [*question, PromptTurn("calls", json.dumps(calls)), RESULT]
+    trial, plain_trial = (_Trial(attempt, parts=probed.content_in_parts) for attempt in (render_with_tools, render_plain))
+    asked, plain, answered = trial.render(*question) or "", plain_trial.render(*question) or "", trial.render(*used) or ""
     return (
-        has_tool_names
-        and has_call
-        and _is_prefix(after, before, USER.content)
-        and _is_prefix(continued, with_result, RESULT.content)
+        # A template that prints the names without being given the tools proves nothing by printing them.
+        all(name in asked for name in names)
+        and not all(name in plain for name in names)
+        and all(word in answered for word in (names[0], "qkey", "Qvalueq", RESULT.content))
+        and trial.render(*used, opening=True) is not None
+        and trial.is_prefix_stable(*question, more=[REPLY, USER_2])
+        and trial.is_prefix_stable(*used, more=[REPLY_2, USER_2])
     )
-
-
-def _is_prefix(longer: str, shorter: str, last: str) -> bool:
-    """Return whether the shorter text, up to its last content, is a prefix of the longer one."""
-    beginning, found, _ = shorter.rpartition(last)
-    return longer.startswith(beginning + found)
