@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,65 +11,15 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
+from lethe_app.paths import shipped_root
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import ThinkingMarkers
 
 FALLBACK_PRESET = "ChatML"
-_PRESET_MARKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Phi-4", ("<|im_start|>", "<|im_sep|>")),
-    ("GPT-OSS", ("<|channel|>", "<|message|>")),
-    ("Gemma 4", ("<|turn>", "<turn|>")),
-    ("Llama 4", ("<|header_start|>", "<|header_end|>")),
-    ("Llama 3", ("<|start_header_id|>", "<|end_header_id|>")),
-    ("Gemma 2 and 3", ("<start_of_turn>", "<end_of_turn>")),
-    ("Command R", ("<|START_OF_TURN_TOKEN|>", "<|USER_TOKEN|>")),
-    ("Granite", ("<|start_of_role|>", "<|end_of_role|>")),
-    ("GLM-4", ("[gMASK]",)),
-    ("DeepSeek R1", ("<｜Assistant｜>", "<think>")),
-    ("DeepSeek V3", ("<｜Assistant｜>",)),
-    ("DeepSeek V2", ("'Assistant: '", "User: ")),
-    ("Mistral V7 Tekken", ("[SYSTEM_PROMPT]", "[INST]")),
-    ("Llama 2", ("<<SYS>>",)),
-    ("Mistral V1", (" [INST]",)),
-    ("Mistral V3 Tekken", ('"[INST]"', "[AVAILABLE_TOOLS]")),
-    ("Mistral V3", ("[INST]", "[AVAILABLE_TOOLS]")),
-    ("Llama 2", ("[INST]",)),
-    ("ChatML Thinking", ("<|im_start|>", "<think>")),
-    ("ChatML", ("<|im_start|>",)),
-    ("Phi-3", ("<|assistant|>", "<|end|>")),
-    ("Falcon 3", ("<|assistant|>", "<|user|>", "<|endoftext|>")),
-    ("Zephyr", ("<|assistant|>", "<|user|>")),
-    ("Metharme", ("<|model|>", "<|user|>")),
-    ("Vicuna", ("USER: ", "ASSISTANT: ")),
-    ("Alpaca", ("### Instruction:", "### Response:")),
-)
-"""Presets with the strings that identify them in a template or among control tokens; the more specific come first."""
-_ARCHITECTURES = {
-    "chatglm": "GLM-4",
-    "cohere2": "Command R",
-    "command-r": "Command R",
-    "deepseek2": "DeepSeek V3",
-    "gemma": "Gemma 2 and 3",
-    "gemma2": "Gemma 2 and 3",
-    "gemma3": "Gemma 2 and 3",
-    "gemma3n": "Gemma 2 and 3",
-    "gemma4": "Gemma 4",
-    "glm4": "GLM-4",
-    "gpt-oss": "GPT-OSS",
-    "granite": "Granite",
-    "granitehybrid": "Granite",
-    "granitemoe": "Granite",
-    "llama4": "Llama 4",
-    "mistral3": "Mistral V7 Tekken",
-    "phi3": "Phi-3",
-    "qwen2": "ChatML",
-    "qwen2moe": "ChatML",
-    "qwen3": "ChatML Thinking",
-    "qwen3moe": "ChatML Thinking",
-}
-"""Fallback by GGUF architecture, if neither template nor control tokens identify a preset."""
+RECOGNITION = shipped_root() / "resources" / "presets" / "recognition.toml"
+"""Table of the strings and architectures by which presets are recognised."""
 
 
 class InstructRenderer:
@@ -140,12 +91,13 @@ def _stop_strings(preset: InstructPreset) -> tuple[str, ...]:
 
 def recognise_preset(template: str, architecture: str, control_tokens: Iterable[str]) -> str | None:
     """Return the name of the preset that fits a model whose own template cannot be used, or None."""
-    spellings = "\n".join(control_tokens)
-    for text in (template, spellings):
-        for name, marks in _PRESET_MARKERS:
-            if text and all(mark in text for mark in marks):
-                return name
-    return _ARCHITECTURES.get(architecture)
+    table = tomllib.loads(RECOGNITION.read_text(encoding="utf-8"))
+    for text in (template, "\n".join(control_tokens)):
+        for name, markers in table["markers"]:
+            if text and all(marker in text for marker in markers):
+                return str(name)
+    by_architecture: dict[str, str] = table["architectures"]
+    return by_architecture.get(architecture)
 
 
 @dataclass(frozen=True)

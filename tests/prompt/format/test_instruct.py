@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,13 +13,7 @@ from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.paths import shipped_root
-from lethe_app.prompt.format.instruct import (
-    _ARCHITECTURES,
-    _PRESET_MARKERS,
-    InstructRenderer,
-    choose_renderer,
-    recognise_preset,
-)
+from lethe_app.prompt.format.instruct import RECOGNITION, InstructRenderer, choose_renderer, recognise_preset
 from lethe_app.prompt.format.thinking import ThinkingMarkers
 from tests.prompt import templates
 from tests.sweep import examples
@@ -194,7 +189,9 @@ def test_families_are_recognised(template: str, architecture: str, control: tupl
 
 
 def test_every_recognised_family_has_a_preset():
-    assert {name for name, _ in _PRESET_MARKERS} | set(_ARCHITECTURES.values()) <= set(PRESETS)
+    table = tomllib.loads(RECOGNITION.read_text(encoding="utf-8"))
+
+    assert {name for name, _markers in table["markers"]} | set(table["architectures"].values()) <= set(PRESETS)
 
 
 OWN = ThinkingMarkers("<hm>", "</hm>")
