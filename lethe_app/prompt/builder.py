@@ -22,7 +22,7 @@ from lethe_app.prompt.format.thinking import opens_thought
 from lethe_app.prompt.group import SPEAKER_LINE, compile_group
 from lethe_app.prompt.layout import PlacedTurn, PromptPieces, arrange_turns, is_titled
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.prompt.receipt import describe_cuts, describe_history_cuts, explain_overflow, write_receipt
+from lethe_app.prompt.receipt import describe_cuts, describe_history_cuts, explain_overflow, sum_shares
 from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
 from lethe_app.prompt.spans import label_spans, rewrite_spans
 
@@ -136,7 +136,7 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
             break
         if budget_plan.cut == len(draft.cuttable_history) and not any(budget_plan.kept.values()):
             fixed_sizes = [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
-            raise PromptTooLong(*explain_overflow(fixed_sizes, tokens, limit, request))
+            raise PromptTooLong(*explain_overflow(fixed_sizes, tokens, request.context, request.reply_reserve))
         # The budget is an estimate (titles, tokens of the format, texts tokenised one by one): the next attempt plans with
         # the excess.
         excess_tokens += tokens - limit + 8
@@ -265,7 +265,15 @@ def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: Budget
     request = draft.request
     notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
     heading = (draft.title,) if any(map(is_titled, notes)) else ()
-    receipt: Receipt = write_receipt(_compute_shares(draft, counts, budget_plan), tokens, budget_plan.cut, request)
+    receipt = Receipt(
+        shares=sum_shares(_compute_shares(draft, counts, budget_plan), tokens),
+        prompt_tokens=tokens,
+        context=request.context,
+        reply_reserve=request.reply_reserve,
+        template_source=request.template_source,
+        dropped_messages=budget_plan.cut,
+        layout=request.layout,
+    )
     return Prompt(
         text=text,
         receipt=receipt,

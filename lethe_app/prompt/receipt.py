@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from os.path import commonprefix
-from typing import Protocol
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import (
@@ -20,7 +19,6 @@ from lethe_app.domain.prompt import (
     PromptCut,
     PromptPart,
     PromptSpan,
-    Receipt,
     join_spans,
 )
 from lethe_app.prompt.budget import CAPS, BudgetPlan
@@ -46,23 +44,8 @@ _PARTS_MOVED_BY_CUT = {PromptPart.SUMMARIES, PromptPart.FACTS, PromptPart.EARLIE
 """Parts in which a prompt first differs when messages were cut."""
 
 
-class ReceiptInputs(Protocol):
-    """Properties of a request that a receipt needs."""
-
-    @property
-    def context(self) -> int: ...
-    @property
-    def reply_reserve(self) -> int: ...
-    @property
-    def template_source(self) -> str: ...
-    @property
-    def layout(self) -> PromptLayout: ...
-
-
-def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_messages: int, request: ReceiptInputs) -> Receipt:
-    """Return a receipt with one share per part and earlier session, in layout order; tokens that no part accounts for belong
-    to the template.
-    """
+def sum_shares(shares: Iterable[PartTokens], prompt_tokens: int) -> tuple[PartTokens, ...]:
+    """Return one share per part and earlier session, in layout order; what no part accounts for belongs to the template."""
     summed: dict[tuple[PromptPart, str], PartTokens] = {}
     for share in shares:
         key = (share.part, share.session)
@@ -77,15 +60,7 @@ def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_mess
         # Texts tokenised one by one can have a token more than together; without the correction the sum would be wrong.
         largest = max(lines, key=lambda share: share.tokens)
         lines[lines.index(largest)] = replace(largest, tokens=largest.tokens + unassigned)
-    return Receipt(
-        shares=(*lines, PartTokens(PromptPart.TEMPLATE, max(unassigned, 0))),
-        prompt_tokens=prompt_tokens,
-        context=request.context,
-        reply_reserve=request.reply_reserve,
-        template_source=request.template_source,
-        dropped_messages=dropped_messages,
-        layout=request.layout,
-    )
+    return (*lines, PartTokens(PromptPart.TEMPLATE, max(unassigned, 0)))
 
 
 def describe_cuts(part: PromptPart, total: int, budget_plan: BudgetPlan) -> tuple[PromptCut, ...]:
@@ -106,20 +81,18 @@ def describe_history_cuts(cut: int, messages: int, left_messages: int, *, summar
     return (*oldest, PromptCut(kind, left_messages)) if left_messages else oldest
 
 
-def explain_overflow(
-    sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, request: ReceiptInputs
-) -> tuple[str, str]:
+def explain_overflow(sizes: Iterable[tuple[PromptPart, int]], tokens: int, context: int, reply_reserve: int) -> tuple[str, str]:
     """Return message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
-    summed: dict[PromptPart, int] = {}
+    summed: Counter[PromptPart] = Counter()
     for part, size in sizes:
-        summed[part] = summed.get(part, 0) + size
-    ordered = sorted(((size, part) for part, size in summed.items() if size), key=lambda entry: -entry[0])
-    listed = ", ".join(f"{part} {size}" for size, part in ordered)
+        summed[part] += size
+    ordered = [(part, size) for part, size in summed.most_common() if size]
+    listed = ", ".join(f"{part} {size}" for part, size in ordered)
     message = (
-        f"The prompt needs {tokens} tokens even without history and memories, but only {max(limit, 0)} of the context's "
-        f"{request.context} are free beside the {request.reply_reserve} kept for the reply ({listed})."
+        f"The prompt needs {tokens} tokens even without history and memories, but only {max(context - reply_reserve, 0)} of"
+        f" the context's {context} are free beside the {reply_reserve} kept for the reply ({listed})."
     )
-    largest = ordered[0][1] if ordered else PromptPart.TEMPLATE
+    largest = ordered[0][0] if ordered else PromptPart.TEMPLATE
     return message, f"Shorten the {largest}, or choose a larger context size in the settings."
 
 
