@@ -26,7 +26,7 @@ _COMMENT = re.compile(r"\{\{\s*(?://|comment:|hidden_key:)(?:[^}]|\}(?!\}))*\}\}
 _TRIM = re.compile(r"\s*\{\{\s*trim\s*\}\}\s*", re.IGNORECASE)
 _TAG = re.compile(r"<(user|bot|char)>", re.IGNORECASE)
 _ROLL = re.compile(r"(\d{0,3})d?(\d{1,6})(?:([+-])(\d{1,6}))?")
-_ALIASES = {
+ALIASES = {
     "bot": "char",
     "currentchar": "char",
     "mchar": "char",
@@ -115,7 +115,7 @@ class _Expansion:
 
     def _resolve(self, macro: str) -> str | None:
         name = macro.lower()
-        name = name if name in self.macro_context.texts else _ALIASES.get(name, name)
+        name = name if name in self.macro_context.texts else ALIASES.get(name, name)
         if name in self.macro_context.texts:
             return self._expand_text(name, self.macro_context.texts[name])
         if name in _SIMPLE_MACROS:

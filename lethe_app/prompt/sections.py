@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import PromptPart, PromptSpan
-from lethe_app.prompt.macros import MacroContext, expand
+from lethe_app.prompt.macros import ALIASES, MacroContext, expand
 from lethe_app.prompt.spans import slice_spans
 
 _PART_BY_MACRO = {
@@ -27,7 +27,6 @@ _FIXED_PARTS = {PromptPart.SCENARIO, PromptPart.THOUGHTS}
 """Titled parts that are never shortened."""
 _LISTED_PARTS = {PromptPart.STYLE, PromptPart.FACTS}
 """Titled parts whose items are written as a list with bullets."""
-_ALIASES = {"description": "charbio", "persona": "userbio", "mesexamples": "examples"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def compile_system(
     if persona.system_prompt:
         # A function as replacement, because backslashes in a replacement string would be interpreted.
         prompt = re.sub(r"\{\{\s*original\s*\}\}", lambda _: preset.prompt, prompt, flags=re.IGNORECASE)
-    included_macros = {_ALIASES.get(name.lower(), name.lower()) for name in _BODY_MACRO.findall(prompt)}
+    included_macros = {ALIASES.get(name.lower(), name.lower()) for name in _BODY_MACRO.findall(prompt)}
     running = _running_sections(prompt, macro_context)
     bios = [
         PromptSection(_PART_BY_MACRO[name], text)
@@ -132,7 +131,7 @@ def _running_sections(prompt: str, macro_context: MacroContext) -> list[PromptSe
     end = 0
     for match in _BODY_MACRO.finditer(prompt):
         name = match[1].lower()
-        name = _ALIASES.get(name, name)
+        name = ALIASES.get(name, name)
         sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end : match.start()], macro_context)))
         sections.append(PromptSection(_PART_BY_MACRO[name], expand(match[0], macro_context).strip()))
         end = match.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
@@ -155,7 +156,7 @@ class ThinkingSplitter:
             thought = self._buffer[:position].rstrip()
             self._buffer, self._stage = self._buffer[position + len(end) :], _Stage.ANSWER
             return thought
-        certain_length = len(self._buffer) - _partial_marker_length(self._buffer, self._ends)
+        certain_length = len(self._buffer) - partial_marker_length(self._buffer, self._ends)
         certain_length = len(self._buffer[:certain_length].rstrip())
         thought, self._buffer = self._buffer[:certain_length], self._buffer[certain_length:]
         return thought
@@ -166,7 +167,7 @@ class ThinkingSplitter:
             self._stage = _Stage.TEXT
 
 
-def _partial_marker_length(text: str, ends: tuple[str, ...]) -> int:
-    """Return how many characters at the end of `text` may be the beginning of an end marker."""
-    longest = min(len(text), max(len(end) for end in ends) - 1)
-    return next((length for length in range(longest, 0, -1) if any(end.startswith(text[-length:]) for end in ends)), 0)
+def partial_marker_length(text: str, markers: Sequence[str]) -> int:
+    """Return how many characters at the end of `text` may be the beginning of a marker."""
+    longest = min(len(text), max(map(len, markers)) - 1)
+    return next((length for length in range(longest, 0, -1) if any(one.startswith(text[-length:]) for one in markers)), 0)

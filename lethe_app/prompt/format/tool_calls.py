@@ -13,6 +13,7 @@ from typing import Any
 from lethe_app.domain.tools import MALFORMED, ToolCall
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.renderer import Renderer
+from lethe_app.prompt.format.thinking import partial_marker_length
 from lethe_app.prompt.format.tool_call_syntax import parse_calls
 
 CALL_MARKERS = (
@@ -95,7 +96,7 @@ class ToolCallDetector:
             return self._release(marker_start)
         if not self._has_text and self._can_be_bare_call():
             return ""
-        return self._release(len(self._buffer) - self._partial_marker_length())
+        return self._release(len(self._buffer) - partial_marker_length(self._buffer, CALL_MARKERS))
 
     def finish(self) -> str:
         """Return held text that is no call, and set `calls`. Calling it again changes nothing."""
@@ -121,14 +122,6 @@ class ToolCallDetector:
     def _find_marker(self) -> int | None:
         positions = [position for marker in CALL_MARKERS if (position := self._buffer.find(marker)) >= 0]
         return min(positions, default=None)
-
-    def _partial_marker_length(self) -> int:
-        """Return how many characters at the end may be the beginning of a marker."""
-        longest = max(map(len, CALL_MARKERS)) - 1
-        for length in range(min(longest, len(self._buffer)), 0, -1):
-            if any(marker.startswith(self._buffer[-length:]) for marker in CALL_MARKERS):
-                return length
-        return 0
 
     def _can_be_bare_call(self) -> bool:
         """Return whether the whole reply may be a call without a marker."""
