@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-
-from lethe_app.speech.segments import SegmentKind, SpeechSegment
+from dataclasses import dataclass
+from enum import StrEnum
 
 MAX_ACTION_LENGTH = 1000
 """Maximum characters of an action; an asterisk that is not closed within them is no action."""
@@ -34,6 +34,23 @@ _NUMBERED = re.compile(r"\d{1,3}[.)][ \t]+")
 _OPEN_NUMBERED = re.compile(r"\d{1,3}[.)]?")
 _TABLE_RULE = re.compile(r"[|:\- \t]+")
 _BEFORE_ACTION, _AFTER_ACTION = frozenset('\n.!?…"”»'), frozenset('\n"“«*')
+
+
+class SegmentKind(StrEnum):
+    """What a segment is in a roleplay, which decides whether and by whom it is spoken."""
+
+    SPEECH = "speech"
+    """Text outside asterisks, spoken by the persona."""
+    ACTION = "action"
+    """Text of an action between asterisks, left out or spoken by the narrator."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechSegment:
+    """At most one sentence, without markup, on one line."""
+
+    text: str
+    kind: SegmentKind = SegmentKind.SPEECH
 
 
 class MarkupReader:

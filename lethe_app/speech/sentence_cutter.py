@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lethe_app.speech.markup import MarkupReader
-from lethe_app.speech.segments import SegmentKind, SpeechSegment
+from lethe_app.language_tables import LazySet, languages_with, load_words
+from lethe_app.speech.markup import MarkupReader, SegmentKind, SpeechSegment
 
 MAX_SENTENCE_LENGTH = 220
 """Characters after which a sentence without a stop is cut, so that speech begins and a stop takes effect in time."""
@@ -18,13 +18,8 @@ _CLAUSE_END = re.compile(r"[,;:—–،؛](?=\s)|[、，；：]|\s[-–—](?=\s
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«]+$")
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 """Letters with a period after each but the last, such as U.S, e.g and the initial J."""
-_ABBREVIATIONS = frozenset(
-    """
-    mr mrs ms mx dr prof st ste rev hon capt cpt cmdr lt col gen maj sgt cpl gov pres sen rep supt mt ft jr sr vs etc approx
-    figs vol vols ch pp eds dept inc ltd corp bros ave blvd rd hwy misc tel cf ca
-    jan feb apr jun jul aug sep sept oct nov dec tue tues thu thurs
-    nr str bzw usw evtl ggf inkl vgl hr mme mlle sra srta uds
-    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
+_ABBREVIATIONS = LazySet(
+    lambda: frozenset(word for code in languages_with("abbreviations.txt") for word in load_words("abbreviations", code))
 )
 """Abbreviations, without their period, after which a sentence usually goes on; none of them is a word as well."""
 _NOISE = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
@@ -61,12 +56,6 @@ class SentenceCutter:
         if is_final:
             yield from _to_segment(self._text, self._kind)
             self._text = ""
-
-
-def cut_text(text: str) -> list[SpeechSegment]:
-    """Return the sentences of a complete text."""
-    cutter = SentenceCutter()
-    return [*cutter.feed(text), *cutter.finish()]
 
 
 def find_sentence_end(text: str, *, is_final: bool) -> int | None:

@@ -8,10 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lethe_app.speech.segments import SegmentKind, SpeechSegment
-from lethe_app.speech.sentence_cutter import MAX_SENTENCE_LENGTH, SentenceCutter, cut_text
+from lethe_app.speech.markup import SegmentKind, SpeechSegment
+from lethe_app.speech.sentence_cutter import MAX_SENTENCE_LENGTH, SentenceCutter
 
 SPEECH, ACTION = SegmentKind.SPEECH, SegmentKind.ACTION
+
+
+def cut_text(text: str) -> list[SpeechSegment]:
+    """The sentences of a complete text."""
+    cutter = SentenceCutter()
+    return [*cutter.feed(text), *cutter.finish()]
 
 
 def spoken(text: str) -> list[str]:
@@ -100,24 +106,8 @@ def test_a_long_sentence_is_cut_at_a_comma_or_else_between_words():
     assert all(len(one.text) <= MAX_SENTENCE_LENGTH for one in (*at_commas, *between_words, *without_spaces))
 
 
-ALPHABET = st.sampled_from(
-    [
-        *'aB1 .,!?…*_`#>-|[]()<~\\\n"“”。！「」😀',
-        "Mr. ",
-        "e.g. ",
-        "http://a.b ",
-        "```",
-        "**",
-        "***",
-        "* ",
-        "- ",
-        "1. ",
-        "...",
-        "](",
-        " word",
-        "Word ",
-    ]
-)
+MARKS = ("Mr. ", "e.g. ", "http://a.b ", "```", "**", "***", "* ", "- ", "1. ", "...", "](", " word", "Word ")
+ALPHABET = st.sampled_from([*'aB1 .,!?…*_`#>-|[]()<~\\\n"“”。！「」😀', *MARKS])
 TEXTS = st.lists(ALPHABET, max_size=60).map("".join)
 
 
@@ -135,29 +125,8 @@ def test_the_sentences_do_not_depend_on_the_division_into_deltas(text: str, leng
     assert [*parts, *cutter.finish()] == cut_text(text)
 
 
-PROSE = st.lists(
-    st.sampled_from(
-        [
-            "one",
-            "Two",
-            "3.14",
-            "Mr.",
-            "e.g.",
-            "said,",
-            "stop.",
-            "Really?",
-            "no!",
-            "“Yes.”",
-            "(so)",
-            "well…",
-            "ok...",
-            "字。",
-            "U.S.",
-            "a" * 90,
-        ]
-    ),
-    max_size=80,
-).map(" ".join)
+WORDS = "one Two 3.14 Mr. e.g. said, stop. Really? no! “Yes.” (so) well… ok... 字。 U.S."
+PROSE = st.lists(st.sampled_from([*WORDS.split(), "a" * 90]), max_size=80).map(" ".join)
 
 
 @given(PROSE)

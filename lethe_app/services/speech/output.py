@@ -14,7 +14,7 @@ from lethe_app.errors import LetheError, SpeechError, SpeechUnavailable
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.voices import PreparedSentence, SpeechEngine, SpokenSentence, Voice
-from lethe_app.speech.segments import SegmentKind, SpeechSegment
+from lethe_app.speech.markup import SegmentKind, SpeechSegment
 from lethe_app.speech.sentence_cutter import SentenceCutter
 
 log = logging.getLogger(__name__)

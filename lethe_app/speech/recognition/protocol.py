@@ -9,6 +9,13 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class StreamRequest:
+    """Request about a stream."""
+
+    stream: int
+
+
+@dataclass(frozen=True)
 class LoadRecogniser:
     """Load a model file."""
 
@@ -17,10 +24,9 @@ class LoadRecogniser:
 
 
 @dataclass(frozen=True)
-class StartListening:
+class StartListening(StreamRequest):
     """Begin a stream. Sound is taken even while the model is being loaded, and texts of the stream before may still follow."""
 
-    stream: int
     language: str
     """ISO 639-1 code, or `AUTOMATIC`."""
     pause_ms: int
@@ -28,79 +34,70 @@ class StartListening:
 
 
 @dataclass(frozen=True)
-class AudioChunk:
+class AudioChunk(StreamRequest):
     """Next PCM data of a stream."""
 
-    stream: int
     pcm: bytes
 
 
 @dataclass(frozen=True)
-class FinishListening:
+class FinishListening(StreamRequest):
     """End a stream and recognise what was heard; answered by `ListeningEnded` after the last text."""
-
-    stream: int
 
 
 @dataclass(frozen=True)
-class CancelListening:
+class CancelListening(StreamRequest):
     """End this and all earlier streams, and discard what was not recognised yet; not answered."""
-
-    stream: int
 
 
 # From the process.
 
 
 @dataclass(frozen=True)
-class RecogniserLoaded:
-    """A model file is loaded."""
+class RecognitionReport:
+    """Report of the process about a stream."""
 
-    stream: int = 0
+    stream: int
 
 
 @dataclass(frozen=True)
-class SpeechStarted:
+class RecogniserLoaded(RecognitionReport):
+    """A model file is loaded, for whatever stream; the number is 0."""
+
+
+@dataclass(frozen=True)
+class SpeechStarted(RecognitionReport):
     """Somebody begins to speak."""
 
-    stream: int
-
 
 @dataclass(frozen=True)
-class SpeechEnded:
+class SpeechEnded(RecognitionReport):
     """A pause; the text of the segment follows."""
 
-    stream: int
-
 
 @dataclass(frozen=True)
-class SpeechText:
+class SpeechText(RecognitionReport):
     """Text of a segment: provisional while it lasts, final once after its end. A final text is empty if nothing was
     understood.
     """
 
-    stream: int
     text: str
     language: str
     is_final: bool
 
 
 @dataclass(frozen=True)
-class ListeningEnded:
+class ListeningEnded(RecognitionReport):
     """Everything that was heard in a stream is recognised."""
-
-    stream: int
 
 
 @dataclass(frozen=True)
-class RecognitionFailed:
+class RecognitionFailed(RecognitionReport):
     """A stream ended with an error; `kind` is the name of its class."""
 
-    stream: int
     kind: str
     message: str
     remedy: str = ""
 
 
-RecognitionRequest = LoadRecogniser | StartListening | AudioChunk | FinishListening | CancelListening
-RecognitionReport = RecogniserLoaded | SpeechStarted | SpeechEnded | SpeechText | ListeningEnded | RecognitionFailed
+RecognitionRequest = LoadRecogniser | StreamRequest

@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection
 
 from lethe_app.errors import DictationError, LetheError
 from lethe_app.speech.recognition.audio import duration_of
-from lethe_app.speech.recognition.endpointing import EndpointOptions, SpeechEvent, frames_of
 from lethe_app.speech.recognition.protocol import (
     AudioChunk,
     CancelListening,
@@ -29,7 +28,7 @@ from lethe_app.speech.recognition.protocol import (
     StartListening,
 )
 from lethe_app.speech.recognition.recogniser import AUTOMATIC, Recogniser
-from lethe_app.speech.recognition.segments import SpeechSegmenter
+from lethe_app.speech.recognition.segments import EndpointOptions, SpeechEvent, SpeechSegmenter, frames_of
 
 MIN_PARTIAL_SECONDS = 0.7
 """Seconds of speech before the first provisional text, and between two of them."""
@@ -163,7 +162,7 @@ class RecognitionWorker:
             try:
                 if isinstance(job, LoadRecogniser):
                     self._recogniser.load(job.path, job.threads)
-                    self._send(RecogniserLoaded())
+                    self._send(RecogniserLoaded(stream=0))
                 elif isinstance(job, _Segment):
                     self._recognise(job)
                 else:
@@ -207,14 +206,11 @@ class RecognitionWorker:
             self._send(report)
 
     def _fail(self, stream: int, error: Exception) -> None:
-        if isinstance(error, LetheError):
-            self._send(RecognitionFailed(stream, type(error).__name__, error.message, error.remedy))
-        elif isinstance(error, MemoryError):
-            message = "There is not enough memory for speech recognition."
-            self._send(RecognitionFailed(stream, DictationError.__name__, message, "Choose a smaller model."))
-        else:
-            message = f"Speech recognition failed: {type(error).__name__}: {error}"
-            self._send(RecognitionFailed(stream, DictationError.__name__, message))
+        if isinstance(error, MemoryError):
+            error = DictationError("There is not enough memory for speech recognition.", "Choose a smaller model.")
+        elif not isinstance(error, LetheError):
+            error = DictationError(f"Speech recognition failed: {type(error).__name__}: {error}")
+        self._send(RecognitionFailed(stream, type(error).__name__, error.message, error.remedy))
 
     def _send(self, report: RecognitionReport) -> None:
         """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""
