@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -45,3 +47,8 @@ def form_field(default: Any, title: str, help_text: str = "", **options: Any) ->
 def setting(section: SettingSection, default: Any, title: str, help_text: str, **options: Any) -> Any:  # noqa: ANN401 - pydantic's own type
     """Declare a setting; `options` are those of `form_field`, and `is_hidden` for one that the settings page does not show."""
     return form_field(default, title, help_text, section=section.value, **options)
+
+
+def declare_section(section: SettingSection) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the functions that declare a setting of a section and one of its advanced settings: `setting` without section."""
+    return partial(setting, section), partial(setting, section, is_advanced=True)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from pydantic import BaseModel
 
-from lethe_app.config.form_field import SettingSection, setting
+from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.options import MemoryProfile, ModelChoices, PromptLayout
 
-model = partial(setting, SettingSection.MODEL)
-prompt = partial(setting, SettingSection.PROMPT)
-"""Declare a setting of its section."""
+model, advanced_model = declare_section(SettingSection.MODEL)
+prompt, advanced_prompt = declare_section(SettingSection.PROMPT)
+"""Functions that declare a setting of the section, and one among its advanced settings."""
 
 
 class ModelSettings(BaseModel):
@@ -19,28 +17,23 @@ class ModelSettings(BaseModel):
 
     # Model
     model_path: str = model("", "Model", "Model that writes the replies.")
-    model_folders: list[str] = model(
-        [], "Model folders", "Additional folders to search for GGUF files.", max_length=50, is_advanced=True
+    model_folders: list[str] = advanced_model(
+        [], "Model folders", "Additional folders to search for GGUF files.", max_length=50
     )
-    hub_mirror: str = model(
+    hub_mirror: str = advanced_model(
         "",
         "Download mirror",
         "Address of a Hugging Face mirror for model downloads; leave empty to use Hugging Face itself.",
         pattern=r"^(https?://\S+)?$",
-        is_advanced=True,
     )
-    proxy: str = model(
+    proxy: str = advanced_model(
         "",
         "Proxy",
         "Proxy for downloads, searches and web pages, for example http://localhost:8080; leave empty for none.",
         pattern=r"^(https?://\S+)?$",
-        is_advanced=True,
     )
-    embedder_path: str = model(
-        "",
-        "Embedding model",
-        "GGUF file that creates the embeddings for memory search; leave empty to use the bundled one.",
-        is_advanced=True,
+    embedder_path: str = advanced_model(
+        "", "Embedding model", "GGUF file that creates the embeddings for memory search; leave empty to use the bundled one."
     )
     context: int = model(
         0,
@@ -52,55 +45,48 @@ class ModelSettings(BaseModel):
         minimum_label="model's limit",
     )
     max_reply: int = model(512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384, unit="tokens")
-    gpu_layers: int = model(
+    gpu_layers: int = advanced_model(
         0,
         "GPU layers",
         "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
         ge=-1,
         le=999,
         minimum_label="all layers",
-        is_advanced=True,
     )
-    threads: int = model(
+    threads: int = advanced_model(
         0,
         "CPU threads",
         "CPU threads used by the engine; 0 = all physical cores.",
         ge=0,
         le=256,
         minimum_label="all physical cores",
-        is_advanced=True,
     )
-    batch: int = model(512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192, is_advanced=True)
-    flash_attention: bool = model(
-        False, "Flash attention", "Speed up attention on many GPUs; required for a quantised KV cache.", is_advanced=True
+    batch: int = advanced_model(512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192)
+    flash_attention: bool = advanced_model(
+        False, "Flash attention", "Speed up attention on many GPUs; required for a quantised KV cache."
     )
-    kv_type: str = model(
+    kv_type: str = advanced_model(
         "f16",
         "KV cache type",
         "Precision of the KV cache: f16, q8_0 or q4_0, where smaller types use less memory.",
         pattern="^(f16|q8_0|q4_0)$",
-        is_advanced=True,
     )
-    mmap: bool = model(
-        True,
-        "Memory-map (mmap)",
-        "Map the model file into memory, so that weights are loaded as they are needed.",
-        is_advanced=True,
+    mmap: bool = advanced_model(
+        True, "Memory-map (mmap)", "Map the model file into memory, so that weights are loaded as they are needed."
     )
-    memory_profile: MemoryProfile = model(
+    memory_profile: MemoryProfile = advanced_model(
         MemoryProfile.AUTOMATIC,
         "Memory profile",
         "Memory that Lethe uses; the small profile shortens the context unless you set one, ends helpers at once when idle,"
         " and is automatic below 3 GB.",
-        is_advanced=True,
     )
-    mlock: bool = model(
-        False, "Lock in memory (mlock)", "Keep the weights in RAM, so that the system cannot swap them out.", is_advanced=True
+    mlock: bool = advanced_model(
+        False, "Lock in memory (mlock)", "Keep the weights in RAM, so that the system cannot swap them out."
     )
-    read_ahead: bool = model(
-        True, "Prefill while typing", "Process the prompt while you type, so that replies start sooner.", is_advanced=True
+    read_ahead: bool = advanced_model(
+        True, "Prefill while typing", "Process the prompt while you type, so that replies start sooner."
     )
-    kept_states: int = model(
+    kept_states: int = advanced_model(
         1024,
         "Prompt cache on disk",
         "Megabytes of disk space for the prompt caches of your conversations, so that a reopened one need not be processed"
@@ -108,15 +94,13 @@ class ModelSettings(BaseModel):
         " themselves.",
         ge=0,
         le=1_048_576,
-        is_advanced=True,
         unit="MB",
     )
-    cache_surgery: bool = model(
+    cache_surgery: bool = advanced_model(
         True,
         "Context shift",
         "Cut messages that leave the prompt out of the KV cache instead of reprocessing the rest at once; with “Prefill"
         " while typing” the rest is reprocessed while you type.",
-        is_advanced=True,
     )
     model_choices: dict[str, ModelChoices] = model(
         {}, "Per-model settings", "Settings for single models by file name, edited on the Models page.", is_hidden=True
@@ -127,16 +111,15 @@ class ModelSettings(BaseModel):
     system_preset: str = prompt(
         "", "System prompt", "Preset that introduces the persona to the model; by default one that suits the model."
     )
-    instruct: str = prompt(
-        "", "Instruct format", "Preset that replaces the model's own chat template.", max_length=100, is_advanced=True
+    instruct: str = advanced_prompt(
+        "", "Instruct format", "Preset that replaces the model's own chat template.", max_length=100
     )
-    layout: PromptLayout = prompt(
+    layout: PromptLayout = advanced_prompt(
         PromptLayout.LATE,
         "Position of memories",
         "Position of memories in the prompt: just above your newest message (no reprocessing), in the system prompt (the"
         " whole conversation is reprocessed every turn) or among the messages (the messages below are reprocessed); world"
         " entries set to the system prompt stay there, and the whole conversation is reprocessed whenever one comes or goes.",
-        is_advanced=True,
     )
     temperature_override: float = prompt(
         -1.0,

@@ -7,19 +7,19 @@ from functools import partial
 from pydantic import ConfigDict
 
 from lethe_app.config.background_settings import BackgroundSettings
-from lethe_app.config.form_field import SettingSection, setting
+from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, HistoryOverflow, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.privacy_settings import PrivacySettings
 from lethe_app.config.speech_settings import SpeechSettings
 
-general = partial(setting, SettingSection.GENERAL)
-chat = partial(setting, SettingSection.CHAT)
-sessions = partial(setting, SettingSection.SESSIONS)
-memory = partial(setting, SettingSection.MEMORY)
-proactive = partial(setting, SettingSection.PROACTIVE)
-"""Declare a setting of the section."""
-distance = partial(memory, 0.0, is_advanced=True, minimum_label="calibrated", step=0.005, decimals=3, ge=0.0, le=1.0)
+general, advanced_general = declare_section(SettingSection.GENERAL)
+chat, advanced_chat = declare_section(SettingSection.CHAT)
+sessions, advanced_sessions = declare_section(SettingSection.SESSIONS)
+memory, advanced_memory = declare_section(SettingSection.MEMORY)
+proactive, advanced_proactive = declare_section(SettingSection.PROACTIVE)
+"""Functions that declare a setting of the section, and one among its advanced settings."""
+distance = partial(advanced_memory, 0.0, minimum_label="calibrated", step=0.005, decimals=3, ge=0.0, le=1.0)
 """Declare a cosine distance; 0 means calibrated for the embedding model."""
 
 
@@ -52,19 +52,14 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
     notify: bool = general(
         True, "Notify when done", "Show a desktop notification when a reply is finished while you are in another window."
     )
-    notify_with_words: bool = general(
-        False,
-        "Reply text in notifications",
-        "Show the beginning of the reply in the notification, where others might read it.",
-        is_advanced=True,
+    notify_with_words: bool = advanced_general(
+        False, "Reply text in notifications", "Show the beginning of the reply in the notification, where others might read it."
     )
     reduced_motion: bool = general(False, "Reduced motion", "Turn off animations.")
 
     # Chat
-    show_hidden: bool = chat(False, "Show hidden messages", "Show hidden notes and memory lines in the chat.", is_advanced=True)
-    add_names: bool = chat(
-        False, "Names in prompt", "Add the speaker's name before every message in the prompt.", is_advanced=True
-    )
+    show_hidden: bool = advanced_chat(False, "Show hidden messages", "Show hidden notes and memory lines in the chat.")
+    add_names: bool = advanced_chat(False, "Names in prompt", "Add the speaker's name before every message in the prompt.")
     first_paragraph_only: bool = chat(False, "Single-paragraph replies", "Stop every reply after its first paragraph.")
     group_turns: GroupTurns = chat(
         GroupTurns.NAMED,
@@ -73,13 +68,8 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         " whoever the model chooses with a short extra request before every reply, or those you name and others by their"
         " talkativeness.",
     )
-    group_replies: int = chat(
-        2,
-        "Max consecutive group replies",
-        "Maximum number of replies in a group before it is your turn again.",
-        ge=1,
-        le=12,
-        is_advanced=True,
+    group_replies: int = advanced_chat(
+        2, "Max consecutive group replies", "Maximum number of replies in a group before it is your turn again.", ge=1, le=12
     )
 
     # Conversations
@@ -93,13 +83,12 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         "Summaries of earlier conversations",
         "Add summaries of earlier conversations that are not in the prompt word for word.",
     )
-    session_reserved_tokens: int = sessions(
+    session_reserved_tokens: int = advanced_sessions(
         2048,
         "Token budget for summaries",
         "Maximum tokens for summaries of earlier conversations, never more than a seventh of the context.",
         ge=0,
         le=65_536,
-        is_advanced=True,
         unit="tokens",
     )
     rotation_minutes: int = sessions(
@@ -111,7 +100,7 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         unit="min",
         minimum_label="never",
     )
-    old_session_minutes: int = sessions(
+    old_session_minutes: int = advanced_sessions(
         60,
         "Daily time for older conversations",
         "Minutes per persona and day in which the model summarises conversations that ended more than a day ago, such as"
@@ -120,118 +109,92 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         le=1440,
         unit="min",
         minimum_label="no limit",
-        is_advanced=True,
     )
     trash_days: int = sessions(
         30, "Empty Trash after", "Days until deleted items are removed for good; 0 = never.", ge=0, le=3650, unit="days"
     )
-    history_overflow: HistoryOverflow = sessions(
+    history_overflow: HistoryOverflow = advanced_sessions(
         HistoryOverflow.SUMMARISE,
         "Messages that no longer fit",
         "Replace the oldest messages by a summary when a conversation outgrows the context, or leave them out.",
-        is_advanced=True,
     )
-    summary_instructions: str = sessions(
+    summary_instructions: str = advanced_sessions(
         "",
         "Summary instructions",
         "Instructions to the model for the summary of messages that no longer fit; leave empty for the built-in ones.",
         max_length=4000,
-        is_advanced=True,
     )
-    turn_cap: int = sessions(
+    turn_cap: int = advanced_sessions(
         0,
         "Max turns in prompt",
         "Maximum number of turns of the conversation that are in the prompt word for word; 0 = no limit.",
         ge=0,
         le=10_000,
         minimum_label="no limit",
-        is_advanced=True,
     )
-    history_target: float = sessions(
+    history_target: float = advanced_sessions(
         0.65,
         "History kept after trimming",
         "Share of its token budget that a conversation keeps when it outgrows it, with the last three messages unless these are"
         " half of it; at most 0.4 where everything kept has to be reprocessed.",
         ge=0.1,
         le=0.95,
-        is_advanced=True,
     )
-    scratch: bool = sessions(
-        True, "Conversation notes", "Note the facts of the current conversation as it goes on.", is_advanced=True
-    )
+    scratch: bool = advanced_sessions(True, "Conversation notes", "Note the facts of the current conversation as it goes on.")
 
     # Memory
     rag_enabled: bool = memory(True, "Recall by meaning", "Recall memories that are close in meaning to your message.")
-    rag_entries: int = memory(
-        3, "Max memories per message", "Maximum number of memories recalled for a message.", ge=0, le=50, is_advanced=True
+    rag_entries: int = advanced_memory(
+        3, "Max memories per message", "Maximum number of memories recalled for a message.", ge=0, le=50
     )
-    document_entries: int = memory(
+    document_entries: int = advanced_memory(
         3,
         "Max passages from documents",
         "Maximum number of passages from documents recalled for a message; 0 = none.",
         ge=0,
         le=50,
-        is_advanced=True,
     )
     keyword_retrieval: bool = memory(True, "Recall by keyword", "Recall memories whose keywords occur in the conversation.")
-    keyword_max_entries: int = memory(
-        3,
-        "Max memories by keyword",
-        "Maximum number of memories recalled by keyword for a message.",
-        ge=0,
-        le=50,
-        is_advanced=True,
+    keyword_max_entries: int = advanced_memory(
+        3, "Max memories by keyword", "Maximum number of memories recalled by keyword for a message.", ge=0, le=50
     )
-    silent_types: list[str] = memory(
-        ["image", "file"],
-        "Keyword-only memory types",
-        "Memory types recalled by keyword only, never by meaning.",
-        is_advanced=True,
+    silent_types: list[str] = advanced_memory(
+        ["image", "file"], "Keyword-only memory types", "Memory types recalled by keyword only, never by meaning."
     )
-    recall_without_match: int = memory(
-        3,
-        "Memories at conversation start",
-        "Number of important memories recalled when a conversation begins.",
-        ge=0,
-        le=50,
-        is_advanced=True,
+    recall_without_match: int = advanced_memory(
+        3, "Memories at conversation start", "Number of important memories recalled when a conversation begins.", ge=0, le=50
     )
-    accumulated_memories: int = memory(
+    accumulated_memories: int = advanced_memory(
         3,
         "Recalled memories kept",
         "Number of recalled memories that stay in the prompt for the rest of the conversation, or until a notebook about its"
         " subject replaces them; 0 = none.",
         ge=0,
         le=20,
-        is_advanced=True,
     )
-    memory_explained: bool = memory(
+    memory_explained: bool = advanced_memory(
         True,
         "Explain memory",
         "Add a short note to the prompt that tells models of a billion parameters and more what is remembered.",
-        is_advanced=True,
     )
     fact_retrieval: bool = memory(True, "Learn facts", "Learn facts from conversations and recall memories by them.")
-    core_facts_tokens: int = memory(
+    core_facts_tokens: int = advanced_memory(
         512,
         "Token budget for facts",
         "Maximum tokens of core facts, which are always in the prompt.",
         ge=0,
         le=16_384,
-        is_advanced=True,
         unit="tokens",
     )
-    facts_during_roleplay: bool = memory(
+    facts_during_roleplay: bool = advanced_memory(
         True,
         "Facts from roleplay",
         "Learn what you say in character, as facts of that conversation's story; what you say as yourself is always learnt.",
-        is_advanced=True,
     )
-    key_moments: bool = memory(
+    key_moments: bool = advanced_memory(
         True,
         "Key moments",
         "Keep what mattered in a day, once it is over, as a memory without a time limit, and show it on the overview.",
-        is_advanced=True,
     )
     persona_facts: bool = memory(
         False, "Facts about the persona", "Learn what a persona says about itself as well as what you say."
@@ -257,53 +220,39 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
     global_worlds: list[str] = memory(
         [], "Global worlds (lorebooks)", "Worlds that are active in every conversation.", max_length=100
     )
-    world_tokens: int = memory(
+    world_tokens: int = advanced_memory(
         0,
         "Token budget for worlds",
         "Maximum tokens of world entries per turn; 0 = a fifth of the context.",
         ge=0,
         le=65_536,
         minimum_label="a fifth of the context",
-        is_advanced=True,
     )
-    world_rounds: int = memory(
+    world_rounds: int = advanced_memory(
         3,
         "Max recursion steps",
         "Maximum number of steps per turn in which the text of world entries can activate further entries.",
         ge=0,
         le=10,
-        is_advanced=True,
     )
 
     # Proactive messages
     proactive_messages: bool = proactive(
         True, "Proactive messages", "Let personas bring up reminders and memories unasked; otherwise they only answer."
     )
-    min_insert_delay: int = proactive(
-        30,
-        "Proactive message interval",
-        "Minimum number of minutes between proactive messages.",
-        ge=0,
-        le=10_080,
-        unit="min",
-        is_advanced=True,
+    min_insert_delay: int = advanced_proactive(
+        30, "Proactive message interval", "Minimum number of minutes between proactive messages.", ge=0, le=10_080, unit="min"
     )
-    min_message_delay: int = proactive(
-        4,
-        "Messages between proactive messages",
-        "Minimum number of messages between proactive messages.",
-        ge=0,
-        le=1000,
-        is_advanced=True,
+    min_message_delay: int = advanced_proactive(
+        4, "Messages between proactive messages", "Minimum number of messages between proactive messages.", ge=0, le=1000
     )
-    eureka_cut_off_days: int = proactive(
+    eureka_cut_off_days: int = advanced_proactive(
         15,
         "Proactive messages expire after",
         "Days after which a waiting proactive message is no longer brought up.",
         ge=1,
         le=3650,
         unit="days",
-        is_advanced=True,
     )
     hours_before_afk: float = proactive(
         4.0,
@@ -315,34 +264,28 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         decimals=1,
         step=0.5,
     )
-    min_no_recall_days: int = proactive(
+    min_no_recall_days: int = advanced_proactive(
         10,
         "Memory decay time",
         "Days until an unused memory of a decaying type is forgotten, multiplied by its priority.",
         ge=1,
         le=3650,
         unit="days",
-        is_advanced=True,
     )
-    decaying_types: list[str] = proactive(
+    decaying_types: list[str] = advanced_proactive(
         ["web_search", "goal", "reminder"],
         "Decaying memory types",
         "Memory types that are forgotten when nothing recalls them for a long time.",
-        is_advanced=True,
     )
     mood_handling: bool = proactive(True, "Moods", "Allow moods; each persona has a switch of its own on its Mind page.")
-    static_mood: bool = proactive(False, "Fixed mood", "Show the mood, but let nothing change it.", is_advanced=True)
-    tagged_events: bool = proactive(
+    static_mood: bool = advanced_proactive(False, "Fixed mood", "Show the mood, but let nothing change it.")
+    tagged_events: bool = advanced_proactive(
         True,
         "Proactive messages as events",
         "Mark proactive messages as events in the prompt, so that models invent less around them.",
-        is_advanced=True,
     )
-    guidance_latest_only: bool = proactive(
-        True,
-        "Newest conversation only",
-        "Insert hidden notes and proactive memories only into the newest conversation.",
-        is_advanced=True,
+    guidance_latest_only: bool = advanced_proactive(
+        True, "Newest conversation only", "Insert hidden notes and proactive memories only into the newest conversation."
     )
 
     @classmethod

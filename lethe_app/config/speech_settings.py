@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from pydantic import BaseModel
 
-from lethe_app.config.form_field import SettingSection, setting
+from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.options import SpokenActions
 
-speech = partial(setting, SettingSection.SPEECH)
-"""Declare a setting of its section."""
+speech, advanced_speech = declare_section(SettingSection.SPEECH)
+"""Functions that declare a setting of the section, and one among its advanced settings."""
 
 WHISPER_LANGUAGES = (
     "af|am|ar|as|az|ba|be|bg|bn|bo|br|bs|ca|cs|cy|da|de|el|en|es|et|eu|fa|fi|fo|fr|gl|gu|ha|haw|he|hi|hr|ht|hu|hy|id|is|it"
@@ -34,41 +32,34 @@ class SpeechSettings(BaseModel):
     speech_rate: float = speech(
         1.0, "Speaking rate", "Speed of the voices in percent of their normal one.", ge=0.5, le=2.0, unit="%"
     )
-    speech_volume: float = speech(1.0, "Speech volume", "Loudness of the voices.", ge=0.0, le=1.0, unit="%", is_advanced=True)
-    spoken_actions: SpokenActions = speech(
+    speech_volume: float = advanced_speech(1.0, "Speech volume", "Loudness of the voices.", ge=0.0, le=1.0, unit="%")
+    spoken_actions: SpokenActions = advanced_speech(
         SpokenActions.LEAVE_OUT,
         "Actions between asterisks",
         "Leave actions out when a reply is read aloud, or have the narrator read them.",
-        is_advanced=True,
     )
-    narrator_voice: str = speech("", "Narrator voice", "Voice that reads actions between asterisks.", is_advanced=True)
-    spoken_style: bool = speech(
+    narrator_voice: str = advanced_speech("", "Narrator voice", "Voice that reads actions between asterisks.")
+    spoken_style: bool = advanced_speech(
         True,
         "Spoken style while speaking",
         "Ask models of a billion parameters and more for short, plain sentences without Markdown, and skip thinking, in"
         " conversations that are read aloud.",
-        is_advanced=True,
     )
-    piper_folder: str = speech(
+    piper_folder: str = advanced_speech(
         "",
         "Piper voice folder",
         "Folder with Piper voices, .onnx files with their .onnx.json; Piper itself comes with “pipx install piper-tts”.",
-        is_advanced=True,
     )
-    piper_program: str = speech(
-        "",
-        "Piper program",
-        "Program that synthesises Piper voices; leave empty to use the one that is installed.",
-        is_advanced=True,
+    piper_program: str = advanced_speech(
+        "", "Piper program", "Program that synthesises Piper voices; leave empty to use the one that is installed."
     )
 
     # Dictation
-    dictation_model: str = speech(
+    dictation_model: str = advanced_speech(
         "",
         "Speech recognition model",
         "File of a Whisper model in the ggml format; empty = the largest one in the models folder. The page “Models” has some"
         " for download.",
-        is_advanced=True,
     )
     dictation_language: str = speech(
         "auto",
@@ -90,7 +81,7 @@ class SpeechSettings(BaseModel):
         "Stop a spoken reply when you begin to speak, and in hands-free dictation the reply itself. Use headphones, or the"
         " microphone hears the reply.",
     )
-    dictation_pause: float = speech(
+    dictation_pause: float = advanced_speech(
         0.8,
         "Pause after speech",
         "Seconds of silence after which what you said is complete.",
@@ -98,5 +89,4 @@ class SpeechSettings(BaseModel):
         le=5.0,
         unit="s",
         step=0.1,
-        is_advanced=True,
     )

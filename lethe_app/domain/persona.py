@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.chat import Role
+
+advanced_field = partial(form_field, is_advanced=True)
+"""Declare a field that a form shows only when advanced fields are asked for."""
 
 
 class Weekday(StrEnum):
@@ -38,62 +42,50 @@ class Persona(BaseModel):
         "Background, goals, fears and way of speaking of the persona.",
         placeholder="{{char}} is the navigator of the Petrel. She …",
     )
-    mini_bio: str = form_field(
-        "", "Short bio", "One paragraph used in group chats, where a full bio would take too many tokens.", is_advanced=True
+    mini_bio: str = advanced_field(
+        "", "Short bio", "One paragraph used in group chats, where a full bio would take too many tokens."
     )
     personality: str = form_field("", "Personality", "Short summary of the character, added below the bio.")
-    nickname: str = form_field(
-        "", "Nickname", "Name that replaces {{char}} in all texts; empty uses the name.", is_advanced=True
-    )
+    nickname: str = advanced_field("", "Nickname", "Name that replaces {{char}} in all texts; empty uses the name.")
     scenario: str = form_field("", "Scenario", "Setting and relationship at the start of a conversation.")
     first_messages: list[str] = form_field(
         [], "Greetings", "First messages of a new conversation, available as swipes; without any, you write first."
     )
     """One is chosen for a new session, the others become alternatives of the first message."""
-    group_greetings: list[str] = form_field(
-        [],
-        "Group greetings",
-        "First messages used only in group conversations, in addition to the greetings.",
-        is_advanced=True,
+    group_greetings: list[str] = advanced_field(
+        [], "Group greetings", "First messages used only in group conversations, in addition to the greetings."
     )
     example_dialogs: list[str] = form_field(
         [],
         "Style and examples",
         "Example lines and style rules, one per field: “Asked about the sea: …”, “Never more than three sentences.”",
     )
-    system_prompt: str = form_field(
+    system_prompt: str = advanced_field(
         "",
         "System prompt",
         "Replacement for the general system prompt, rarely needed; {{original}} inserts the general one, and empty keeps it.",
-        is_advanced=True,
     )
-    post_history_instructions: str = form_field(
+    post_history_instructions: str = advanced_field(
         "",
         "Post-history instructions",
         "Instructions placed after the conversation, right before the reply; they weigh more than the system prompt.",
-        is_advanced=True,
     )
-    depth_prompt: str = form_field(
-        "", "Character's note", "Note inserted among the latest messages in every turn.", is_advanced=True
+    depth_prompt: str = advanced_field("", "Character's note", "Note inserted among the latest messages in every turn.")
+    depth_prompt_depth: int = advanced_field(
+        4, "Depth of the note", "Number of messages below the note.", ge=0, form_maximum=200
     )
-    depth_prompt_depth: int = form_field(
-        4, "Depth of the note", "Number of messages below the note.", ge=0, form_maximum=200, is_advanced=True
-    )
-    depth_prompt_role: Role = form_field(Role.SYSTEM, "Role of the note", is_advanced=True)
-    talkativeness: float = form_field(
+    depth_prompt_role: Role = advanced_field(Role.SYSTEM, "Role of the note")
+    talkativeness: float = advanced_field(
         0.5,
         "Talkativeness",
         "Chance to reply in a group without being named, where the group reply order is by talkativeness.",
         unit="%",
         ge=0.0,
         le=1.0,
-        is_advanced=True,
     )
-    creator: str = form_field("", "Creator", "Author of the character; never sent to the model.", is_advanced=True)
-    character_version: str = form_field("", "Version", "Version of the character; never sent to the model.", is_advanced=True)
-    creator_notes: str = form_field(
-        "", "Creator's notes", "Notes of the author for you; never sent to the model.", is_advanced=True
-    )
+    creator: str = advanced_field("", "Creator", "Author of the character; never sent to the model.")
+    character_version: str = advanced_field("", "Version", "Version of the character; never sent to the model.")
+    creator_notes: str = advanced_field("", "Creator's notes", "Notes of the author for you; never sent to the model.")
     avatar: str = form_field("", "Avatar")
     """File name of a picture in the folder of the persona's file."""
     assets: str = ""
@@ -107,52 +99,44 @@ class Persona(BaseModel):
         "Background activity",
         "Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.",
     )
-    agent_tasks: list[str] = form_field(
-        [], "Background tasks", "If none is ticked, all suitable ones are run.", is_advanced=True
-    )
+    agent_tasks: list[str] = advanced_field([], "Background tasks", "If none is ticked, all suitable ones are run.")
     sense_of_time: bool = form_field(
         False, "Sense of time", "Add a hidden note with the time and the length of your absence when you return after a while."
     )
-    dates_in_session_summaries: bool = form_field(
-        True, "Dates in summaries", "Add dates to the summaries of earlier conversations.", is_advanced=True
+    dates_in_session_summaries: bool = advanced_field(
+        True, "Dates in summaries", "Add dates to the summaries of earlier conversations."
     )
-    self_edit_field: str = form_field(
-        "",
-        "Personal thoughts",
-        "What the persona thinks of itself and of you, always included in the prompt.",
-        is_advanced=True,
+    self_edit_field: str = advanced_field(
+        "", "Personal thoughts", "What the persona thinks of itself and of you, always included in the prompt."
     )
-    self_edit_tokens: int = form_field(
+    self_edit_tokens: int = advanced_field(
         0,
         "Auto-update thoughts",
         "Maximum tokens when the persona rewrites its thoughts after conversations, while you are away; 200 is a good length.",
         ge=0,
         form_maximum=4000,
         minimum_label="never",
-        is_advanced=True,
     )
-    disable_bot_guidance: bool = form_field(
+    disable_bot_guidance: bool = advanced_field(
         False,
         "No hidden notes",
         "Disable notes about time, moods and proactive memories; memories you ask for are still recalled.",
-        is_advanced=True,
     )
     mood: bool = form_field(False, "Moods", "Mention the persona's mood when you return.")
-    schedule_prefix: str = form_field(
-        "", "Schedule prefix", "Text before the plan of the day in the note.", placeholder="Plans for today:", is_advanced=True
+    schedule_prefix: str = advanced_field(
+        "", "Schedule prefix", "Text before the plan of the day in the note.", placeholder="Plans for today:"
     )
     schedule: dict[Weekday, str] = Field(
         default_factory=dict, description="Plans for this weekday, mentioned in a hidden note when you come back after a while."
     )
-    override_default_toolset: bool = form_field(
+    override_default_toolset: bool = advanced_field(
         False,
         "Override default tools",
         "Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.",
-        is_advanced=True,
     )
-    tools: list[str] = form_field([], "Tools", is_advanced=True)
-    allowed_samplers: list[str] = form_field([], "Preferred sampler presets", is_advanced=True)
-    preferred_model: str = form_field("", "Preferred model", is_advanced=True)
+    tools: list[str] = advanced_field([], "Tools")
+    allowed_samplers: list[str] = advanced_field([], "Preferred sampler presets")
+    preferred_model: str = advanced_field("", "Preferred model")
     tts_voice: str = form_field("", "Voice", "Voice in which the persona's replies are read aloud.")
     can_initiate_chat: bool = Field(
         False, description="Kept with the persona; no form shows it, because nothing acts on it yet."
