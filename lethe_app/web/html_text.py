@@ -96,32 +96,23 @@ def one_line(text: str, max_characters: int) -> str:
 
 async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> ExtractedText:
     """Return title and main text of a page, or the description in its head. Runs in a thread for at most `seconds` per step."""
-    if kind == "text/plain":
-        try:
-            return ExtractedText(
-                "",
-                await run_in_bounded_thread(
-                    lambda: remove_links(sanitized(decode_body(body, charset)[:MAX_TEXT_LENGTH])), seconds
-                ),
-            )
-        except TimeoutError:
-            return ExtractedText("", "", is_description=True)
-    try:
+    head, text = ExtractedText("", "", is_description=True), ""
+    with suppress(TimeoutError):
+        if kind == "text/plain":
+            return ExtractedText("", await run_in_bounded_thread(lambda: _plain_text(decode_body(body, charset)), seconds))
         source, head = await run_in_bounded_thread(lambda: _decode_page(body, charset), seconds)
-    except TimeoutError:
-        return ExtractedText("", "", is_description=True)
-    try:
-        text = await run_in_bounded_thread(lambda: remove_links(sanitized(main_text(source)[:MAX_TEXT_LENGTH])), seconds)
-    except TimeoutError:
-        text = ""
-    if text and len(text) >= len(head.text):  # a shorter text is most likely the menu of a page without text
-        return ExtractedText(head.title, text)
-    return ExtractedText(head.title, head.text, is_description=True)
+        text = await run_in_bounded_thread(lambda: _plain_text(main_text(source)), seconds)
+    # A shorter text is most likely the menu of a page without text.
+    return ExtractedText(head.title, text) if text and len(text) >= len(head.text) else head
 
 
 def _decode_page(body: bytes, charset: str) -> tuple[str, ExtractedText]:
     source = _DECLARATION.sub("", decode_body(body, charset).replace("\0", ""))
     return source, parse_head(source)
+
+
+def _plain_text(text: str) -> str:
+    return remove_links(sanitized(text[:MAX_TEXT_LENGTH]))
 
 
 def main_text(source: str) -> str:

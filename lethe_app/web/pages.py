@@ -27,6 +27,12 @@ PAUSE = 1.0
 CACHE_SECONDS = 24 * 3600.0
 """Seconds for which a page stays in the cache."""
 MAX_PAGES, MAX_CACHED_CHARACTERS = 100, 5_000_000
+STATUS_MEANINGS = {
+    **dict.fromkeys((401, 403), ": access denied"),
+    404: ": page not found",
+    410: ": the page no longer exists",
+    429: ": too many requests",
+}
 MAX_SITES = 1000
 """Maximum number of sites whose time of the last visit is kept."""
 
@@ -80,7 +86,8 @@ class PageFetcher:
         response = await fetcher.fetch(address, before, counter=counter, media_types=READABLE_TYPES)
         host = host_of(response.url)
         if response.status != httpx.codes.OK:
-            raise PageUnreadable(f"“{host}” returned status {response.status}{_describe_status(response.status)}.")
+            meaning = STATUS_MEANINGS.get(response.status, ": server error" if response.status >= 500 else "")
+            raise PageUnreadable(f"“{host}” returned status {response.status}{meaning}.")
         if response.kind and response.kind not in READABLE_TYPES:
             raise PageUnreadable(f"“{host}” did not send a web page, but {response.kind[:60]}.", "Only text can be read.")
         if not response.kind and b"\0" in response.body[:1000]:
@@ -121,14 +128,3 @@ class PageFetcher:
             or sum(len(cached.text) for _until, cached in self._cache.values()) > MAX_CACHED_CHARACTERS
         ):
             self._cache.popitem(last=False)
-
-
-def _describe_status(status: int) -> str:
-    meanings = {
-        401: ": access denied",
-        403: ": access denied",
-        404: ": page not found",
-        410: ": the page no longer exists",
-        429: ": too many requests",
-    }
-    return meanings.get(status, ": server error" if status >= 500 else "")

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Protocol
 
 from lethe_app.domain.web import WebHit, sanitized
-from lethe_app.errors import LetheError, SearchFailed
+from lethe_app.errors import SearchFailed
 from lethe_app.web.addresses import MAX_ADDRESS_LENGTH, page_key
 from lethe_app.web.html_text import one_line
 
@@ -66,8 +66,3 @@ def collect_hits(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHi
 
 def _plain_text(text: str, max_characters: int) -> str:
     return one_line(unescape(_TAG.sub("", text[:MAX_READ_LENGTH])), max_characters)
-
-
-def search_failed(name: str, error: LetheError) -> SearchFailed:
-    """Return the error as SearchFailed of this search engine."""
-    return SearchFailed(f"{name} could not be reached. {error.message}", error.remedy or OTHER_ENGINE_ADVICE)

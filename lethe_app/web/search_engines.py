@@ -13,7 +13,7 @@ from lethe_app.domain.web import WebHit
 from lethe_app.errors import PageUnreadable, SearchFailed
 from lethe_app.web.addresses import host_of, is_private, parse_ip
 from lethe_app.web.http import ByteCounter, Fetcher, FetchLimits, HttpResponse, NetworkRoute
-from lethe_app.web.search import OTHER_ENGINE_ADVICE, clean_query, collect_hits, search_failed
+from lethe_app.web.search import OTHER_ENGINE_ADVICE, clean_query, collect_hits
 
 BRAVE = "https://api.search.brave.com"
 LIMITS = FetchLimits(max_redirects=0)
@@ -107,7 +107,7 @@ async def _request(name: str, address: str, route: NetworkRoute, counter: ByteCo
     try:
         return await Fetcher(route, LIMITS).fetch(address, before, {"Accept": "application/json", **headers}, counter)
     except PageUnreadable as error:
-        raise search_failed(name, error) from error
+        raise SearchFailed(f"{name} could not be reached. {error.message}", error.remedy or OTHER_ENGINE_ADVICE) from error
 
 
 def _check_status(name: str, response: HttpResponse) -> None:
