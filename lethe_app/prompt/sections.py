@@ -72,10 +72,6 @@ class CompiledSystemPrompt:
     running: tuple[PromptSection, ...]
     titled: tuple[PromptSection, ...]
 
-    def render(self, kept: Mapping[PromptPart, Sequence[int]]) -> str:
-        """Return the whole text."""
-        return "".join(span.text for span in self.spans(kept))
-
     def spans(self, kept: Mapping[PromptPart, Sequence[int]]) -> list[PromptSpan]:
         """Return the text as spans with their parts; a separator belongs to the section after it."""
         running = [PromptSpan(section.part, section.text) for section in self.running]

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import PromptPart
+from lethe_app.domain.prompt import PromptPart, join_spans
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
 
@@ -39,8 +40,12 @@ def compiled(
     return compile_system(preset, persona, BEN, scene, extras)
 
 
+def text_of(prompt: CompiledSystemPrompt, kept: Mapping[PromptPart, Sequence[int]] = ALL) -> str:
+    return join_spans(prompt.spans(kept))
+
+
 def test_everything_stands_under_its_title_in_order():
-    assert compiled().render(ALL) == (
+    assert text_of(compiled()) == (
         "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails.\n\n"
         "# Scene\nA storm.\n\n# How Ada writes\n- Short.\n- Dry, Ben.\n\n# Thoughts\nI wait.\n\n# World\nThe isle of Skye.\n\n"
         "# Before\nOldest first.\nFirst talk.\n\nSecond talk.\n\n# Facts\n- Ben is afraid of heights."
@@ -59,26 +64,26 @@ def test_every_stretch_knows_its_part():
 def test_what_is_empty_or_left_out_leaves_no_title():
     bare = compiled(persona=Persona(name="Ada", bio="Keeps a lighthouse."), extras=StableAdditions())
 
-    assert bare.render({}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
-    assert "# World" not in compiled().render(ALL | {PromptPart.WORLD: ()})
+    assert text_of(bare, {}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
+    assert "# World" not in text_of(compiled(), ALL | {PromptPart.WORLD: ()})
 
 
 def test_an_empty_title_switches_a_section_off():
-    text = compiled(PRESET.model_copy(update={"dialogs_title": "", "scenario_title": ""})).render(ALL)
+    text = text_of(compiled(PRESET.model_copy(update={"dialogs_title": "", "scenario_title": ""})))
 
     assert "Short." not in text
     assert "A storm." not in text
 
 
 def test_the_sessions_scenario_wins():
-    text = compiled(scene=MacroContext("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})).render(ALL)
+    text = text_of(compiled(scene=MacroContext("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})))
 
     assert "A calm day." in text
     assert "A storm." not in text
 
 
 def test_a_part_that_the_prompt_names_is_not_said_twice():
-    text = compiled(PRESET.model_copy(update={"prompt": "{{char}} in {{scenario}} {{charbio}}"})).render(ALL)
+    text = text_of(compiled(PRESET.model_copy(update={"prompt": "{{char}} in {{scenario}} {{charbio}}"})))
 
     assert text.count("A storm.") == 1
     assert text.count("Keeps a lighthouse.") == 1
@@ -89,11 +94,11 @@ def test_a_personas_own_prompt_replaces_the_presets_and_keeps_the_bios():
     own = ADA.model_copy(update={"system_prompt": "Be terse. {{Original}}"})
     other = ADA.model_copy(update={"system_prompt": "Be terse."})
 
-    assert compiled(persona=own).render({}).startswith("Be terse. You are Ada.\n\n# Ada\nKeeps a lighthouse.")
-    assert compiled(persona=other).render({}).startswith("Be terse.\n\nKeeps a lighthouse.\n\nSails.")
+    assert text_of(compiled(persona=own), {}).startswith("Be terse. You are Ada.\n\n# Ada\nKeeps a lighthouse.")
+    assert text_of(compiled(persona=other), {}).startswith("Be terse.\n\nKeeps a lighthouse.\n\nSails.")
 
 
 def test_items_are_kept_in_their_own_order_and_sessions_oldest_first():
-    text = compiled(extras=StableAdditions(summaries=["Third.", "Second.", "First."])).render({PromptPart.SUMMARIES: (0, 1)})
+    text = text_of(compiled(extras=StableAdditions(summaries=["Third.", "Second.", "First."])), {PromptPart.SUMMARIES: (0, 1)})
 
     assert text.endswith("Second.\n\nThird.")
