@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 APP_NAME = "Lethe"
@@ -29,15 +30,9 @@ def home_beside_program() -> Path | None:
     return folder / "lethe-home" if (folder / "lethe-home").is_dir() else None
 
 
-class Location:
-    """Path below one of the folders of `Paths`; read from an instance, it is the path itself."""
-
-    def __init__(self, folder: str, *parts: str) -> None:
-        self._folder, self._parts = folder, parts
-
-    def __get__(self, paths: Paths, _owner: type[Paths]) -> Path:
-        folder: Path = getattr(paths, self._folder)
-        return folder.joinpath(*self._parts)
+def location(folder: str, *parts: str) -> cached_property[Path]:
+    """Declare a path below one of the folders of `Paths`."""
+    return cached_property(lambda paths: getattr(paths, folder).joinpath(*parts))
 
 
 @dataclass(frozen=True)
@@ -48,43 +43,43 @@ class Paths:
     cache: Path
     shipped: Path
 
-    database = Location("home", "lethe.sqlite3")
-    settings = Location("home", "settings.json")
-    window = Location("home", "window.ini")
+    database = location("home", "lethe.sqlite3")
+    settings = location("home", "settings.json")
+    window = location("home", "window.ini")
     """Geometry of the window and its panes."""
-    personas = Location("home", "personas")
-    worlds = Location("home", "worldinfo")
-    notebooks = Location("home", "notebooks")
+    personas = location("home", "personas")
+    worlds = location("home", "worldinfo")
+    notebooks = location("home", "notebooks")
     """Readable files, one folder for each persona."""
-    presets = Location("home", "presets")
+    presets = location("home", "presets")
     """Contains `instruct/`, `samplers/` and `system/`."""
-    models = Location("home", "models")
+    models = location("home", "models")
     """The user's own folder of GGUF files."""
-    trash = Location("home", "trash")
+    trash = location("home", "trash")
     """Files the user deleted, and unreadable files that were overwritten."""
-    inbox = Location("home", "inbox")
+    inbox = location("home", "inbox")
     """Notes by which a second start hands files to the running window."""
-    logs = Location("home", "logs")
-    index = Location("cache", "index")
+    logs = location("home", "logs")
+    index = location("cache", "index")
     """Vector index files; they are rebuilt if missing."""
-    states = Location("cache", "states")
+    states = location("cache", "states")
     """Stored KV cache states of sessions; without one the prompt is evaluated again."""
-    shipped_personas = Location("shipped", "personas")
-    shipped_worlds = Location("shipped", "worldinfo")
-    resources = Location("shipped", "resources")
-    shipped_presets = Location("resources", "presets")
-    prompts = Location("resources", "prompts")
-    own_prompts = Location("home", "prompts")
+    shipped_personas = location("shipped", "personas")
+    shipped_worlds = location("shipped", "worldinfo")
+    resources = location("shipped", "resources")
+    shipped_presets = location("resources", "presets")
+    prompts = location("resources", "prompts")
+    own_prompts = location("home", "prompts")
     """The user's replacements for the shipped prompts, by the same file names."""
-    translations = Location("resources", "translations")
+    translations = location("resources", "translations")
     """Translation catalogues of the user interface."""
-    own_translations = Location("home", "translations")
+    own_translations = location("home", "translations")
     """The user's own translation catalogues, by the same file names."""
-    calibration = Location("resources", "calibration", "pairs.json")
+    calibration = location("resources", "calibration", "pairs.json")
     """Sentence pairs by which an embedding model is calibrated."""
-    selftest = Location("resources", "selftest")
+    selftest = location("resources", "selftest")
     """Texts of the model qualification."""
-    icons = Location("resources", "icons")
+    icons = location("resources", "icons")
 
     @classmethod
     def standard(cls, home: Path | None = None) -> Paths:
