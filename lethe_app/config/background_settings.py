@@ -7,10 +7,10 @@ from pydantic import BaseModel
 from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.options import RoleplayGoals, SearchProvider
 
+# Functions that declare a setting of the section, and one among its advanced settings.
 background, advanced_background = declare_section(SettingSection.BACKGROUND)
 web, advanced_web = declare_section(SettingSection.WEB)
 tools, advanced_tools = declare_section(SettingSection.TOOLS)
-"""Functions that declare a setting of the section, and one among its advanced settings."""
 
 _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 

@@ -7,9 +7,9 @@ from pydantic import BaseModel
 from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.options import MemoryProfile, ModelChoices, PromptLayout
 
+# Functions that declare a setting of the section, and one among its advanced settings.
 model, advanced_model = declare_section(SettingSection.MODEL)
 prompt, advanced_prompt = declare_section(SettingSection.PROMPT)
-"""Functions that declare a setting of the section, and one among its advanced settings."""
 
 
 class ModelSettings(BaseModel):

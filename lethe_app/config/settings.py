@@ -10,20 +10,20 @@ from lethe_app.config.background_settings import BackgroundSettings
 from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.model_settings import ModelSettings
 from lethe_app.config.options import GroupTurns, HistoryOverflow, ProseFont, SessionHandling, ThemeOption
-from lethe_app.config.privacy_settings import PrivacySettings
 from lethe_app.config.speech_settings import SpeechSettings
 
+# Functions that declare a setting of the section, and one among its advanced settings.
 general, advanced_general = declare_section(SettingSection.GENERAL)
 chat, advanced_chat = declare_section(SettingSection.CHAT)
 sessions, advanced_sessions = declare_section(SettingSection.SESSIONS)
 memory, advanced_memory = declare_section(SettingSection.MEMORY)
+privacy, _ = declare_section(SettingSection.PRIVACY)
 proactive, advanced_proactive = declare_section(SettingSection.PROACTIVE)
-"""Functions that declare a setting of the section, and one among its advanced settings."""
 distance = partial(advanced_memory, 0.0, minimum_label="calibrated", step=0.005, decimals=3, ge=0.0, le=1.0)
 """Declare a cosine distance; 0 means calibrated for the embedding model."""
 
 
-class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSettings):
+class Settings(BackgroundSettings, ModelSettings, SpeechSettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
@@ -236,6 +236,47 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
         le=10,
     )
 
+    # Privacy
+    memory_enabled: bool = privacy(
+        True,
+        "Remember and recall",
+        "Learn from conversations, and recall what was learnt. Off, nothing is recalled and nothing new is learnt; what is "
+        "stored remains.",
+    )
+    cross_session_recall: bool = privacy(
+        True,
+        "Recall from other conversations",
+        "Recall memories, facts and summaries of other conversations. Worlds and documents are used in any case.",
+    )
+    redact_identifiers: bool = privacy(
+        False,
+        "Redact identifying data",
+        "Replace e-mail addresses, phone, card and account numbers in your messages before they are stored; the model does not"
+        " see them either.",
+    )
+    keep_retrieved_context: bool = privacy(
+        True,
+        "Keep retrieved context",
+        "Store with each reply the texts that were recalled for it, and its prompt. Off, only the ids and kinds of what was "
+        "recalled are stored, and no saved model states.",
+    )
+    keep_voice_transcripts: bool = privacy(
+        True,
+        "Keep voice transcripts",
+        "Keep the text of dictated messages. Off, it is deleted permanently when its conversation has ended, with what is known"
+        " from it alone. Sound is never stored.",
+    )
+    retention_days: int = privacy(
+        0,
+        "Delete conversations after",
+        "Days without a message after which a conversation is deleted permanently, with the facts that are known from it alone;"
+        " 0 = never. Pinned conversations are kept.",
+        ge=0,
+        le=36_500,
+        minimum_label="never",
+        unit="days",
+    )
+
     # Proactive messages
     proactive_messages: bool = proactive(
         True, "Proactive messages", "Let personas bring up reminders and memories unasked; otherwise they only answer."
@@ -287,6 +328,11 @@ class Settings(BackgroundSettings, ModelSettings, PrivacySettings, SpeechSetting
     guidance_latest_only: bool = advanced_proactive(
         True, "Newest conversation only", "Insert hidden notes and proactive memories only into the newest conversation."
     )
+
+    @property
+    def recalls_memories(self) -> bool:
+        """True if memories of other conversations are recalled."""
+        return self.memory_enabled and self.cross_session_recall
 
     @classmethod
     def visible_names(cls) -> list[str]:

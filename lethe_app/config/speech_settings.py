@@ -7,8 +7,8 @@ from pydantic import BaseModel
 from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.options import SpokenActions
 
+# Functions that declare a setting of the section, and one among its advanced settings.
 speech, advanced_speech = declare_section(SettingSection.SPEECH)
-"""Functions that declare a setting of the section, and one among its advanced settings."""
 
 WHISPER_LANGUAGES = (
     "af|am|ar|as|az|ba|be|bg|bn|bo|br|bs|ca|cs|cy|da|de|el|en|es|et|eu|fa|fi|fo|fr|gl|gu|ha|haw|he|hi|hr|ht|hu|hy|id|is|it"
