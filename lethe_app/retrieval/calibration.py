@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -108,22 +107,10 @@ are all small; the starter embedder puts nearly every question farther than any 
 """
 
 
-@dataclass(frozen=True)
-class ThresholdTarget:
-    """Requirements on a threshold between messages and memories."""
-
-    min_precision: float
-    """Minimum precision among memories of one topic, half of which are meant."""
-    max_unrelated_share: float
-    """Maximum share of memories of other topics that pass."""
-
-
-THRESHOLD_TARGETS = {
-    "rag_limit": ThresholdTarget(min_precision=0.80, max_unrelated_share=0.02),
-    "natural": ThresholdTarget(min_precision=0.95, max_unrelated_share=0.005),
-}
-"""The requirements on `natural` are stricter, because such a memory is mentioned unasked; candidates below `rag_limit` are
-still ranked.
+THRESHOLD_TARGETS = {"rag_limit": (0.80, 0.02), "natural": (0.95, 0.005)}
+"""Requirements on a threshold between messages and memories: the minimum precision among memories of one topic, half of which
+are meant, and the maximum share of memories of other topics that pass. Those on `natural` are stricter, because such a memory
+is mentioned unasked; candidates below `rag_limit` are still ranked.
 """
 
 
@@ -231,11 +218,11 @@ def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -
         [distance for _kind, distance in near], [kind is PairKind.QUESTION for kind in kinds], kinds
     )
     fitted: FittedThresholds = {}
-    for name, target in THRESHOLD_TARGETS.items():
-        limit = sample.find_threshold(target.min_precision, target.min_precision) if sample.is_separable() else None
+    for name, (min_precision, max_unrelated_share) in THRESHOLD_TARGETS.items():
+        limit = sample.find_threshold(min_precision, min_precision) if sample.is_separable() else None
         if limit is not None and len(unrelated):
             # The quantile of the unrelated pairs' distances is the largest threshold with the allowed share of them below it.
-            limit = min(limit, float(unrelated[int(target.max_unrelated_share * len(unrelated))]))
+            limit = min(limit, float(unrelated[int(max_unrelated_share * len(unrelated))]))
         fitted[name] = (limit, sample)
     return fitted
 

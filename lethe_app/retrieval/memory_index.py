@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -45,22 +46,20 @@ PREPARED_AT_ONCE = 8
 
 
 class SearchOptions(TypedDict, total=False):
-    """Options of a search."""
+    """Options of a search.
+
+    Passages dated after `at` (default: now) are ignored. `excluded` excludes sources that are in the prompt already,
+    `allowed_sources` restricts the result, and `embedding` is that of the text if it is known. The names of `participants` are
+    no query words, and statements of `personas` about the user are no evidence. With `by_words`, only words are searched.
+    """
 
     at: datetime | None
-    """Moment at which the text is said; now by default. Passages dated after it are ignored."""
     excluded: Collection[UUID]
-    """Sources that are in the prompt already."""
     allowed_sources: Collection[UUID] | None
-    """Sources to which the result is restricted."""
     embedding: TextEmbedding | None
-    """Embedding of the text, if it is known."""
     participants: Collection[str]
-    """Names that are no query words."""
     personas: Collection[str]
-    """Speakers whose statements about the user are no evidence."""
     by_words: bool
-    """True to search words only."""
 
 
 class MemoryIndex:
@@ -114,7 +113,8 @@ class MemoryIndex:
         """
         async with self._change_lock:
             removed, numbers = await self._passages.replace(origins, passages, indexed)
-            self._views.apply_changes(removed, _with_numbers(passages, numbers))
+            stored = [replace(passage, number=number) for passage, number in zip(passages, numbers, strict=True)]
+            self._views.apply_changes(removed, stored)
 
     async def count_pending(self) -> int:
         """Return how many passages have no vector yet; 0 without an embedder."""
@@ -173,7 +173,10 @@ class MemoryIndex:
         The names of participants in `participants` are removed where they address somebody, because they are not part of the
         meaning.
         """
-        return await _embed_text(self._embed_queries, strip_small_talk(strip_addressing(text, participants), participants))
+        query = strip_small_talk(strip_addressing(text, participants), participants)
+        with suppress(LetheError):
+            return (await self._embed_queries([query]))[0] if self._embed_queries is not None else None
+        return None
 
     async def search(
         self, owners: Sequence[str], text: str, *, limit: int = 10, **options: Unpack[SearchOptions]
@@ -300,16 +303,3 @@ def _compare_tokens(
     numbers = columns.number[features.rows[candidates.compared]].tolist()
     cosines = late_interaction.nearest_cosines(tokens, [candidates.tokens.get(number, b"") for number in numbers])
     return late_interaction.sharpen(geometry.scale_tokens(cosines)), weight
-
-
-async def _embed_text(embed: Embed | None, text: str) -> TextEmbedding | None:
-    if embed is None:
-        return None
-    try:
-        return (await embed([text]))[0]
-    except LetheError:
-        return None
-
-
-def _with_numbers(passages: Sequence[Passage], numbers: Sequence[int]) -> list[Passage]:
-    return [replace(passage, number=number) for passage, number in zip(passages, numbers, strict=True)]
